@@ -100,12 +100,12 @@ class PlaceAnswer(NamedTuple):
 
 
 def place_answers(
-    study: Study, spot: FieldReference, labels: Iterable[Label], handed: Collection[tuple[str, str, int]]
+    study: Study, spot: FieldReference, labels: Iterable[Label], committed_sheets: Collection[tuple[str, str, int]]
 ) -> list[PlaceAnswer]:
     """What stands at a place of one unit, people first, by their codes; of people only what is handed in.
 
-    `labels` are the unit's, with their history or without; `handed` are sheets (rater, unit, run) that are handed in.
-    Of repeated ratings the first counts, and what a rule gave is nobody's word.
+    `labels` are the unit's, with their history or without; `committed_sheets` are those (rater, unit, run) that are
+    handed in. Of repeated ratings the first counts, and what a rule gave is nobody's word.
     """
     field = study.protocol.field(spot.field)
     answers: dict[tuple[str, str], PlaceAnswer] = {}
@@ -113,14 +113,14 @@ def place_answers(
         person = is_person(study, label.rater)
         if label.run != 1 or (label.rater.kind, label.rater.id) == RULE:
             continue
-        if label.rater.kind == "human" and (label.rater.id, label.unit, 1) not in handed:
+        if label.rater.kind == "human" and (label.rater.id, label.unit, 1) not in committed_sheets:
             continue
         if (label.target, label.field) == spot:
             answer = PlaceAnswer(label.rater, label.value, label.reason_missing, label, person)
             answers[label.rater.kind, label.rater.id] = answer
         elif field is not None and field.kind == "flag":
             answers.setdefault((label.rater.kind, label.rater.id), PlaceAnswer(label.rater, False, None, None, person))
-    return sorted(answers.values(), key=lambda said: (not said.person, said.rater.kind, said.rater.id))
+    return sorted(answers.values(), key=lambda one: (not one.person, one.rater.kind, one.rater.id))
 
 
 def is_person(study: Study, rater: Actor) -> bool:
@@ -140,8 +140,8 @@ def majority_of(answers: Iterable[PlaceAnswer], field: Field | None = None) -> P
         return next(one for one in people if one.word == word)
     if field is None or field.kind != "many":
         return None
-    chosen = set_of_most(field, [(one.value, 1) for one in people if one.reason_missing is None], len(people))
-    return PlaceAnswer(_MOST, chosen, person=False) if chosen is not None else None
+    options = set_of_most(field, [(one.value, 1) for one in people if one.reason_missing is None], len(people))
+    return PlaceAnswer(_MOST, options, person=False) if options is not None else None
 
 
 def set_of_most(field: Field, sets: Sequence[tuple[Any, int]], people: int) -> list[str] | None:
@@ -152,15 +152,15 @@ def set_of_most(field: Field, sets: Sequence[tuple[Any, int]], people: int) -> l
     """
     if people < 2:
         return None
-    gave = sum(count for _, count in sets)
-    chosen = []
+    set_count = sum(count for _, count in sets)
+    options = []
     for option in field.options:
         holds = sum(count for value, count in sets if option.id in value)
         if 2 * holds > people:
-            chosen.append(option.id)
-        elif 2 * (gave - holds) <= people:
+            options.append(option.id)
+        elif 2 * (set_count - holds) <= people:
             return None
-    return None if count_wrong(field, len(chosen)) else chosen
+    return None if count_wrong(field, len(options)) else options
 
 
 def masks(study: Study, unit: str, raters: Iterable[Actor]) -> dict[tuple[str, str], str]:

@@ -44,8 +44,8 @@ FAILED = "The act failed."
 
 def blinded(event: AnyEvent, shows: Collection[Show]) -> AnyEvent:
     """An event with nothing in it but what `shows` names; its place in the run (`seq`, steps) stays."""
-    cut: AnyEvent = _cut(event, frozenset(shows))
-    return cut
+    blind_event: AnyEvent = _cut(event, frozenset(shows))
+    return blind_event
 
 
 def blinded_unit(unit: Unit, shows: Collection[Show]) -> Unit:
@@ -66,8 +66,8 @@ def _played(play: Play) -> Play:
         for one in task.playbooks
         if one.name == name
     )
-    kept = msgspec.structs.replace(task, playbook=() if wrong else task.playbook, playbooks=wrong)
-    return msgspec.structs.replace(play, task=kept)
+    blind_task = msgspec.structs.replace(task, playbook=() if wrong else task.playbook, playbooks=wrong)
+    return msgspec.structs.replace(play, task=blind_task)
 
 
 class Rule(NamedTuple):

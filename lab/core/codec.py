@@ -53,8 +53,8 @@ def escape_surrogates(text: str) -> str:
     """`text` with lone surrogates as `␛udc80` and `␛` doubled; the identity for almost every text."""
     if MARK not in text and text.isascii():
         return text
-    joined = _PAIR.sub(lambda m: m[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
-    return _SURROGATE.sub(lambda m: MARK + (MARK if m[0] == MARK else f"u{ord(m[0]):04x}"), joined)
+    paired_text = _PAIR.sub(lambda m: m[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+    return _SURROGATE.sub(lambda m: MARK + (MARK if m[0] == MARK else f"u{ord(m[0]):04x}"), paired_text)
 
 
 def unescape_surrogates(text: str) -> str:
@@ -210,7 +210,7 @@ def _check_events(text: str, what: str) -> None:
     """Raises `LabError` before a loader follows brackets that nest without end: libyaml's would end the process."""
     import yaml
 
-    depth = seen = 0
+    depth = node_count = 0
     for event in yaml.parse(text, Loader=_loader()):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
@@ -218,8 +218,8 @@ def _check_events(text: str, what: str) -> None:
                 raise LabError(what, "is nested too deeply to be read")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        seen += isinstance(event, yaml.NodeEvent)
-        if seen > limits.YAML_NODES:
+        node_count += isinstance(event, yaml.NodeEvent)
+        if node_count > limits.YAML_NODES:
             raise _too_many_nodes(what)
 
 
@@ -241,8 +241,8 @@ class _ExpandedYaml:
         """Values in and below a node; `LabError` where they are too many, or the node holds itself."""
         if node is None or not isinstance(node.value, list):
             return 1
-        if (known := self.sizes.get(id(node))) is not None:
-            return known
+        if (earlier_size := self.sizes.get(id(node))) is not None:
+            return earlier_size
         if id(node) in self.open:
             raise LabError(self.what, f"line {node.start_mark.line + 1}: is an alias of what it stands in")
         self.open.add(id(node))
@@ -337,11 +337,11 @@ def reason_of(message: str, kind: Any) -> str:
     """
     match = re.match(r"(?s)(.*?) - at (key|`key` in )?`\$?\.?(.*?)`$", message)
     reason, of_key, place = (match[1], match[2], match[3]) if match else (message, None, "")
-    named = re.match(r"(?s)Object (contains unknown|missing required) field `(.*)`$", reason)
-    if named:
-        unknown = named[1] == "contains unknown"
-        near = suggestion(named[2], _fields(kind, place)) if unknown else ""
-        place = f"{place}.{named[2]}" if place else named[2]
+    field_match = re.match(r"(?s)Object (contains unknown|missing required) field `(.*)`$", reason)
+    if field_match:
+        unknown = field_match[1] == "contains unknown"
+        near = suggestion(field_match[2], _fields(kind, place)) if unknown else ""
+        place = f"{place}.{field_match[2]}" if place else field_match[2]
         reason = f"there is none of that name{near}" if unknown else "is not there"
     elif of_key:
         reason = f"each key there must be text ({reason})"
@@ -414,8 +414,8 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
 def _at_most(path: Path, most: int) -> bytes:
     """What a device or a shell's pipe gives, up to so many bytes; its size is not known beforehand."""
     data = bytearray()
-    with path.open("rb") as opened:
-        while len(data) < most and (more := opened.read(min(_PIECE, most - len(data)))):
+    with path.open("rb") as file:
+        while len(data) < most and (more := file.read(min(_PIECE, most - len(data)))):
             data += more
     return bytes(data)
 

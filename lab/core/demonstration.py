@@ -65,8 +65,8 @@ def demonstration(trace: Trace) -> Demonstration | None:
     """What a run was as a demonstration; None where no person was its agent."""
     if trace.agent.kind != "human":
         return None
-    acted = [s for s in trace.steps if s.action is not None and s.action.kind not in ("answer", "status")]
-    golden = sum(s.error is None and s.index not in trace.slips for s in acted)
+    act_steps = [s for s in trace.steps if s.action is not None and s.action.kind not in ("answer", "status")]
+    golden = sum(s.error is None and s.index not in trace.slips for s in act_steps)
     last = trace.steps[-1] if trace.steps else None
     outcome = outcome_of(last.action) if last is not None else ""
     event = trace.ended or last
@@ -104,10 +104,10 @@ def outcome_of(action: Action | None) -> Outcome:
 
 def apps_of(trace: Trace) -> tuple[str, ...]:
     """The packages that were in front, each once, in order, without the phone's own."""
-    seen = [step.before.activity for step in trace.steps]
+    activities = [step.before.activity for step in trace.steps]
     if trace.ended is not None and trace.ended.final is not None:
-        seen.append(trace.ended.final.activity)
-    packages = dict.fromkeys(activity.partition("/")[0] for activity in seen if activity)
+        activities.append(trace.ended.final.activity)
+    packages = dict.fromkeys(activity.partition("/")[0] for activity in activities if activity)
     return tuple(name for name in packages if not any(part in name for part in _AROUND))
 
 

@@ -53,8 +53,8 @@ def subject_of(task: Task) -> Subject:
     """
     persona = task.persona.rpartition("/")[2]  # a persona of one's own is named by its path, which may move
     context = () if task.instruction.strip() else (task.title, persona, task.time, task.place)
-    asked = encode((task.kind, task.instruction.strip(), *context))
-    return Subject(task.id, hashlib.sha256(asked).hexdigest()[:16])
+    task_words = encode((task.kind, task.instruction.strip(), *context))
+    return Subject(task.id, hashlib.sha256(task_words).hexdigest()[:16])
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -80,8 +80,8 @@ class Parts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     def laid_over(self, design: Design) -> Design:
         """The design with these parts in place of its own."""
-        given = {name: getattr(self, name) for name in SECTIONS if getattr(self, name) is not None}
-        return tidy(msgspec.structs.replace(design, **given))
+        parts = {name: getattr(self, name) for name in SECTIONS if getattr(self, name) is not None}
+        return tidy(msgspec.structs.replace(design, **parts))
 
 
 class Revision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -147,9 +147,9 @@ def items(design: Design) -> dict[str, Any]:
 
 def tidy(design: Design) -> Design:
     """The design without evidence for items that are no longer in it."""
-    known = items(design)
-    kept = {key: links for key, links in design.evidence.items() if key in known and links}
-    return design if kept == design.evidence else msgspec.structs.replace(design, evidence=kept)
+    item_keys = items(design)
+    evidence = {key: links for key, links in design.evidence.items() if key in item_keys and links}
+    return design if evidence == design.evidence else msgspec.structs.replace(design, evidence=evidence)
 
 
 def first_draft(subject: Subject, by: Actor, design: Design, note: str = "") -> Revision:
@@ -173,14 +173,14 @@ def following(
     A reopened frozen version is followed by the next. Marks of items that were changed fall away; what was objected
     to stays until it is submitted again.
     """
-    made = head.design if design is None else design
+    new_design = head.design if design is None else design
     frozen = any(one.state == "verified" for one in (head, *also)) and act in ("reopen", "settle")
     version = max(one.version for one in (head, *also)) + frozen
-    kept = _kept_marks(head, made, act) if marks is None else marks
+    new_marks = _kept_marks(head, new_design, act) if marks is None else marks
     supersedes = (head.id, *(one.id for one in also))
     return Revision(
-        uuid7(), *head.subject, version=version, act=act, by=by, at=now(), design=made, supersedes=supersedes,
-        note=note, marks=kept, undoes=undoes,
+        uuid7(), *head.subject, version=version, act=act, by=by, at=now(), design=new_design, supersedes=supersedes,
+        note=note, marks=new_marks, undoes=undoes,
     )  # fmt: skip
 
 
@@ -225,10 +225,10 @@ def _check_judge(what: str, new: Revision, authors: Collection[str]) -> None:
             f"was drafted by {new.by.id}; another person verifies it.",
             "--as CODE says who sits here; R (or --reopen) takes a submitted design back into a draft.",
         )
-    objected = [key for key, words in new.marks.items() if words]
-    if new.act == "verify" and objected:
-        raise LabError(what, f"has objections ({', '.join(objected[:3])}); it is verified when there are none.")
-    if new.act == "object" and not (new.note.strip() or objected):
+    objections = [key for key, words in new.marks.items() if words]
+    if new.act == "verify" and objections:
+        raise LabError(what, f"has objections ({', '.join(objections[:3])}); it is verified when there are none.")
+    if new.act == "object" and not (new.note.strip() or objections):
         raise LabError(what, "needs words to object.", "Say what is wrong.")
 
 

@@ -51,11 +51,11 @@ def letter(path: int) -> str:
     return chr(65 + path) if path < 26 else f"P{path + 1}"
 
 
-def fresh_id(name: str, taken: Collection[str], stem: str) -> str:
+def fresh_id(name: str, used_ids: Collection[str], stem: str) -> str:
     """An id made of a name's words, another than those taken; `stem` where the name has none."""
     base = _UNWORDED.sub("_", name.casefold()).strip("_")[:_LONGEST].strip("_") or stem
     id, number = base, 1
-    while id in taken:
+    while id in used_ids:
         number += 1
         id = f"{base}_{number}"
     return id
@@ -97,23 +97,23 @@ def remove(tdg: Tdg, id: str) -> Tdg:
     node = _node(tdg, id)
     if node is None:
         return tdg
-    gone = ids(Tdg((node,)))
+    removed_ids = ids(Tdg((node,)))
     before, after = [a for a, b in tdg.edges if b == id], [b for a, b in tdg.edges if a == id]
-    bridged = [(a, b) for a in before for b in after if a not in gone and b not in gone]
-    kept = [edge for edge in tdg.edges if not gone & set(edge)]
-    left = _without(tdg.nodes, gone)
-    return msgspec.structs.replace(tdg, nodes=left, edges=tuple(dict.fromkeys([*kept, *bridged])))
+    bridges = [(a, b) for a in before for b in after if a not in removed_ids and b not in removed_ids]
+    other_edges = [edge for edge in tdg.edges if not removed_ids & set(edge)]
+    other_nodes = _without(tdg.nodes, removed_ids)
+    return msgspec.structs.replace(tdg, nodes=other_nodes, edges=tuple(dict.fromkeys([*other_edges, *bridges])))
 
 
-def _without(nodes: tuple[TdgNode, ...], gone: set[str]) -> tuple[TdgNode, ...]:
+def _without(nodes: tuple[TdgNode, ...], removed_ids: set[str]) -> tuple[TdgNode, ...]:
     return tuple(
         msgspec.structs.replace(
             one,
-            requires=tuple(r for r in one.requires if r not in gone),
-            alternatives=tuple(path for path in (_without(p, gone) for p in one.alternatives) if path),
+            requires=tuple(r for r in one.requires if r not in removed_ids),
+            alternatives=tuple(path for path in (_without(p, removed_ids) for p in one.alternatives) if path),
         )
         for one in nodes
-        if one.id not in gone
+        if one.id not in removed_ids
     )
 
 
@@ -131,8 +131,8 @@ def move(tdg: Tdg, id: str, by: int) -> Tdg:
         return tdg
     other = siblings[target].id
     moved = _put(_cut(tdg, node), node, place._replace(at=target))
-    joined = {(id, other), (other, id)} & set(tdg.edges)
-    return moved if joined else msgspec.structs.replace(tdg, nodes=moved.nodes)
+    edges_between = {(id, other), (other, id)} & set(tdg.edges)
+    return moved if edges_between else msgspec.structs.replace(tdg, nodes=moved.nodes)
 
 
 def indent(tdg: Tdg, id: str) -> Tdg:
@@ -140,15 +140,15 @@ def indent(tdg: Tdg, id: str) -> Tdg:
     place, node = _place(tdg, id), _node(tdg, id)
     if place is None or node is None:
         return tdg
-    left = _cut(tdg, node)
+    without_node = _cut(tdg, node)
     if place.at:
         above = _list(tdg, place)[place.at - 1]
-        return _put(left, node, NodePlace(0, above.id, len(above.alternatives)))
+        return _put(without_node, node, NodePlace(0, above.id, len(above.alternatives)))
     if not place.within or not place.path:
         return tdg
     holder = _node(tdg, place.within)
     assert holder is not None
-    return _put(left, node, NodePlace(len(holder.alternatives[place.path - 1]), holder.id, place.path - 1))
+    return _put(without_node, node, NodePlace(len(holder.alternatives[place.path - 1]), holder.id, place.path - 1))
 
 
 def outdent(tdg: Tdg, id: str) -> Tdg:
@@ -180,14 +180,14 @@ def _list(tdg: Tdg, place: NodePlace) -> tuple[TdgNode, ...]:
 
 def _cut(tdg: Tdg, node: TdgNode) -> Tdg:
     """The graph without a node that will be put elsewhere; who requires it, or what it holds, still does."""
-    left = remove(tdg, node.id)
+    without_node = remove(tdg, node.id)
     inside = ids(Tdg((node,)))
     for other in tdg.walk():
         if other.id not in inside and inside & set(other.requires):
-            there = _node(left, other.id)
+            there = _node(without_node, other.id)
             if there is not None:
-                left = change(left, other.id, msgspec.structs.replace(there, requires=other.requires))
-    return left
+                without_node = change(without_node, other.id, msgspec.structs.replace(there, requires=other.requires))
+    return without_node
 
 
 def _put(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
@@ -199,8 +199,8 @@ def _put(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
         while len(paths) <= place.path:
             paths.append([])
         paths[place.path].insert(place.at, node)
-        nested = tuple(tuple(path) for path in paths)
-        return change(tdg, holder.id, msgspec.structs.replace(holder, alternatives=nested))
+        alternatives = tuple(tuple(path) for path in paths)
+        return change(tdg, holder.id, msgspec.structs.replace(holder, alternatives=alternatives))
     nodes = list(tdg.nodes)
     nodes.insert(place.at, node)
     flow = _flow(tdg, node.id, [one.id for one in nodes], place.at)
@@ -211,8 +211,8 @@ def _flow(tdg: Tdg, id: str, order: list[str], index: int) -> tuple[tuple[str, s
     if index:
         above = order[index - 1]
         on = [b for a, b in tdg.edges if a == above]
-        kept = [edge for edge in tdg.edges if edge[0] != above]
-        return tuple(dict.fromkeys([*kept, (above, id), *((id, b) for b in on)]))
+        other_edges = [edge for edge in tdg.edges if edge[0] != above]
+        return tuple(dict.fromkeys([*other_edges, (above, id), *((id, b) for b in on)]))
     ends = {b for _, b in tdg.edges}
     first = [one for one in order[1:] if one not in ends][:1]
     return (*((id, one) for one in first), *tdg.edges)

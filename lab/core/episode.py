@@ -119,37 +119,37 @@ class _Loop:
     @property
     def over(self) -> bool:
         """True after an act that ends a run."""
-        done = self.steps[-1].action if self.steps else None
-        return done is not None and done.kind in ENDING
+        last_action = self.steps[-1].action if self.steps else None
+        return last_action is not None and last_action.kind in ENDING
 
-    def turn(self, given: ForkOverrides = NOTHING) -> Iterator[AnyEvent]:
+    def turn(self, overrides: ForkOverrides = NOTHING) -> Iterator[AnyEvent]:
         """Observe, propose, decide, then ask or act, as far as it is not given; ends in one Step."""
         self.control.begin_turn()
         started = now()
         screen = self.seats.device.observe()
         before = self.keep.screen(screen)
-        proposed = given.proposed or self._propose(screen)
+        proposed = overrides.proposed or self._propose(screen)
         looked_at = screen.size
         if proposed.by is not None and self.seats.device.info.kind != "embedded":
             screen = self.seats.device.observe()  # a person took their time, and a phone goes on by itself
             before = self.keep.screen(screen)
-        decision = given.decision or self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
+        decision = overrides.decision or self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
         action = decision.action
         proposed, decision = kept(proposed, decision, screen.tree)
         question: Question | None = None
         reply: Reply | None = None
         error: str | None = None
         if action is not None and action.kind == "ask_user":
-            asked = Asked(
+            asked_event = Asked(
                 index=len(self.steps),
                 question=self._question(action),
                 proposed=proposed,
                 before=before,
                 decision=decision,
             )
-            yield asked
-            question, reply = asked.question, given.reply or self._reply(asked)
-            yield Answered(index=asked.index, reply=reply)
+            yield asked_event
+            question, reply = asked_event.question, overrides.reply or self._reply(asked_event)
+            yield Answered(index=asked_event.index, reply=reply)
             error = self._tell(question, reply)
         elif action is not None and action.kind == "other":
             error = action.text or "this is no action that a phone can do"
@@ -161,17 +161,19 @@ class _Loop:
             error = self._perform(action)
         yield self._close(before, proposed, decision, question, reply, error, started)
 
-    def finish(self, asked: Asked, unfinished: PendingTurn) -> Iterator[AnyEvent]:
+    def finish(self, asked_event: Asked, unfinished: PendingTurn) -> Iterator[AnyEvent]:
         """The turn that was cut off at its question."""
         if unfinished.answered is None:
-            reply = unfinished.given.reply or self._reply(asked)
-            yield Answered(index=asked.index, reply=reply)
+            reply = unfinished.given.reply or self._reply(asked_event)
+            yield Answered(index=asked_event.index, reply=reply)
         else:
             reply = unfinished.answered.reply
-        decision = asked.decision or Decision(
-            verdict="approve", by=self.seats.agent.actor, action=asked.proposed.action
+        decision = asked_event.decision or Decision(
+            verdict="approve", by=self.seats.agent.actor, action=asked_event.proposed.action
         )
-        yield self._close(asked.before, asked.proposed, decision, asked.question, reply, None, asked.at)
+        yield self._close(
+            asked_event.before, asked_event.proposed, decision, asked_event.question, reply, None, asked_event.at
+        )
 
     def end(self, status: str, judge: Judge) -> Ended:
         """The last event: the final screen and what the task's rules say of it."""
@@ -205,11 +207,11 @@ class _Loop:
         kind = "propose" if self.brief.kind == "proactive" else "ask"
         return Question(id=f"q{len(self.steps)}", kind=kind, text=action.text or "")  # type: ignore[arg-type]
 
-    def _reply(self, asked: Asked) -> Reply:
+    def _reply(self, asked_event: Asked) -> Reply:
         user = self.seats.user
         if isinstance(user, Seeing):
-            user.look(asked.before)
-        return user.reply(asked.question, self.steps, self.control.stop)
+            user.look(asked_event.before)
+        return user.reply(asked_event.question, self.steps, self.control.stop)
 
     def _perform(self, action: Action) -> str | None:
         try:

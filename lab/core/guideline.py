@@ -30,6 +30,6 @@ def clauses(guide: str) -> tuple[Clause, ...]:
 def clause_of(cites: str, guide: str) -> Clause | None:
     """The clause that a label cites; None where it cites something else, or a line that is not there."""
     match = _CITED.match(cites.strip())
-    known = clauses(guide) if match else ()
+    guide_clauses = clauses(guide) if match else ()
     at = int(match[1]) if match else 0
-    return known[at - 1] if 1 <= at <= len(known) else None
+    return guide_clauses[at - 1] if 1 <= at <= len(guide_clauses) else None

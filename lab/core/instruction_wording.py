@@ -60,8 +60,8 @@ def name_at(tree: UiTree, at: Point | None) -> str:
     if at is None:
         return ""
     under = tree.at(*at)
-    reached = next((node for node in under if reacts(node)), None)
-    name = name_of(reached) if reached is not None else ""
+    target = next((node for node in under if reacts(node)), None)
+    name = name_of(target) if target is not None else ""
     return name or next((_short(node.label) for node in under if node.label.strip()), "")
 
 
@@ -77,26 +77,28 @@ def name_of(node: Node) -> str:
 
 def typed_into(tree: UiTree) -> Node | None:
     """The field that has the cursor."""
-    focused = [node for node in tree.nodes() if node.focused]
-    return next((node for node in focused if _is_field(node)), focused[0] if focused else None)
+    focus_nodes = [node for node in tree.nodes() if node.focused]
+    return next((node for node in focus_nodes if _is_field(node)), focus_nodes[0] if focus_nodes else None)
 
 
 def tappable(tree: UiTree) -> list[Node]:
     """What reacts to a tap on its middle, in reading order."""
     screen = screen_box(tree)
     nodes = [node for node in tree.nodes() if reacts(node) and node.bounds.cut(screen).area]
-    known = {id(node) for node in nodes}
-    open_ = [node for node in nodes if next((n for n in tree.at(*node.bounds.center) if id(n) in known), None) is node]
+    node_ids = {id(node) for node in nodes}
+    open_ = [
+        node for node in nodes if next((n for n in tree.at(*node.bounds.center) if id(n) in node_ids), None) is node
+    ]
     return sorted(open_, key=lambda node: (node.bounds.top, node.bounds.left))
 
 
 def _tap(at: Point | None, tree: UiTree) -> str:
-    reached = next((node for node in tree.at(*at) if reacts(node)), None) if at is not None else None
+    target = next((node for node in tree.at(*at) if reacts(node)), None) if at is not None else None
     name = name_at(tree, at) or _point(at)
-    if reached is not None and _is_field(reached):
+    if target is not None and _is_field(target):
         return f"Tap the field {name}"
-    if reached is not None and reached.checkable and reached.cls.rpartition(".")[2].casefold() in _TURN:
-        return f"Turn {'off' if reached.checked else 'on'} {name}"
+    if target is not None and target.checkable and target.cls.rpartition(".")[2].casefold() in _TURN:
+        return f"Turn {'off' if target.checked else 'on'} {name}"
     return f"Tap {name}"
 
 
@@ -153,5 +155,5 @@ def _id_words(node: Node) -> str:
 
 
 def _short(text: str) -> str:
-    shown = plain(text.strip(), lines=False)
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1].rstrip() + "…"
+    words = plain(text.strip(), lines=False)
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 1].rstrip() + "…"

@@ -22,11 +22,11 @@ def check_values(data: bytes | str, what: str) -> None:
         data = data.encode("utf-8", "surrogatepass")
     if data.count(b",") + data.count(b"[") + data.count(b"{") <= limits.JSON_VALUES:
         return
-    seen = 0
+    value_count = 0
     for marks in _marks(data):
-        seen += marks.count(b",") + marks.count(b"[") + marks.count(b"{")
-        seen -= marks.count(b"[]") + marks.count(b"{}")
-        if seen > limits.JSON_VALUES:
+        value_count += marks.count(b",") + marks.count(b"[") + marks.count(b"{")
+        value_count -= marks.count(b"[]") + marks.count(b"{}")
+        if value_count > limits.JSON_VALUES:
             raise LabError(what, f"holds more than the {limits.JSON_VALUES:,} values that are read")
 
 
@@ -36,15 +36,15 @@ def check_items(data: bytes, what: str, levels: int = 1) -> None:
         return
     import numpy
 
-    seen = depth = 0
+    item_count = depth = 0
     for marks in _marks(data):
         array = numpy.frombuffer(marks, numpy.uint8)
-        opened = (array == ord("[")) | (array == ord("{"))
-        closed = (array == ord("]")) | (array == ord("}"))
-        depths = numpy.cumsum(opened.astype(numpy.int64) - closed) + depth
-        seen += int(((array == ord(",")) & (depths <= levels)).sum())
+        opening = (array == ord("[")) | (array == ord("{"))
+        closing = (array == ord("]")) | (array == ord("}"))
+        depths = numpy.cumsum(opening.astype(numpy.int64) - closing) + depth
+        item_count += int(((array == ord(",")) & (depths <= levels)).sum())
         depth = int(depths[-1]) if len(depths) else depth
-        if seen > limits.JSON_VALUES:
+        if item_count > limits.JSON_VALUES:
             raise LabError(what, f"holds more than the {limits.JSON_VALUES:,} items that are read")
 
 

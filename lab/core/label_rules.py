@@ -44,12 +44,12 @@ def check_next(now: SheetState, label: Label) -> None:
     if now.sheet.committed:
         _check_settles(what, now, spot, label)
     if field is None:
-        known = ", ".join(field.id for field in now.study.protocol.fields)
-        raise LabError(what, f"field field: {label.field!r} is none of {known}")
+        field_ids = ", ".join(field.id for field in now.study.protocol.fields)
+        raise LabError(what, f"field field: {label.field!r} is none of {field_ids}")
     places = fields_by_target(now.study.protocol, now.unit)
     if not any(label.target == target and field in fields for target, fields in places):
-        known = ", ".join(target.id for target in now.unit.targets) or "only the unit itself, an empty target"
-        raise LabError(what, f"field target: {label.target!r} is none of {known}")
+        target_ids = ", ".join(target.id for target in now.unit.targets) or "only the unit itself, an empty target"
+        raise LabError(what, f"field target: {label.target!r} is none of {target_ids}")
     head = now.sheet.heads.get(spot)
     clash = {one.id for one in now.sheet.clashes.get(spot, ())}
     if label.supersedes != (head.id if head is not None else None) and label.supersedes not in clash:
@@ -118,11 +118,11 @@ def _check_settles(what: str, now: SheetState, spot: FieldReference, label: Labe
             what, f"{label.rater.id} has handed it in; of the {len(clash)} answers at {place_words(now.unit, spot)} "
             "one is settled on, and nothing else changes any more."
         )  # fmt: skip
-    settled = now.sheet.after(label)
-    opened = [at for at in settled.unanswered if at not in now.sheet.unanswered]
-    if opened:
+    next_sheet = now.sheet.after(label)
+    reopened_spots = [at for at in next_sheet.unanswered if at not in now.sheet.unanswered]
+    if reopened_spots:
         raise LabError(
-            what, f"is handed in, and with this word {place_words(now.unit, opened[0])} would be unanswered.",
+            what, f"is handed in, and with this word {place_words(now.unit, reopened_spots[0])} would be unanswered.",
             "Settle on the other word, or take it back first.",
         )  # fmt: skip
 
@@ -144,8 +144,8 @@ def as_option(field: Field, target: Target | None, value: Any) -> Any:
         return as_set(field, value)
     if field.kind not in ("nominal", "ordinal") or isinstance(value, bool) or not isinstance(value, int):
         return value
-    known = target.options if target is not None and target.options else [option.id for option in field.options]
-    return str(value) if str(value) in known else value
+    option_ids = target.options if target is not None and target.options else [option.id for option in field.options]
+    return str(value) if str(value) in option_ids else value
 
 
 def check_value(what: str, field: Field, target: Target | None, label: Label) -> None:
@@ -162,9 +162,9 @@ def check_value(what: str, field: Field, target: Target | None, label: Label) ->
     value = label.value
     match field.kind:
         case "nominal" | "ordinal":
-            known = target.options if target is not None and target.options else [one.id for one in field.options]
-            if value not in known:
-                raise LabError(what, f"{place}: {value!r} is none of {', '.join(known)}")
+            option_ids = target.options if target is not None and target.options else [one.id for one in field.options]
+            if value not in option_ids:
+                raise LabError(what, f"{place}: {value!r} is none of {', '.join(option_ids)}")
             option = field.option(value)
             if option is not None and option.by_rule and label.rater.kind != "script":
                 raise LabError(what, f"{place}: {value!r} is set by a rule, and asked of nobody")
@@ -212,10 +212,12 @@ def _check_order(what: str, field: Field, sheet: Sheet, label: Label) -> None:
         if later.after == field.id:
             pairs.append((field, label.value, later, sheet.value(FieldReference(label.target, later.id))))
     clashing = {spot.field for spot in sheet.clashes if spot.target == label.target} - {field.id}
-    for one, first, other, second in pairs:
-        if clashing & {one.id, other.id}:  # of which no word stands yet
+    for primary, first, secondary, second in pairs:
+        if clashing & {primary.id, secondary.id}:  # of which no word stands yet
             continue
-        order = [option.id for option in one.options]
+        order = [option.id for option in primary.options]
         if first in order and second in order and order.index(first) >= order.index(second):
             relation = "is the same as" if first == second else "goes before"
-            raise LabError(what, f"field value: {other.id} {second!r} {relation} {one.id} {first!r} in declared order")
+            raise LabError(
+                what, f"field value: {secondary.id} {second!r} {relation} {primary.id} {first!r} in declared order"
+            )

@@ -62,15 +62,15 @@ def last_choices(env: Mapping[str, str] = os.environ) -> LastChoices:
     return LastChoices()
 
 
-def keep_choices(env: Mapping[str, str] = os.environ, **changed: Any) -> None:
+def keep_choices(env: Mapping[str, str] = os.environ, **choices: Any) -> None:
     """Keeps what was chosen now, all else as it was; whole, or not at all."""
     path = choices_file(env)
     was = last_choices(env)
-    kept = msgspec.structs.replace(was, **changed)
-    if kept == was:
+    new_choices = msgspec.structs.replace(was, **choices)
+    if new_choices == was:
         return
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = path.with_name(f"{path.name}.part-{os.getpid()}")
-        part.write_bytes(msgspec.json.encode(kept))
+        part.write_bytes(msgspec.json.encode(new_choices))
         part.replace(path)

@@ -52,12 +52,12 @@ class Mailbox(Generic[Asked, Given]):
                     self._item = None
             self._tell(None)
 
-    def answer(self, item: Asked, given: Given) -> bool:
+    def answer(self, item: Asked, answer: Given) -> bool:
         """Answers the item that waits; False where it no longer does."""
         with self._changed:
             if self._item is not item or self._given:
                 return False
-            self._given.append(given)
+            self._given.append(answer)
             self._changed.notify_all()
             return True
 

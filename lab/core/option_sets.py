@@ -14,9 +14,9 @@ from lab.core.protocol import NO_OPTION, Field
 def in_order(field: Field, ids: Iterable[Any]) -> list[Any]:
     """The ids in the order of the field's options, each once; what is none of them comes last, as it was."""
     order = {option.id: at for at, option in enumerate(field.options)}
-    known = [one for one in ids if isinstance(one, str) and one in order]
+    option_ids = [one for one in ids if isinstance(one, str) and one in order]
     others = [one for one in ids if not (isinstance(one, str) and one in order)]
-    return [*sorted(set(known), key=order.__getitem__), *others]
+    return [*sorted(set(option_ids), key=order.__getitem__), *others]
 
 
 def as_set(field: Field, value: Any) -> Any:
@@ -33,10 +33,10 @@ def _of_text(text: str) -> list[Any] | str:
     words = text.strip()
     if words.startswith("["):
         try:
-            listed = msgspec.json.decode(words)
+            ids = msgspec.json.decode(words)
         except msgspec.DecodeError:
             return text
-        return listed if isinstance(listed, list) else text
+        return ids if isinstance(ids, list) else text
     if words == NO_OPTION:
         return []
     return [part.strip() for part in words.split(",")] if words else text
@@ -46,11 +46,11 @@ def check_set(what: str, place: str, field: Field, value: Any, *, by_rule: bool 
     """Raises `LabError` where a value is no set of the field's options in their order; `by_rule`: a rule gives it."""
     if not isinstance(value, list | tuple):
         raise LabError(what, f"{place}: {value!r} is no list of options")
-    known = [option.id for option in field.options]
+    option_ids = [option.id for option in field.options]
     for one in value:
         option = field.option(one) if isinstance(one, str) else None
         if option is None:
-            raise LabError(what, f"{place}: {one!r} is none of {', '.join(known)}")
+            raise LabError(what, f"{place}: {one!r} is none of {', '.join(option_ids)}")
         if option.by_rule and not by_rule:
             raise LabError(what, f"{place}: {one!r} is set by a rule, and asked of nobody")
     if list(value) != in_order(field, value):
@@ -86,9 +86,9 @@ def typed_set(field: Field, words: str) -> list[str]:
     value = as_set(field, words)
     if not isinstance(value, list):
         raise LabError(field.id, "nothing was typed.")
-    chosen = in_order(field, [by_words.get(one.casefold(), one) if isinstance(one, str) else one for one in value])
-    check_set(field.id, "the answer", field, chosen)
-    return chosen
+    option_ids = in_order(field, [by_words.get(one.casefold(), one) if isinstance(one, str) else one for one in value])
+    check_set(field.id, "the answer", field, option_ids)
+    return option_ids
 
 
 def set_words(value: Sequence[Any]) -> str:

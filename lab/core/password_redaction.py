@@ -22,8 +22,8 @@ def secret(action: Action | None, tree: UiTree) -> str:
 
 def _typed_into(action: Action, tree: UiTree) -> list[Node]:
     """The field that it goes into; where no field is known to have the cursor, every password field that there is."""
-    if action.at is not None and (tapped := [node for node in tree.at(*action.at) if _is_field(node)]):
-        return tapped[:1]
+    if action.at is not None and (tapped_fields := [node for node in tree.at(*action.at) if _is_field(node)]):
+        return tapped_fields[:1]
     fields = [node for node in tree.nodes() if _is_field(node)]
     return [node for node in fields if node.focused] or fields
 
@@ -76,6 +76,6 @@ def _action_without(action: Action | None, word: str) -> Action | None:
 
 def _without(text: str, word: str) -> str:
     """`text` without a word, also where it stands as JSON writes it, with or without escapes for other scripts."""
-    for written in (word, json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]):
-        text = text.replace(written, HIDDEN)
+    for spelling in (word, json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]):
+        text = text.replace(spelling, HIDDEN)
     return text

@@ -179,9 +179,9 @@ class PlaybookFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 def load_playbook(path: Path) -> PlaybookFile:
     """A playbook from a YAML file; a `LabError` names the file and the field that is wrong."""
     what = f"playbook file {path}"
-    read: PlaybookFile = convert(read_yaml(read_file(path, what), what).value, PlaybookFile, what)
-    check_playbooks(read.playbook, read.playbooks, what)
-    return read
+    playbook_file: PlaybookFile = convert(read_yaml(read_file(path, what), what).value, PlaybookFile, what)
+    check_playbooks(playbook_file.playbook, playbook_file.playbooks, what)
+    return playbook_file
 
 
 def chosen(playbook: Sequence[Do], playbooks: Sequence[Playbook], name: str, what: str = "agent") -> tuple[Do, ...]:
@@ -286,13 +286,15 @@ def _check_values(playbook: Sequence[Do], playbooks: Sequence[Playbook], what: s
         for index, change in enumerate(one.changes):
             every += walk(change.replace or change.insert or (), f"playbooks[{number}].changes[{index}]")
     moves = [(here, move) for here, move, _ in every if isinstance(move, Move)]
-    given = {name for _, move in moves for name in (move.into, *(move.set or ()), move.read.into if move.read else "")}
+    value_names = {
+        name for _, move in moves for name in (move.into, *(move.set or ()), move.read.into if move.read else "")
+    }
     for here, move in moves:
         alone = msgspec.structs.replace(move, then=(), otherwise=(), do=(), on_reply={})
         for text in _texts(msgspec.to_builtins(alone)):
             for part in text.split("{")[1:]:
-                name, closed, _ = part.partition("}")
-                if closed and name.isidentifier() and name not in given:
+                name, brace, _ = part.partition("}")
+                if brace and name.isidentifier() and name not in value_names:
                     raise LabError(what, f"field {here}: {{{name}}} is a value that no move gives")
 
 

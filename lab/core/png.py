@@ -17,9 +17,9 @@ def png_of(rgb: bytes, size: Point, level: int = 1) -> bytes:
     stride, pixels = 3 * width, memoryview(rgb)
     rows = b"\0".join(pixels[start : start + stride] for start in range(0, len(pixels), stride))
     packer = zlib.compressobj(level)
-    packed = packer.compress(b"\0") + packer.compress(rows) + packer.flush()
+    pixel_data = packer.compress(b"\0") + packer.compress(rows) + packer.flush()
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", packed) + _chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", pixel_data) + _chunk(b"IEND", b"")
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

@@ -40,27 +40,27 @@ def suspects(trace: Trace) -> list[Suspect]:
     names = _names(trace.persona)
     by_text: dict[tuple[Looks, str], list[int]] = {}
     boxes: list[Suspect] = []
-    for index, texts, seen in _places(trace):
+    for index, texts, screen in _places(trace):
         for text in texts:
             for looks, what in [*_patterned(text), *((("name"), name) for name in names if name in text)]:
                 steps = by_text.setdefault((looks, what), [])
                 if not steps or steps[-1] != index:
                     steps.append(index)
-        boxes += [Suspect("password", "", (index,), box) for box in _passwords(seen)]
+        boxes += [Suspect("password", "", (index,), box) for box in _passwords(screen)]
     order: tuple[Looks, ...] = ("e-mail", "card", "phone", "name", "code")
     words = [Suspect(looks, what, tuple(steps)) for (looks, what), steps in by_text.items()]
-    words.sort(key=lambda one: order.index(one.looks))
+    words.sort(key=lambda suspect: order.index(suspect.looks))
     first: dict[str, Suspect] = {}
-    for one in words:
-        first.setdefault(one.text, one)
+    for suspect in words:
+        first.setdefault(suspect.text, suspect)
     return boxes + list(first.values())
 
 
 def places_words(places: Sequence[int], steps: int) -> str:
     """Places (from 0) in a run of so many steps, in words: `step 2`, `steps 2, 3 and the last screen`."""
     numbers = [str(place + 1) for place in places if place < steps]
-    named = [f"step{'s' * (len(numbers) > 1)} {', '.join(numbers)}"] if numbers else []
-    return " and ".join([*named, *(["the last screen"] if any(place >= steps for place in places) else [])])
+    step_words = [f"step{'s' * (len(numbers) > 1)} {', '.join(numbers)}"] if numbers else []
+    return " and ".join([*step_words, *(["the last screen"] if any(place >= steps for place in places) else [])])
 
 
 def _places(trace: Trace) -> Iterator[tuple[int, list[str], Observation | None]]:
@@ -75,16 +75,16 @@ def _places(trace: Trace) -> Iterator[tuple[int, list[str], Observation | None]]
         yield len(trace.steps), _texts(trace.ended.final), trace.ended.final
 
 
-def _texts(seen: Observation) -> list[str]:
-    if seen.tree is None:
+def _texts(screen: Observation) -> list[str]:
+    if screen.tree is None:
         return []
-    return [text for node in seen.tree.nodes() for text in (node.text, node.desc) if text]
+    return [text for node in screen.tree.nodes() for text in (node.text, node.desc) if text]
 
 
-def _passwords(seen: Observation | None) -> list[Bounds]:
-    if seen is None or seen.tree is None:
+def _passwords(screen: Observation | None) -> list[Bounds]:
+    if screen is None or screen.tree is None:
         return []
-    return [node.bounds for node in seen.tree.nodes() if node.password and node.bounds.area]
+    return [node.bounds for node in screen.tree.nodes() if node.password and node.bounds.area]
 
 
 def _patterned(text: str) -> Iterable[tuple[Looks, str]]:
@@ -104,8 +104,8 @@ def _patterned(text: str) -> Iterable[tuple[Looks, str]]:
 
 def _luhn(digits: str) -> bool:
     """Whether a number could be a card's (ISO/IEC 7812-1, annex B)."""
-    doubled = [int(d) * (2 if i % 2 else 1) for i, d in enumerate(reversed(digits))]
-    return sum(d - 9 if d > 9 else d for d in doubled) % 10 == 0
+    weights = [int(d) * (2 if i % 2 else 1) for i, d in enumerate(reversed(digits))]
+    return sum(d - 9 if d > 9 else d for d in weights) % 10 == 0
 
 
 def _names(persona: Persona | None) -> list[str]:
@@ -121,8 +121,8 @@ def _facts(value: Any, *, telling: bool) -> Iterator[str]:
         case str() if telling:
             yield value.strip()
         case dict():
-            for key, held in value.items():
-                yield from _facts(held, telling=any(word in str(key).casefold() for word in _TELLING))
+            for key, inner in value.items():
+                yield from _facts(inner, telling=any(word in str(key).casefold() for word in _TELLING))
         case list():
-            for held in value:
-                yield from _facts(held, telling=telling)
+            for inner in value:
+                yield from _facts(inner, telling=telling)

@@ -82,8 +82,8 @@ class Program:
         self._to_write = memoryview(lines)
         deadline = time.monotonic() + seconds
         if not self._until(lambda: b"\n" in self._out.lstrip() or self._left(), deadline, stop):
-            sent = "" if not self._to_write else " It did not read all that it was sent."
-            raise self._wrong(f"did not answer within {seconds:g} seconds.{sent}", "Does it flush each line?")
+            unread_note = "" if not self._to_write else " It did not read all that it was sent."
+            raise self._wrong(f"did not answer within {seconds:g} seconds.{unread_note}", "Does it flush each line?")
         line, feed, rest = bytes(self._out.lstrip()).partition(b"\n")
         if not feed:
             raise self._wrong(f"{self._fate()} before it answered")
@@ -132,10 +132,10 @@ class Program:
         while not ready():
             if stop.is_set():
                 raise WaitCancelled
-            left = deadline - time.monotonic()
-            if left <= 0:
+            seconds = deadline - time.monotonic()
+            if seconds <= 0:
                 return False
-            self._turn(min(left, _POLL))
+            self._turn(min(seconds, _POLL))
             if discard:
                 self._out.clear()
             elif len(self._out) > MOST_LINE:
@@ -215,11 +215,11 @@ class Program:
 
     def _fate(self) -> str:
         """What became of a program whose output is closed."""
-        gone = self._exits(_AFTERWARDS)
+        has_exited = self._exits(_AFTERWARDS)
         self._until_silent()
         self._ended()
         code = self._process.returncode
-        if code is None or (code == -signal.SIGKILL and not gone):
+        if code is None or (code == -signal.SIGKILL and not has_exited):
             return "closed its output"
         return f"ended with exit code {code}" if code >= 0 else f"was ended by {signal.Signals(-code).name}"
 

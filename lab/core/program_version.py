@@ -22,10 +22,10 @@ def program() -> str:
         for path in sorted(paths, key=lambda path: path.relative_to(root).as_posix()):
             whole.update(path.relative_to(root).as_posix().encode() + b"\n" + path.read_bytes() + b"\n")
     try:
-        installed = version("hitlab")
+        release = version("hitlab")
     except PackageNotFoundError:
-        installed = "unknown"
-    return f"hitlab {installed}, code {whole.hexdigest()[:16]}"
+        release = "unknown"
+    return f"hitlab {release}, code {whole.hexdigest()[:16]}"
 
 
 @cache

@@ -29,18 +29,18 @@ class ReviewedEvent(NamedTuple):
     original: dict[str, Any]
 
 
-def settled_events(events: Iterable[AnyEvent], demo: Proof, standing: ProofreadingState) -> Iterator[ReviewedEvent]:
-    """A demonstration's events with the reviewed fields in place; `standing` is agreed or settled.
+def settled_events(events: Iterable[AnyEvent], demo: Proof, review_state: ProofreadingState) -> Iterator[ReviewedEvent]:
+    """A demonstration's events with the reviewed fields in place; `review_state` is agreed or settled.
 
     A rejected step stays, with `"review": "rejected"` in its `extra`.
     """
-    assert standing.state in READY
+    assert review_state.state in READY
     for event in events:
         match event:
             case Started():
-                yield _started(event, demo, standing)
+                yield _started(event, demo, review_state)
             case Step():
-                yield _step(event, demo, standing)
+                yield _step(event, demo, review_state)
             case _:
                 yield ReviewedEvent(event, {})
 
@@ -49,16 +49,18 @@ def _changed(demo: Proof, values: Mapping[ProofreadPlace, Any], place: Proofread
     return place in values and values[place] != demo.values[place]
 
 
-def _started(event: Started, demo: Proof, standing: ProofreadingState) -> ReviewedEvent:
-    changed = [place for f in WHOLE_FIELDS if _changed(demo, standing.values, place := ProofreadPlace(None, f))]
-    original: dict[str, Any] = {place.field: demo.values[place] for place in changed}
+def _started(event: Started, demo: Proof, review_state: ProofreadingState) -> ReviewedEvent:
+    changed_places = [
+        place for f in WHOLE_FIELDS if _changed(demo, review_state.values, place := ProofreadPlace(None, f))
+    ]
+    original: dict[str, Any] = {place.field: demo.values[place] for place in changed_places}
     names = {"intent": "instruction", "place": "place"}
-    changes = {names[place.field]: standing.values[place] for place in changed if place.field in names}
+    changes = {names[place.field]: review_state.values[place] for place in changed_places if place.field in names}
     return ReviewedEvent(msgspec.structs.replace(event, task=msgspec.structs.replace(event.task, **changes)), original)
 
 
-def _step(event: Step, demo: Proof, standing: ProofreadingState) -> ReviewedEvent:
-    values = standing.values
+def _step(event: Step, demo: Proof, review_state: ProofreadingState) -> ReviewedEvent:
+    values = review_state.values
     original: dict[str, Any] = {}
     instruction, action = ProofreadPlace(event.index, "instruction"), ProofreadPlace(event.index, "action")
     impossible = ProofreadPlace(None, "impossible")
@@ -70,7 +72,7 @@ def _step(event: Step, demo: Proof, standing: ProofreadingState) -> ReviewedEven
         event = _acting(event, action_of(values[action]))
     if event.index == demo.steps - 1 and _changed(demo, values, impossible):
         event = _acting(event, _ending(values[impossible], event.action))
-    if event.index in standing.rejected:
+    if event.index in review_state.rejected:
         event = msgspec.structs.replace(event, extra={**event.extra, "review": "rejected"})
     if event.action is not None and event.action != action_of(demo.values[action]):
         original["action"] = demo.values[action]
@@ -88,8 +90,8 @@ def _ending(code: str, action: Action | None) -> Action:
     """The last act of a demonstration given up for this reason; of one that was not, without a reason."""
     if code:
         return Action("status", status="infeasible", text=code)
-    kept = action if action is not None and action.kind == "answer" else None
-    return kept or Action("status", status="complete")
+    answer = action if action is not None and action.kind == "answer" else None
+    return answer or Action("status", status="complete")
 
 
 class EditRate(msgspec.Struct, frozen=True):
@@ -107,10 +109,10 @@ class EditRate(msgspec.Struct, frozen=True):
     rate: float | None
 
 
-def edit_rates(reviewed: Iterable[tuple[Proof, Iterable[Review]]]) -> list[EditRate]:
+def edit_rates(reviews: Iterable[tuple[Proof, Iterable[Review]]]) -> list[EditRate]:
     """Each annotator's edit rate, by their code; demonstrations that two have not handed in yet do not count."""
     rates: dict[str, list[int]] = {}
-    for demo, rows in reviewed:
+    for demo, rows in reviews:
         rows = list(rows)
         counts = rates.setdefault(demo.annotator.id, [0, 0, 0, 0])
         proofreaders = proofreading_state(demo, rows).proofreaders

@@ -151,9 +151,9 @@ def in_order(rows: Iterable[Review]) -> list[Review]:
 
 def valid(rows: Iterable[Review]) -> list[Review]:
     """Rows in their order without those that were taken back, and without the taking back."""
-    ordered = in_order(rows)
-    undone = {row.supersedes for row in ordered if row.act == "undo"}
-    return [row for row in ordered if row.act != "undo" and row.id not in undone]
+    ordered_rows = in_order(rows)
+    undone_ids = {row.supersedes for row in ordered_rows if row.act == "undo"}
+    return [row for row in ordered_rows if row.act != "undo" and row.id not in undone_ids]
 
 
 class ProofreadStep(NamedTuple):
@@ -218,17 +218,17 @@ def check_next(demo: Proof, rows: Sequence[Review], row: Review) -> None:
         raise LabError(what, "is a person's to give.")
     if by == demo.annotator.id:
         raise LabError(what, f"{by} recorded it; others proofread it.", "--as CODE says who you are.")
-    standing = proofreading_state(demo, rows)
+    review_state = proofreading_state(demo, rows)
     sheet = ProofreadingSheet(demo, rows, by)
     if row.act == "undo":
         _check_undo(what, rows, row)
-    if row.act == "settle" or (row.act == "undo" and by not in standing.proofreaders and not sheet.heads):
-        _check_settling(what, standing, sheet, row)
+    if row.act == "settle" or (row.act == "undo" and by not in review_state.proofreaders and not sheet.heads):
+        _check_settling(what, review_state, sheet, row)
         return
     if sheet.committed:
         raise LabError(what, f"{by} has handed it in; nothing in it changes any more.", "A third person settles it.")
-    if len(standing.proofreaders) >= 2:
-        raise LabError(what, f"two have proofread it ({', '.join(standing.proofreaders)}).", "You may settle it.")
+    if len(review_state.proofreaders) >= 2:
+        raise LabError(what, f"two have proofread it ({', '.join(review_state.proofreaders)}).", "You may settle it.")
     head = sheet.heads.get(row.place)
     if row.act != "commit" and row.supersedes != (head.id if head is not None else None):
         raise LabError(what, f"{place_words(row.place)} was changed meanwhile; nothing was done.", "Look again.")
@@ -243,10 +243,10 @@ def _known(demo: Proof, place: ProofreadPlace) -> bool:
     return place in demo.values
 
 
-def _check_settling(what: str, standing: ProofreadingState, sheet: ProofreadingSheet, row: Review) -> None:
-    if len(standing.proofreaders) < 2:
+def _check_settling(what: str, review_state: ProofreadingState, sheet: ProofreadingSheet, row: Review) -> None:
+    if len(review_state.proofreaders) < 2:
         raise LabError(what, "two have to proofread it before a third settles it.")
-    if row.by.id in standing.proofreaders:
+    if row.by.id in review_state.proofreaders:
         raise LabError(what, f"{row.by.id} is one of the two who proofread it; a third person settles it.")
     _check_shape(what, row)
 
@@ -293,24 +293,24 @@ def _check_value(what: str, row: Review) -> None:
 
 def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState:
     """How a demonstration stands by all rows on it, in whatever order they come."""
-    ordered = valid(rows)
-    proofreaders = tuple(dict.fromkeys(row.by.id for row in ordered if row.act == "commit"))[:2]
+    valid_rows = valid(rows)
+    proofreaders = tuple(dict.fromkeys(row.by.id for row in valid_rows if row.act == "commit"))[:2]
     if len(proofreaders) < 2:
         return ProofreadingState("one of two" if proofreaders else "unreviewed", proofreaders)
-    sheets = {by: ProofreadingSheet(demo, ordered, by) for by in proofreaders}
-    settled = {row.place: row for row in ordered if row.act == "settle"}
+    sheets = {by: ProofreadingSheet(demo, valid_rows, by) for by in proofreaders}
+    settlements = {row.place: row for row in valid_rows if row.act == "settle"}
 
-    def said(place: ProofreadPlace) -> Any:
+    def agreed_value(place: ProofreadPlace) -> Any:
         """The one value of a place, UNSET where two differ and nobody settled it."""
-        if place in settled:
-            return settled[place].new
+        if place in settlements:
+            return settlements[place].new
         first, second = (sheet.value(place) for sheet in sheets.values())
         return first if first == second else msgspec.UNSET
 
-    rejected = tuple(step for step in range(demo.steps) if said(ProofreadPlace(step, "step")) == "reject")
+    rejected_steps = tuple(step for step in range(demo.steps) if agreed_value(ProofreadPlace(step, "step")) == "reject")
     verdicts = [WHOLE, *(ProofreadPlace(step, "step") for step in range(demo.steps))]
-    fields = [place for place in demo.values if place.step not in rejected]
-    differing = [place for place in (*verdicts, *fields) if said(place) is msgspec.UNSET]
+    fields = [place for place in demo.values if place.step not in rejected_steps]
+    differing = [place for place in (*verdicts, *fields) if agreed_value(place) is msgspec.UNSET]
     differences = tuple(
         Difference(
             place,
@@ -319,20 +319,20 @@ def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState
         )
         for place in sorted(differing, key=_reading_order)
     )
-    values = {place: said(place) for place in demo.values if said(place) is not msgspec.UNSET}
-    settlers = tuple(dict.fromkeys(row.by.id for row in settled.values()))
-    state: State = "differs" if differences else "settled" if settled else "agreed"
-    if said(WHOLE) == "reject":
+    values = {place: agreed_value(place) for place in demo.values if agreed_value(place) is not msgspec.UNSET}
+    settlers = tuple(dict.fromkeys(row.by.id for row in settlements.values()))
+    state: State = "differs" if differences else "settled" if settlements else "agreed"
+    if agreed_value(WHOLE) == "reject":
         state, differences = "rejected", ()
-    return ProofreadingState(state, proofreaders, differences, values, rejected, settlers)
+    return ProofreadingState(state, proofreaders, differences, values, rejected_steps, settlers)
 
 
 def visible(demo: Proof, rows: Iterable[Review], by: str) -> list[Review]:
     """The rows that a person may see: their own, and everybody's once two have handed theirs in."""
-    ordered = in_order(rows)
-    if len(proofreading_state(demo, ordered).proofreaders) >= 2:
-        return ordered
-    return [row for row in ordered if row.by.id == by]
+    ordered_rows = in_order(rows)
+    if len(proofreading_state(demo, ordered_rows).proofreaders) >= 2:
+        return ordered_rows
+    return [row for row in ordered_rows if row.by.id == by]
 
 
 def _reading_order(place: ProofreadPlace) -> tuple[int, str]:
@@ -352,7 +352,7 @@ def place_words(place: ProofreadPlace) -> str:
 def unseen_words(unseen: Sequence[int | None]) -> str:
     """What was not looked at, as the beginning of a sentence: `steps 3, 4 and the demonstration as a whole are`."""
     steps = [str(step + 1) for step in unseen if step is not None]
-    shown = f"{', '.join(steps[:6])}{', ...' if len(steps) > 6 else ''}"
-    parts = [f"step{'s' * (len(steps) > 1)} {shown}"] if steps else []
+    numbers = f"{', '.join(steps[:6])}{', ...' if len(steps) > 6 else ''}"
+    parts = [f"step{'s' * (len(steps) > 1)} {numbers}"] if steps else []
     parts += ["the demonstration as a whole"] if None in unseen else []
     return f"{' and '.join(parts)} {'is' if len(unseen) == 1 else 'are'}"

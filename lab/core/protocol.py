@@ -91,9 +91,9 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         """Whether `show_if` holds where the field that it names has this value; of a set, where it has one of them."""
         if value is None:
             return False
-        wanted = self.show_if.partition("=")[2].split(",")
+        shown_values = self.show_if.partition("=")[2].split(",")
         values = (value or (NO_OPTION,)) if isinstance(value, list | tuple) else (str(value),)
-        return any(one in wanted for one in values)
+        return any(one in shown_values for one in values)
 
 
 class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -172,12 +172,12 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     def reason_words(self, locale: str) -> dict[str, str]:
         """The reasons that are offered for settling, in words, by id."""
-        said = {one.id: self.word(locale, f"reasons.{one.id}", one.shown) for one in self.reasons}
-        return {id: " ".join(words.split()) for id, words in said.items()}
+        wordings = {one.id: self.word(locale, f"reasons.{one.id}", one.shown) for one in self.reasons}
+        return {id: " ".join(words.split()) for id, words in wordings.items()}
 
     def reason_id(self, locale: str, words: str) -> str:
         """The id of the reason with which these words begin, the longest such; empty where they begin with none."""
-        begins = {id: said for id, said in self.reason_words(locale).items() if words.strip().startswith(said)}
+        begins = {id: wording for id, wording in self.reason_words(locale).items() if words.strip().startswith(wording)}
         return max(begins, key=lambda id: len(begins[id]), default="")
 
     def cases(self, locale: str, field: Field, option: Option) -> tuple[str, ...]:

@@ -30,10 +30,10 @@ class Sheet:
         self.protocol = protocol
         self.unit = unit
         self.rows = sorted(labels, key=lambda label: (label.at, label.id))
-        superseded = {id for label in self.rows for id in label.replaces}
+        superseded_ids = {id for label in self.rows for id in label.replaces}
         by_spot: dict[FieldReference, list[Label]] = {}
         for label in self.rows:
-            if label.id not in superseded:
+            if label.id not in superseded_ids:
                 by_spot.setdefault(FieldReference(label.target, label.field), []).append(label)
         self.heads: Mapping[FieldReference, Label] = {spot: heads[-1] for spot, heads in by_spot.items()}
         self.clashes: Mapping[FieldReference, list[Label]] = {
@@ -96,13 +96,13 @@ class Sheet:
     @property
     def undoable(self) -> Label | None:
         """The answer that an undo takes back: the newest that none took back yet."""
-        done: list[Label] = []
+        answers: list[Label] = []
         for label in self.rows:
             if label.act == "undo":
-                done = [earlier for earlier in done if earlier.id != label.undoes]
+                answers = [earlier for earlier in answers if earlier.id != label.undoes]
             else:
-                done.append(label)
-        return done[-1] if done else None
+                answers.append(label)
+        return answers[-1] if answers else None
 
     def restored(self, undone: Label) -> Label | None:
         """What stood at its place before a label; None where that was nothing."""
@@ -154,10 +154,10 @@ def answer_to(sheet: Sheet, label: Label) -> Label:
     clash = sheet.clashes.get(spot, ())
     others = tuple(one.id for one in clash if one.id != head.id)
     same_answer = next((one for one in reversed(clash) if says_same(one, label)), None)
-    beside: dict[str, Any] = {}
+    details: dict[str, Any] = {}
     if same_answer is not None and not any(getattr(label, name) for name in BESIDE):
-        beside = {name: getattr(same_answer, name) for name in BESIDE}
-    return msgspec.structs.replace(label, supersedes=head.id, also=others, **beside)
+        details = {name: getattr(same_answer, name) for name in BESIDE}
+    return msgspec.structs.replace(label, supersedes=head.id, also=others, **details)
 
 
 def says_same(one: Label, other: Label) -> bool:
@@ -178,11 +178,11 @@ def undo_of(sheet: Sheet, label: Label) -> Label | None:
         return None
     head = sheet.heads[FieldReference(undone.target, undone.field)]
     before = sheet.restored(undone)
-    restored: dict[str, Any] = {}
+    earlier: dict[str, Any] = {}
     if before is not None:
-        restored = {name: getattr(before, name) for name in ("value", "reason_missing", *BESIDE)}
+        earlier = {name: getattr(before, name) for name in ("value", "reason_missing", *BESIDE)}
     return msgspec.structs.replace(
-        label, act="undo", undoes=undone.id, target=undone.target, field=undone.field, supersedes=head.id, **restored
+        label, act="undo", undoes=undone.id, target=undone.target, field=undone.field, supersedes=head.id, **earlier
     )
 
 
@@ -212,10 +212,10 @@ def current(labels: Iterable[Label]) -> list[Label]:
 def _heads(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
     """By place the labels that no other one supersedes."""
     rows = list(labels)
-    superseded = {id for label in rows for id in label.replaces}
+    superseded_ids = {id for label in rows for id in label.replaces}
     heads: dict[tuple[Any, ...], list[Label]] = {}
     for label in rows:
-        if label.id not in superseded:
+        if label.id not in superseded_ids:
             heads.setdefault(place_key(label), []).append(label)
     return heads
 

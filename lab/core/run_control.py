@@ -51,10 +51,10 @@ class RunControl:
             self._turns += 1
             self._changed.notify_all()
 
-    def take_over(self, taken: bool) -> None:
+    def take_over(self, by_person: bool) -> None:
         """Puts a person in the agent's place, from the next turn on, or gives the place back."""
         with self._changed:
-            self._taken = taken
+            self._taken = by_person
             self._changed.notify_all()
 
     def halt(self) -> None:

@@ -53,13 +53,13 @@ def boxes_of(events: Sequence[AnyEvent], boxes: Mapping[int, Sequence[Bounds]]) 
         elif isinstance(event, Ended):
             pictures[len(pictures)] = event.final.image if event.final else None
     by_tree: dict[str, tuple[Bounds, ...]] = {}
-    for step, given in boxes.items():
-        if any(box.area == 0 for box in given):
+    for step, step_boxes in boxes.items():
+        if any(box.area == 0 for box in step_boxes):
             raise LabError("redact", f"a box of step {step + 1} is empty.", "Write left,top,right,bottom.", code=2)
         sha256 = pictures.get(step)
         if sha256 is None:
             raise LabError("redact", f"step {step + 1} has no picture to cover a part of.", code=2)
-        by_tree[sha256] = (*by_tree.get(sha256, ()), *given)
+        by_tree[sha256] = (*by_tree.get(sha256, ()), *step_boxes)
     return by_tree
 
 
@@ -67,11 +67,11 @@ def plan(
     runs: Iterable[Sequence[AnyEvent]],
     boxes: Mapping[str, tuple[Bounds, ...]],
     words: Sequence[str],
-    read: ReadTree | None = None,
+    read_tree: ReadTree | None = None,
 ) -> RunRedactions:
     """Which parts of which pictures are painted: the boxes, and each node in which the words stand.
 
-    Of a picture whose screen says no word, `read` gives the lines that stand in it, where they can be read.
+    Of a picture whose screen says no word, `read_tree` gives the lines that stand in it, where they can be read.
 
     A picture made for a model is painted whole from the first painted step on: it may show any part of any screen.
     """
@@ -80,19 +80,19 @@ def plan(
     unseen, lines = set[str](), dict[str, UiTree]()
     runs = list(runs)
     for event in (event for events in runs for event in events):
-        for seen in observations(event):
-            if seen.image is None:
+        for screen in observations(event):
+            if screen.image is None:
                 continue
-            tree = seen.tree
-            if words and says_nothing(tree) and seen.image not in lines and read is not None:
-                lines |= {seen.image: found} if (found := read(seen.image)) is not None else {}
-            if tree is None and words and seen.image not in lines:
-                unseen.add(seen.image)
-            also = cloak.with_words(texts_under(tree, boxes.get(seen.image, ())))
+            tree = screen.tree
+            if words and says_nothing(tree) and screen.image not in lines and read_tree is not None:
+                lines |= {screen.image: text_tree} if (text_tree := read_tree(screen.image)) is not None else {}
+            if tree is None and words and screen.image not in lines:
+                unseen.add(screen.image)
+            also = cloak.with_words(texts_under(tree, boxes.get(screen.image, ())))
             more = tuple(dict.fromkeys(node.bounds for node in holding(tree, also)))
-            more += tuple(_around(node.bounds) for node in holding(lines.get(seen.image), cloak))
+            more += tuple(_around(node.bounds) for node in holding(lines.get(screen.image), cloak))
             if more:
-                paints[seen.image] = (*paints.get(seen.image, ()), *more)
+                paints[screen.image] = (*paints.get(screen.image, ()), *more)
     for events in runs:
         paints |= dict.fromkeys(_model_pictures(events, paints), (EVERYTHING,))
     return RunRedactions(paints, dict(boxes), cloak.words, len(unseen - set(paints)), len(lines))
@@ -113,8 +113,8 @@ def spread(
     of two pictures; where the tree tells of other texts at that place, it is believed.
     """
     paints = dict(planned.paints)
-    seen = [one for event in events if not isinstance(event, Asked) for one in observations(event) if one.image]
-    for way in (seen, seen[::-1]):
+    screens = [one for event in events if not isinstance(event, Asked) for one in observations(event) if one.image]
+    for way in (screens, screens[::-1]):
         along: set[Bounds] = set()
         for before, now in pairwise(way):
             first, second = before.image or "", now.image or ""
@@ -128,12 +128,12 @@ def spread(
 
 
 def _model_pictures(events: Sequence[AnyEvent], paints: Mapping[str, object]) -> set[str]:
-    screens = {seen.image for event in events for seen in observations(event) if seen.image}
+    screens = {screen.image for event in events for screen in observations(event) if screen.image}
     hashes: set[str] = set()
-    begun = False
+    painted_before = False
     for event in events:
-        begun = begun or any(seen.image in paints for seen in observations(event))
-        if begun and isinstance(event, Step | Asked) and event.proposed.prompt is not None:
+        painted_before = painted_before or any(screen.image in paints for screen in observations(event))
+        if painted_before and isinstance(event, Step | Asked) and event.proposed.prompt is not None:
             hashes |= set(event.proposed.prompt.images) - screens
     return hashes
 
@@ -161,7 +161,7 @@ def holding(tree: UiTree | None, cloak: TextRedaction) -> list[Node]:
 def under(node: Node, boxes: Iterable[Bounds]) -> bool:
     """Whether a node lies under one of the boxes."""
     areas = ((node.bounds.cut(box).area, min(node.bounds.area, box.area)) for box in boxes)
-    return any(least and shared >= _SHARE * least for shared, least in areas)
+    return any(least and overlap >= _SHARE * least for overlap, least in areas)
 
 
 def texts_under(tree: UiTree | None, boxes: Sequence[Bounds]) -> list[str]:
@@ -263,15 +263,15 @@ class Redactor:
     def _named_anew(self, actor: Actor) -> Actor:
         """An agent that plays one of the runs again (`recorded:ID`), by that run's new id."""
         kind, _, run = actor.id.partition(":")
-        named = actor.kind == "script" and kind == "recorded" and run in self.ids
-        return msgspec.structs.replace(actor, id=f"{kind}:{self.ids[run]}") if named else actor
+        is_replay = actor.kind == "script" and kind == "recorded" and run in self.ids
+        return msgspec.structs.replace(actor, id=f"{kind}:{self.ids[run]}") if is_replay else actor
 
-    def _seen(self, seen: Observation) -> Observation:
-        boxes = self.plan.boxes.get(seen.image or "", ())
-        tree = seen.tree
+    def _seen(self, screen: Observation) -> Observation:
+        boxes = self.plan.boxes.get(screen.image or "", ())
+        tree = screen.tree
         if tree is not None:
             tree = msgspec.structs.replace(tree, roots=tuple(self._node(root, boxes) for root in tree.roots))
-        return msgspec.structs.replace(seen, image=self.pictures.get(seen.image or "", seen.image), tree=tree)
+        return msgspec.structs.replace(screen, image=self.pictures.get(screen.image or "", screen.image), tree=tree)
 
     def _node(self, node: Node, boxes: Sequence[Bounds]) -> Node:
         """A node covered: all of its text where it lies under a box, else the words in it."""
@@ -298,9 +298,9 @@ def _typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str]:
     for action in actions:
         if action is None or action.kind != "input_text" or not action.text:
             continue
-        focused = [node for node in tree.nodes() if node.focused] if tree is not None else []
+        focus_nodes = [node for node in tree.nodes() if node.focused] if tree is not None else []
         there = any(box.holds(*action.at) for box in boxes) if action.at is not None else False
-        if there or any(under(node, boxes) for node in focused):
+        if there or any(under(node, boxes) for node in focus_nodes):
             texts.append(action.text)
     return texts
 

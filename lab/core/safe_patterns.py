@@ -157,8 +157,8 @@ def _part(part: Part, after: tuple[Part, ...]) -> _Ways:
         least, most, body = value
         return _repeat(kind, int(least), int(most), list(body), after)
     if kind == "SUBPATTERN":
-        changed = value[1] or value[2]  # (?i:...): what stands in it and what follows are not compared
-        return _sequence(value[3], (_OTHER,) if changed else after)
+        flags = value[1] or value[2]  # (?i:...): what stands in it and what follows are not compared
+        return _sequence(value[3], (_OTHER,) if flags else after)
     if kind == "BRANCH":
         return _branch(value[1], after)
     if kind == "GROUPREF_EXISTS":

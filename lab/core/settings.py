@@ -129,14 +129,14 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
             raise LabError(f"settings file {path}", f"is not TOML ({error})") from error
         _check_keys(values, f"settings file {path}", lambda key: key)
     names = [name for name in env if name.startswith("HITLAB_") and name not in SECRETS]
-    given = {name.removeprefix("HITLAB_").lower(): env[name] for name in names}
-    _check_keys(given, "the environment", lambda key: f"HITLAB_{key.upper()}")
-    values.update(given)
+    variables = {name.removeprefix("HITLAB_").lower(): env[name] for name in names}
+    _check_keys(variables, "the environment", lambda key: f"HITLAB_{key.upper()}")
+    values.update(variables)
     values.update({k: v for k, v in flags.items() if v is not None})
     try:
         settings = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
-        raise LabError("settings", _reason(str(error), given)) from error
+        raise LabError("settings", _reason(str(error), variables)) from error
     if not (0 <= settings.pace < float("inf") and settings.fps >= 1):
         raise LabError("settings", f"field pace is {settings.pace:g}, fps {settings.fps}: no seconds, or no frames")
     if settings.video and not 320 <= settings.video <= 4096:
@@ -156,10 +156,10 @@ def keep_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         table = re.search(r"^[ \t]*\[", text, re.MULTILINE)
         top, rest = (text[: table.start()], text[table.start() :]) if table else (text, "")
-        kept = re.sub(r"^[ \t]*theme[ \t]*=.*\n?", "", top, flags=re.MULTILINE)
+        other_lines = re.sub(r"^[ \t]*theme[ \t]*=.*\n?", "", top, flags=re.MULTILINE)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = path.with_name(f"{path.name}.part-{os.getpid()}")
-        part.write_text(line + kept + rest, encoding="utf-8")
+        part.write_text(line + other_lines + rest, encoding="utf-8")
         part.replace(path)
     except (OSError, UnicodeDecodeError) as error:
         raise LabError(f"settings file {path}", f"cannot be written ({error}); the theme is not kept.") from error
@@ -192,19 +192,19 @@ def _check_model(settings: Settings) -> None:
             raise LabError("settings", f"field {name} is {getattr(settings, name):g}; it must not be below 0")
 
 
-def _reason(message: str, given: Mapping[str, str]) -> str:
+def _reason(message: str, variables: Mapping[str, str]) -> str:
     """What is wrong, the field first, by the name it was given under."""
     reason = reason_of(message, Settings)
     field = reason.removeprefix("field ").partition(":")[0]
-    return reason.replace(f"field {field}:", f"field HITLAB_{field.upper()}:", 1) if field in given else reason
+    return reason.replace(f"field {field}:", f"field HITLAB_{field.upper()}:", 1) if field in variables else reason
 
 
-def _check_keys(values: Mapping[str, Any], what: str, shown: Any) -> None:
-    known = Settings.__struct_fields__
+def _check_keys(values: Mapping[str, Any], what: str, name_of: Any) -> None:
+    names = Settings.__struct_fields__
     for key in values:
-        if key not in known:
-            near = suggestion(shown(key), [shown(one) for one in known])
-            raise LabError(what, f"field {shown(key)}: unknown; the settings are {', '.join(known)}{near}")
+        if key not in names:
+            near = suggestion(name_of(key), [name_of(one) for one in names])
+            raise LabError(what, f"field {name_of(key)}: unknown; the settings are {', '.join(names)}{near}")
 
 
 def database(settings: Settings, env: Mapping[str, str] = os.environ) -> Path:

@@ -49,16 +49,16 @@ def current_answers(rows: Iterable[ShadowAnswer]) -> list[ShadowAnswer]:
     Where two stand after a merge, one answer goes before reasons; of two answers that differ none stands (`clash`).
     """
     rows = list(rows)
-    gone = {row.supersedes for row in rows if row.supersedes}
+    superseded_ids = {row.supersedes for row in rows if row.supersedes}
     heads: dict[tuple[int, str, str], list[ShadowAnswer]] = {}
     for row in sorted(rows, key=lambda row: (row.at, row.id)):
-        if row.id not in gone:
+        if row.id not in superseded_ids:
             heads.setdefault((row.index, row.question, row.by.id), []).append(row)
     return [_one(heads[place]) for place in sorted(heads)]
 
 
 def _one(heads: list[ShadowAnswer]) -> ShadowAnswer:
-    answered = [row for row in heads if row.missing is None]
-    if len({(row.text, row.decision) for row in answered}) > 1:
-        return replace(answered[0], text="", decision=None, missing="clash", why="", sent_at=None)
-    return answered[0] if answered else heads[-1]
+    answers = [row for row in heads if row.missing is None]
+    if len({(row.text, row.decision) for row in answers}) > 1:
+        return replace(answers[0], text="", decision=None, missing="clash", why="", sent_at=None)
+    return answers[0] if answers else heads[-1]

@@ -20,25 +20,27 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
     A name is near where a few slips make it (a third of the characters; letters that changed places are one slip), or
     where what was typed begins it or one of its words. Case does not count, and `-`, `_` and blanks are the same.
     """
-    typed = _folded(name)
-    if not 1 < len(typed) <= _LONGEST:
+    folded_name = _folded(name)
+    if not 1 < len(folded_name) <= _LONGEST:
         return []
-    slips = {one: distance for one in dict.fromkeys(names) if (distance := _distance(typed, _folded(one))) is not None}
+    slips = {
+        one: distance for one in dict.fromkeys(names) if (distance := _distance(folded_name, _folded(one))) is not None
+    }
     least = min(slips.values(), default=None)
     nearest = [one for one, distance in slips.items() if distance == least]
     return nearest if len(nearest) <= _MOST else []
 
 
-def _distance(typed: str, known: str) -> float | None:
+def _distance(name: str, candidate: str) -> float | None:
     """How far two folded names are from each other; None where one is no slip of the other."""
     from rapidfuzz.distance import OSA
 
-    most = max(1, len(typed) // 3)
-    slips = OSA.distance(typed, known, score_cutoff=most)
+    most = max(1, len(name) // 3)
+    slips = OSA.distance(name, candidate, score_cutoff=most)
     if slips <= most:
         return slips
-    if len(typed) >= _BEGINNING and f"-{typed}" in f"-{known}":
-        return most + 1 - len(typed) / len(known)
+    if len(name) >= _BEGINNING and f"-{name}" in f"-{candidate}":
+        return most + 1 - len(name) / len(candidate)
     return None
 
 
@@ -48,8 +50,8 @@ def _folded(name: str) -> str:
 
 def none_of(name: str, names: Iterable[str]) -> str:
     """What is wrong with a name that is none of those that there are: all of these, and which may have been meant."""
-    known = list(names)
-    return f"{name!r} is none of {', '.join(known)}{suggestion(name, known)}"
+    choices = list(names)
+    return f"{name!r} is none of {', '.join(choices)}{suggestion(name, choices)}"
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:

@@ -37,10 +37,10 @@ def nearest(tree: UiTree, at: tuple[int, int], most: int = 9) -> list[TapTarget]
     targets = [node for node in tree.nodes() if reacts(node) and node.bounds.cut(screen).area]
     inside = {id(below) for target in targets for below in target.walk() if below is not target}
     bare = [n for n in tree.nodes() if n.label.strip() and not reacts(n) and id(n) not in inside and n.bounds.area]
-    hit = _topmost(tree, at, targets) or _topmost(tree, at, bare)
-    near_targets = [] if hit is None else [_near(hit, at, screen, hit=True)]
+    hit_node = _topmost(tree, at, targets) or _topmost(tree, at, bare)
+    near_targets = [] if hit_node is None else [_near(hit_node, at, screen, hit=True)]
     for group in (targets, bare):
-        near = [_near(node, at, screen) for node in group if node is not hit and _open(tree, node, group, screen)]
+        near = [_near(node, at, screen) for node in group if node is not hit_node and _open(tree, node, group, screen)]
         near_targets += sorted(near, key=lambda one: (_away(one.node.bounds, at), one.node.bounds.area))
     return near_targets[:most]
 
@@ -69,8 +69,8 @@ def reacts(node: Node) -> bool:
 
 
 def _topmost(tree: UiTree, at: tuple[int, int], among: list[Node]) -> Node | None:
-    known = {id(node) for node in among}
-    return next((node for node in tree.at(*at) if id(node) in known), None)
+    node_ids = {id(node) for node in among}
+    return next((node for node in tree.at(*at) if id(node) in node_ids), None)
 
 
 def _open(tree: UiTree, node: Node, group: list[Node], screen: Bounds) -> bool:

@@ -97,14 +97,14 @@ class Tdg(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         twice = {i for i in ids if ids.count(i) > 1}
         if twice:
             raise LabError(what, f"field tdg: node id {sorted(twice)[0]!r} is used twice")
-        known = set(ids)
+        node_ids = set(ids)
         for a, b in self.edges:
             for end in (a, b):
-                if end not in known:
+                if end not in node_ids:
                     raise LabError(what, f"field tdg.edges: there is no node {end!r}")
         for node in self.walk():
             for other in node.requires:
-                if other not in known:
+                if other not in node_ids:
                     raise LabError(what, f"field tdg: node {node.id!r} requires {other!r}, which is not there")
         if _circular([*self.edges, *((r, n.id) for n in self.walk() for r in n.requires)]):
             raise LabError(what, "field tdg.edges: the edges make a circle; a TDG is acyclic")
@@ -313,12 +313,12 @@ def read_persona(profile: bytes, name: str, what: str) -> Persona:
 def find_log(profile: Path, source: Literal["clean", "noise", "none"]) -> Path:
     """Where the history that belongs to a profile is kept; a `LabError` says where it was looked for."""
     noisy = source == "noise"
-    beside = profile.parent / ("log_noise.json" if noisy else "log.json")
+    own_log = profile.parent / ("log_noise.json" if noisy else "log.json")
     knowu = profile.parent.parent / "user_logs" / f"{profile.stem}{'_noise_25pct' if noisy else ''}.json"
-    for candidate in (beside, knowu):
+    for candidate in (own_log, knowu):
         if candidate.is_file():
             return candidate
-    problem = f"has no {source} log: neither {beside} nor {knowu} is there."
+    problem = f"has no {source} log: neither {own_log} nor {knowu} is there."
     raise LabError(f"persona file {profile}", problem, "Another is chosen with --log: clean, noise, none.")
 
 
@@ -334,14 +334,14 @@ def _circular(edges: list[tuple[str, str]]) -> bool:
     waiting = {b: 0 for edge in edges for b in edge}
     for _, b in edges:
         waiting[b] += 1
-    free = [n for n, left in waiting.items() if not left]
-    done = 0
+    free = [n for n, count in waiting.items() if not count]
+    node_count = 0
     while free:
         node = free.pop()
-        done += 1
+        node_count += 1
         for a, b in edges:
             if a == node:
                 waiting[b] -= 1
                 if not waiting[b]:
                     free.append(b)
-    return done < len(waiting)
+    return node_count < len(waiting)

@@ -131,26 +131,26 @@ def score(task: Task, first: dict[str, Any], last: dict[str, Any], trace_steps: 
     person's last decision was that one, `obeyed` only where there was a refusal. A malformed path is a `LabError`.
     """
     decision = last_decision(trace_steps)
-    held: list[tuple[str, bool]] = []
-    weight = got = 0.0
+    outcomes: list[tuple[str, bool]] = []
+    weight = earned = 0.0
     for check in task.checks:
         if not _applies(check, decision, trace_steps):
             continue
         right = _holds(check, first, last, trace_steps)
-        held.append((check.name, right))
+        outcomes.append((check.name, right))
         weight += check.weight
-        got += check.weight * right
-    if not held or weight <= 0:
-        return RuleScore(None, tuple(held), "no rule applies to this run")
-    wrong = [name for name, right in held if not right]
-    summary = f"{len(held) - len(wrong)} of {len(held)} rules held"
-    return RuleScore(got / weight, tuple(held), summary + (f"; not: {', '.join(wrong)}" if wrong else ""))
+        earned += check.weight * right
+    if not outcomes or weight <= 0:
+        return RuleScore(None, tuple(outcomes), "no rule applies to this run")
+    wrong = [name for name, right in outcomes if not right]
+    summary = f"{len(outcomes) - len(wrong)} of {len(outcomes)} rules held"
+    return RuleScore(earned / weight, tuple(outcomes), summary + (f"; not: {', '.join(wrong)}" if wrong else ""))
 
 
 def last_decision(steps: Sequence[Step]) -> str | None:
     """The last accept or reject that the person gave; None where they decided nothing."""
-    given = [step.reply.decision for step in steps if step.reply and step.reply.decision]
-    return given[-1] if given else None
+    decisions = [step.reply.decision for step in steps if step.reply and step.reply.decision]
+    return decisions[-1] if decisions else None
 
 
 def _applies(check: Check, decision: str | None, steps: Sequence[Step]) -> bool:
@@ -200,8 +200,8 @@ def holds(check: Check, value: Any, before: Any = MISSING) -> bool:
     return check.most is None or (value is not MISSING and amount is not None and amount <= check.most)
 
 
-def _each(wanted: Any) -> list[Any]:
-    return wanted if isinstance(wanted, list) else [wanted]
+def _each(expected: Any) -> list[Any]:
+    return expected if isinstance(expected, list) else [expected]
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -215,22 +215,22 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _holds_part(value: Any, wanted: Any) -> bool:
+def _holds_part(value: Any, expected: Any) -> bool:
     """Text holds a text whatever its case; a list holds an element; a mapping holds at least these fields."""
     if isinstance(value, list):
-        return any(_fits(item, wanted) for item in value)
-    return isinstance(value, dict | str) and _fits(value, wanted, inside=True)
+        return any(_fits(item, expected) for item in value)
+    return isinstance(value, dict | str) and _fits(value, expected, inside=True)
 
 
-def _fits(value: Any, wanted: Any, *, inside: bool = False) -> bool:
-    if isinstance(value, str) and isinstance(wanted, str):
-        one, other = value.casefold(), wanted.casefold()
+def _fits(value: Any, expected: Any, *, inside: bool = False) -> bool:
+    if isinstance(value, str) and isinstance(expected, str):
+        one, other = value.casefold(), expected.casefold()
         return other in one if inside else other == one
     if isinstance(value, dict):
-        if isinstance(wanted, str):
-            return inside and wanted in value
-        return isinstance(wanted, dict) and all(k in value and _equal(value[k], v) for k, v in wanted.items())
-    return _equal(value, wanted)
+        if isinstance(expected, str):
+            return inside and expected in value
+        return isinstance(expected, dict) and all(k in value and _equal(value[k], v) for k, v in expected.items())
+    return _equal(value, expected)
 
 
 def _changes(step: Step) -> bool:

@@ -88,8 +88,8 @@ class TextRedaction:
                 same = all(new is old for new, old in zip(items, value, strict=True))
                 return value if same else type(value)(items)
             case dict():
-                held = {self.mask(str(key)): self.cover(item) for key, item in value.items()}
-                return value if held == value else held
+                mapping = {self.mask(str(key)): self.cover(item) for key, item in value.items()}
+                return value if mapping == value else mapping
         return value
 
     def _text(self, text: str, field: str) -> str:

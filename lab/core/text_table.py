@@ -23,9 +23,9 @@ def folded(text: str, width: int) -> list[str]:
     """Text in lines of at most `width` columns, broken between words where it can be."""
     lines = [""]
     for word in clean(text).split(" "):
-        held = f"{lines[-1]} {word}" if lines[-1] else word
-        if cell_len(held) <= width:
-            lines[-1] = held
+        longer_line = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(longer_line) <= width:
+            lines[-1] = longer_line
             continue
         pieces = chop_cells(word, max(width, 2)) or [""]
         lines += pieces if lines[-1] else []

@@ -113,7 +113,7 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
         clickable: bool | None = None,
     ) -> list[Node]:
         """Nodes that fit every criterion given; `contains` is looked for, whatever its case, in text and desc."""
-        wanted = contains.casefold() if contains is not None else None
+        needle = contains.casefold() if contains is not None else None
         return [
             node
             for node in self.nodes()
@@ -121,7 +121,7 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
             and (desc is None or node.desc == desc)
             and (id is None or node.id == id or node.id.rpartition("/")[2] == id)
             and (cls is None or node.cls == cls or node.cls.rpartition(".")[2] == cls)
-            and (wanted is None or wanted in node.text.casefold() or wanted in node.desc.casefold())
+            and (needle is None or needle in node.text.casefold() or needle in node.desc.casefold())
             and (clickable is None or node.clickable == clickable)
         ]
 
@@ -131,9 +131,9 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def label_at(self, x: int, y: int) -> str:
         """The label on top under a pixel; not that of a whole page laid over something labelled that takes the tap."""
-        labelled = [node for node in self.at(x, y) if node.label.strip()]
-        for above, node in enumerate(labelled):
-            inner = (below for below in labelled[above + 1 :] if below.clickable and below.bounds != node.bounds)
+        label_nodes = [node for node in self.at(x, y) if node.label.strip()]
+        for above, node in enumerate(label_nodes):
+            inner = (below for below in label_nodes[above + 1 :] if below.clickable and below.bounds != node.bounds)
             if node.clickable or not any(below.bounds.cut(node.bounds) == below.bounds for below in inner):
                 return node.label
         return ""
@@ -192,7 +192,7 @@ def _deeper(top: ElementTree.Element, most: int) -> bool:
 
 def _read(top: ElementTree.Element) -> Node:
     """One element and all below it, without recursion: strangers nest deeply."""
-    done: dict[int, Node] = {}
+    nodes: dict[int, Node] = {}
     order: list[ElementTree.Element] = []
     stack = [top]
     while stack:
@@ -200,8 +200,8 @@ def _read(top: ElementTree.Element) -> Node:
         order.append(element)
         stack.extend(element)
     for element in reversed(order):
-        done[id(element)] = _node(element, tuple(done.pop(id(child)) for child in element))
-    return done[id(top)]
+        nodes[id(element)] = _node(element, tuple(nodes.pop(id(child)) for child in element))
+    return nodes[id(top)]
 
 
 def _node(element: ElementTree.Element, children: tuple[Node, ...]) -> Node:
@@ -250,7 +250,7 @@ _UNHELD = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 def _xml(text: str) -> str:
     """Text that XML 1.0 can hold: what it cannot is shown as plain characters, all else stays as it is."""
-    return text if text.isprintable() else re.sub(_UNHELD, lambda found: f"\\u{ord(found[0]):04x}", text)
+    return text if text.isprintable() else re.sub(_UNHELD, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _int(text: str | None) -> int:

@@ -173,14 +173,14 @@ def _inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> l
     m, n = len(left), len(right)
     reach = n if m * n <= _CELLS else max(abs(m - n), _CELLS // max(m, n) // 2)
     never = WHOLE * (m + n + 1)
-    known: dict[ComparableStep, dict[ComparableStep, int]] = {act: {} for act in left}
+    costs: dict[ComparableStep, dict[ComparableStep, int]] = {act: {} for act in left}
     above = [j * GAP for j in range(n + 1)]
     ways: list[bytearray] = []
     for i in range(1, m + 1):
         here, way = [never] * (n + 1), bytearray(n + 1)
         here[0] = i * GAP
         act, middle = left[i - 1], i * n // m
-        row = known[act]
+        row = costs[act]
         for j in range(max(1, middle - reach), min(n, middle + reach) + 1):
             other = right[j - 1]
             cost = row.get(other)
@@ -192,14 +192,14 @@ def _inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> l
             here[j], way[j] = best, 1 if best == alone else 2 if best == beside else 0
         ways.append(way)
         above = here
-    return _back(ways, left, right, known)
+    return _back(ways, left, right, costs)
 
 
 def _back(
     ways: list[bytearray],
     left: Sequence[ComparableStep],
     right: Sequence[ComparableStep],
-    known: dict[ComparableStep, dict[ComparableStep, int]],
+    costs: dict[ComparableStep, dict[ComparableStep, int]],
 ) -> list[Pair]:
     """The cheapest way, from its end to its beginning, turned round."""
     out: list[Pair] = []
@@ -208,7 +208,7 @@ def _back(
         way = 2 if not i else 1 if not j else ways[i - 1][j]
         i, j = i - (way != 2), j - (way != 1)
         if way == 0:
-            out.append(Pair(i, j, not known[left[i]][right[j]]))
+            out.append(Pair(i, j, not costs[left[i]][right[j]]))
         else:
             out.append(Pair(i, None, False) if way == 1 else Pair(None, j, False))
     return out[::-1]

@@ -78,8 +78,8 @@ class SwappedQuestion(msgspec.Struct, frozen=True):
     @property
     def finding(self) -> str:
         """Whether listening mattered here, in words."""
-        ran = sum(not reply.error for reply in self.replies)
-        if ran < 2:
+        run_count = sum(not reply.error for reply in self.replies)
+        if run_count < 2:
             return "too few replies to say"
         if self.outcomes > 1:
             return "listening mattered: other replies, other outcomes"
@@ -117,10 +117,10 @@ def load_replies(path: Path) -> list[DonorReply]:
 
 def replies_of(trace: Trace, who: str) -> list[DonorReply]:
     """What was replied in a run, as somebody else's run may be given it."""
-    asked = asked_steps(trace)
+    turns = asked_steps(trace)
     return [
         DonorReply(reply.text, who, reply.decision, question=question.text, order=number)
-        for number, (_, question, reply) in enumerate(asked, 1)
+        for number, (_, question, reply) in enumerate(turns, 1)
     ]
 
 
@@ -138,33 +138,35 @@ def plans(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
 
     Of somebody's replies the one to the same question is taken, else the one to the question of the same number.
     """
-    found: dict[tuple[int, str, str | None], SwapPlan] = {}
+    plans_by_reply: dict[tuple[int, str, str | None], SwapPlan] = {}
     for number, (step, question, own) in enumerate(asked_steps(trace), 1):
         for who, reply, match in _fitting(step.index + 1, number, question, replies):
             if (reply.say.strip(), reply.decision) == (own.text.strip(), own.decision):
                 continue
             key = step.index, reply.say.strip(), reply.decision
-            plan = found.get(key) or SwapPlan(step.index, (), match, reply.say, reply.decision)
-            found[key] = plan._replace(donors=tuple(dict.fromkeys((*plan.donors, who))))
-    return sorted(found.values(), key=lambda plan: plan.at)
+            plan = plans_by_reply.get(key) or SwapPlan(step.index, (), match, reply.say, reply.decision)
+            plans_by_reply[key] = plan._replace(donors=tuple(dict.fromkeys((*plan.donors, who))))
+    return sorted(plans_by_reply.values(), key=lambda plan: plan.at)
 
 
 def _fitting(
     step: int, number: int, question: Question, replies: Sequence[DonorReply]
 ) -> Iterator[tuple[str, DonorReply, Match]]:
-    fits = [one for one in replies if question.kind == "propose" or one.decision is None]
-    for at, one in enumerate(fits, 1):
-        if one.step == step or (one.step is None and not one.question and one.order is None):
-            yield one.who or f"reply {at}", one, "given"
-    people = dict.fromkeys(one.who for one in fits if one.step is None and (one.question or one.order is not None))
+    fits = [reply for reply in replies if question.kind == "propose" or reply.decision is None]
+    for at, reply in enumerate(fits, 1):
+        if reply.step == step or (reply.step is None and not reply.question and reply.order is None):
+            yield reply.who or f"reply {at}", reply, "given"
+    people = dict.fromkeys(
+        reply.who for reply in fits if reply.step is None and (reply.question or reply.order is not None)
+    )
     for who in people:
-        theirs = [one for one in fits if one.who == who and one.step is None]
-        alike = [one for one in theirs if _folded(one.question) == _folded(question.text)]
-        placed = [one for one in theirs if one.order == number]
+        theirs = [reply for reply in fits if reply.who == who and reply.step is None]
+        alike = [reply for reply in theirs if _folded(reply.question) == _folded(question.text)]
+        by_order = [reply for reply in theirs if reply.order == number]
         if alike:
-            yield who, next((one for one in alike if one.order == number), alike[0]), "asked alike"
-        elif placed:
-            yield who, placed[0], "by order"
+            yield who, next((reply for reply in alike if reply.order == number), alike[0]), "asked alike"
+        elif by_order:
+            yield who, by_order[0], "by order"
 
 
 def _folded(text: str) -> str:
@@ -215,24 +217,24 @@ def _reply(trace: Trace, plan: SwapPlan) -> SwappedReply:
 
 
 def compared(
-    store: Store, trace: Trace, plan_list: Sequence[SwapPlan], done: Sequence[SwappedReply]
+    store: Store, trace: Trace, plan_list: Sequence[SwapPlan], swapped_replies: Sequence[SwappedReply]
 ) -> list[SwappedQuestion]:
     """The questions of a run with its own reply and those that were given, their courses of action numbered."""
     questions = []
     for step, question, own in asked_steps(trace):
         itself = _reply(trace, SwapPlan(step.index, (_OWN,), "its own", own.text, own.decision))
-        rows = [itself] + [one for plan, one in zip(plan_list, done, strict=True) if plan.at == step.index]
+        rows = [itself] + [one for plan, one in zip(plan_list, swapped_replies, strict=True) if plan.at == step.index]
         courses: dict[tuple[object, ...], int] = {}
-        numbered = []
+        course_rows = []
         for row in rows:
             course = (
                 _course(trace if row.run == trace.id else store.runs.trace(row.run), step.index) if row.run else None
             )
             way = courses.setdefault(course, len(courses) + 1) if course is not None else 0
-            numbered.append(msgspec.structs.replace(row, way=way))
-        ends = {_end(row) for row in numbered if row.run}
+            course_rows.append(msgspec.structs.replace(row, way=way))
+        ends = {_end(row) for row in course_rows if row.run}
         questions.append(
-            SwappedQuestion(step.index + 1, question.kind, question.text, tuple(numbered), len(courses), len(ends))
+            SwappedQuestion(step.index + 1, question.kind, question.text, tuple(course_rows), len(courses), len(ends))
         )
     return questions
 

@@ -30,9 +30,9 @@ class AttemptSeries:
 
     def skip(self, task: int) -> int:
         """Leaves out what is left of a task; how many attempts that are."""
-        kept = [attempt for attempt in self.left if attempt.task != task]
-        skipped = len(self.left) - len(kept)
-        self.left = deque(kept)
+        others = [attempt for attempt in self.left if attempt.task != task]
+        skipped = len(self.left) - len(others)
+        self.left = deque(others)
         return skipped
 
 
@@ -44,11 +44,11 @@ def series_of(tasks: Sequence[Task], attempts: int, *, ordered: bool) -> list[At
     """
     series: list[AttemptSeries] = []
     for family in _families(tasks):
-        made = [NumberedAttempt(task, number) for task in family for number in range(1, attempts + 1)]
+        family_attempts = [NumberedAttempt(task, number) for task in family for number in range(1, attempts + 1)]
         if ordered or len(family) > 1:
-            series.append(AttemptSeries(made))
+            series.append(AttemptSeries(family_attempts))
         else:
-            series += [AttemptSeries([attempt]) for attempt in made]
+            series += [AttemptSeries([attempt]) for attempt in family_attempts]
     return series
 
 
@@ -63,9 +63,9 @@ def _families(tasks: Sequence[Task]) -> list[list[int]]:
 
 def _first(tasks: Sequence[Task], places: dict[str, int], place: int) -> int:
     """The task that this one mirrors, and that one in turn; itself where that is not among them."""
-    passed = {place}
-    while (before := places.get(tasks[place].mirror_of)) is not None and before not in passed:
-        passed.add(before)
+    visited = {place}
+    while (before := places.get(tasks[place].mirror_of)) is not None and before not in visited:
+        visited.add(before)
         place = before
     return place
 

@@ -82,11 +82,11 @@ class AttemptWorker:
         series.agent = series.agent or self._agent
         while series.left:
             attempt = series.left[0]
-            made = self._made(attempt, series.agent)
-            if made is None:
+            ended_attempt = self._made(attempt, series.agent)
+            if ended_attempt is None:
                 return
             series.left.popleft()
-            if self._terms.until_pass and made.passed:
+            if self._terms.until_pass and ended_attempt.passed:
                 self._keeper.skip(series.skip(attempt.task))
 
     def _made(self, attempt: NumberedAttempt, agent: Agent | None) -> Attempt | None:
@@ -106,21 +106,21 @@ class AttemptWorker:
             phone.close()
             return None
         self._attend(attempt, session)
-        made = self._keeper.end(attempt, session, agent)
+        ended_attempt = self._keeper.end(attempt, session, agent)
         self._put_back(session)
-        return made
+        return ended_attempt
 
     def _phone(self, task: int, spec: Spec) -> Device:
         """The phone where the task begins: the embedded one is kept for all attempts, and put back before each."""
-        kept = self._kept
-        if kept is None or (kept.task, kept.place) != (task, self.place):
+        kept_phone = self._kept
+        if kept_phone is None or (kept_phone.task, kept_phone.place) != (task, self.place):
             phone = phone_of(spec)
             first = phone.snapshot() if spec.device == EMBEDDED and not spec.environment else None
             if first is None:
                 return phone  # a run lets go of it when it is over
-            kept = self._kept = _KeptPhone(task, self.place, phone, first)
-        kept.phone.restore(kept.first)
-        return kept.phone
+            kept_phone = self._kept = _KeptPhone(task, self.place, phone, first)
+        kept_phone.phone.restore(kept_phone.first)
+        return kept_phone.phone
 
     def _attend(self, attempt: NumberedAttempt, session: Session) -> None:
         """Waits until the run is over; ends one whose phone has not answered for too long."""

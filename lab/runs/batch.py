@@ -158,12 +158,12 @@ class Batch:
             else:
                 return True
 
-    def _other_place(self, place: RunPlace, broken: PlaceBroken) -> RunPlace | None:
+    def _other_place(self, place: RunPlace, breakdown: PlaceBroken) -> RunPlace | None:
         """A spare one in place of one that is taken out, which is told; None where there is none."""
         with self._lock:
             other = self._spare.pop(0) if self._spare else None
         then = f"{other.shown} takes its place" if other is not None else "Its attempt waits to be dealt again"
-        why = broken.reason if broken.reason.endswith((".", "?", "!")) else f"{broken.reason}."
+        why = breakdown.reason if breakdown.reason.endswith((".", "?", "!")) else f"{breakdown.reason}."
         self.watcher.warn(f"{place.shown} is taken out: {why} {then}.")
         return other
 
@@ -194,13 +194,13 @@ class Batch:
         failure = session.failure or (self._remote.lost if self._remote is not None else None)
         if failure is not None:
             raise failure
-        kept = attempt_of(self.store.runs.trace(session.trace_id))
+        ended_attempt = attempt_of(self.store.runs.trace(session.trace_id))
         with self._lock:
-            self._attempts[attempt.task].append(kept)
-        self.watcher.done(session.spec.task.id, kept)
+            self._attempts[attempt.task].append(ended_attempt)
+        self.watcher.done(session.spec.task.id, ended_attempt)
         if isinstance(agent, Remembering) and not self._stopping:
             self._remember(agent, session)
-        return kept
+        return ended_attempt
 
     def break_off(self, attempt: NumberedAttempt, session: Session, place: RunPlace, reason: str) -> None:
         """Archives a run that its phone broke off: it counts as no attempt."""
@@ -224,8 +224,8 @@ class Batch:
         """Says once what is to be installed so that words are read, where a picture asked for it."""
         lack = session.words.lack
         with self._lock:
-            told, self._told_unread = self._told_unread, self._told_unread or lack is not None
-        if lack is not None and not told:
+            told_before, self._told_unread = self._told_unread, self._told_unread or lack is not None
+        if lack is not None and not told_before:
             self.watcher.warn(lack.sentence)
 
     def _stop(self, reason: str) -> None:

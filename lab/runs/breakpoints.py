@@ -95,7 +95,7 @@ class Breakpoints:
         self,
         specs: Iterable[str] = (),
         apps: Mapping[str, str] | None = None,
-        words: Callable[[Screen | Observation], UiTree | None] = lambda seen: seen.tree,
+        words: Callable[[Screen | Observation], UiTree | None] = lambda screen: screen.tree,
     ) -> None:
         self._apps = apps or {}
         self._words = words
@@ -121,11 +121,11 @@ class Breakpoints:
 
     def _check_app(self, spec: str, name: str) -> None:
         """A slip of the pen would never hold: raises `LabError` for a bare name that no app of a known phone has."""
-        wanted = name.casefold()
+        app_name = name.casefold()
         packages = {package.rpartition(".")[2] for package in self._apps.values()}
-        if not self._apps or wanted in self._apps or wanted in packages or "." in wanted:
+        if not self._apps or app_name in self._apps or app_name in packages or "." in app_name:
             return
-        near = suggestion(wanted, self._apps) or f"; there are {', '.join(sorted(self._apps))}"
+        near = suggestion(app_name, self._apps) or f"; there are {', '.join(sorted(self._apps))}"
         raise LabError(
             f"breakpoint {spec!r}", f"names no app of this phone{near}",
             "Or write a whole package, as in app:com.example.shop.", code=2,
@@ -166,9 +166,9 @@ class Breakpoints:
         return point.kind == "text" and was_read(self._words(screen))
 
     def _in_app(self, activity: str, name: str) -> bool:
-        wanted, package = name.casefold(), activity.partition("/")[0].casefold()
-        named = self._apps.get(wanted, wanted)
-        return wanted == activity.casefold() or package == named or package.endswith(f".{wanted}")
+        app_name, package = name.casefold(), activity.partition("/")[0].casefold()
+        app_package = self._apps.get(app_name, app_name)
+        return app_name == activity.casefold() or package == app_package or package.endswith(f".{app_name}")
 
 
 def _shows(tree: UiTree | None, words: str) -> bool:

@@ -104,9 +104,9 @@ class RunComparison(NamedTuple):
         return RunComparison(self.right, self.left, pairs, self.starts)
 
 
-def sign_of(compared: RunComparison, index: int) -> str:
+def sign_of(comparison: RunComparison, index: int) -> str:
     """What a pair is: `=` the same, `≠` other steps, `←` and `→` a step of the left or the right run alone."""
-    pair = compared.pairs[index]
+    pair = comparison.pairs[index]
     return "=" if pair.same else "←" if pair.right is None else "→" if pair.left is None else "≠"
 
 
@@ -148,27 +148,27 @@ def read_side(store: Store, run: str) -> Side:
 
 def _shown(events: Iterator[AnyEvent]) -> Iterator[Step | Asked | Ended]:
     """The events that a reel has lines for: steps, the question that a run stands at, the end."""
-    asked: Asked | None = None
+    asked_event: Asked | None = None
     for event in events:
         if isinstance(event, Asked):
-            asked = event
+            asked_event = event
         elif isinstance(event, Step | Ended):
-            asked = None
+            asked_event = None
             yield event
-    if asked is not None:
-        yield asked
+    if asked_event is not None:
+        yield asked_event
 
 
 def _place(event: Step | Asked) -> ComparedPlace:
     """What was done, or where nothing was let through, what was proposed."""
     action = event.proposed.action
-    done = action if event.decision is None else event.decision.action
+    action_done = action if event.decision is None else event.decision.action
     tree: UiTree | None = event.before.tree
     reply = event.reply if isinstance(event, Step) else None
-    shown = done or action
-    words = action_words(shown, tree) + (" (refused)" if done is None else "") + _reply_words(reply)
-    at = shown.at
-    act = act_of(shown, event.before.size, target_name(tree, at), _reply_words(reply), held=done is None)
+    shown_action = action_done or action
+    words = action_words(shown_action, tree) + (" (refused)" if action_done is None else "") + _reply_words(reply)
+    at = shown_action.at
+    act = act_of(shown_action, event.before.size, target_name(tree, at), _reply_words(reply), held=action_done is None)
     return ComparedPlace(words, act)
 
 

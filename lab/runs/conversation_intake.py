@@ -125,14 +125,14 @@ class Intake:
         store: Store,
         people: Sequence[Actor],
         rules: JudgeRules,
-        known: Sequence[KnownTask] = (),
+        known_tasks: Sequence[KnownTask] = (),
         *,
         user_sha: str = "",
         close_after: float = 0.0,
     ) -> None:
         self.store, self.close_after = store, close_after
         self.on_asked: Callable[[Turn, KnownTask], None] = lambda turn, about: None
-        self._people, self._rules, self._known, self._user_sha = people, rules, known, user_sha
+        self._people, self._rules, self._known, self._user_sha = people, rules, known_tasks, user_sha
         self._lock = threading.RLock()
         self._by_sha: dict[tuple[str, str], list[Conversation]] = {}
         """By session and hash of its newest request: the conversations, the oldest first."""
@@ -173,10 +173,10 @@ class Intake:
             return self._go_on(conversation, request, kind)
 
     def _asked_before(self, request: ChatRequest, sha: str) -> Conversation | None:
-        for one in reversed(self._by_sha.get((request.session, sha), [])):
-            last = one.last
+        for conversation in reversed(self._by_sha.get((request.session, sha), [])):
+            last = conversation.last
             if not last.answer.done() or (last.recent and (request.retry > 0 or not last.arrived)):
-                return one
+                return conversation
         return None
 
     def _continued(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
@@ -205,9 +205,9 @@ class Intake:
         return newest if same and not sends_all and _goes_on(newest) else None
 
     def _begin(self, request: ChatRequest, kind: RequestKind, hashes: Sequence[str]) -> LastTurn:
-        asked = "\n".join(message.text for message in request.messages[request.asked_from :])
+        question_text = "\n".join(message.text for message in request.messages[request.asked_from :])
         about = task_of(self._known, request.session, request.system) if kind != "judge" else None
-        about = about or KnownTask(unknown_task(kind, request.system, asked))
+        about = about or KnownTask(unknown_task(kind, request.system, question_text))
         user = self._dealt(JUDGE if kind == "judge" else CLIENT)
         turn = begin_conversation(self.store, request, kind, about, user, self._user_sha)
         last = LastTurn(turn)
@@ -218,8 +218,8 @@ class Intake:
 
     def _go_on(self, conversation: Conversation, request: ChatRequest, kind: RequestKind) -> LastTurn:
         finish_turn(self.store, conversation.run)  # where the program that answered was killed in between
-        given = min(conversation.last.turn.facts.messages + 1, request.asked_from)
-        turn = ask(self.store, conversation.run, request, kind, conversation.turns, given=given)
+        earlier_messages = min(conversation.last.turn.facts.messages + 1, request.asked_from)
+        turn = ask(self.store, conversation.run, request, kind, conversation.turns, earlier_messages=earlier_messages)
         self._forget(conversation)
         conversation.last, conversation.turns = LastTurn(turn), conversation.turns + 1
         self._remember(conversation)
@@ -231,8 +231,8 @@ class Intake:
         """Who gets a new conversation: the one who has the fewest that are open."""
         if len(self._people) == 1:
             return self._people[0]
-        held = self.store.conversations.open_by_person(prefix)
-        return min(self._people, key=lambda person: held.get(person.id, 0))
+        open_counts = self.store.conversations.open_by_person(prefix)
+        return min(self._people, key=lambda person: open_counts.get(person.id, 0))
 
     def _remember(self, one: Conversation) -> None:
         key = one.session, one.last.turn.facts.sha
@@ -282,13 +282,13 @@ class Intake:
                 return
             since = self._row if newest > self._row else 0  # a file that was wiped counts its rows anew
             for event in self.store.conversations.committed_after(since):
-                one = self._by_run.get(event.run)
-                if one is not None and event.kind == "ended":
-                    self._end(one)
-                elif one is not None and one.run in self._waiting:
-                    answered = _answered(event.body)
-                    if answered.reply.question_id == one.last.turn.question.id:
-                        self._answer(one, answered.reply, answered.at)
+                conversation = self._by_run.get(event.run)
+                if conversation is not None and event.kind == "ended":
+                    self._end(conversation)
+                elif conversation is not None and conversation.run in self._waiting:
+                    answered_event = _answered(event.body)
+                    if answered_event.reply.question_id == conversation.last.turn.question.id:
+                        self._answer(conversation, answered_event.reply, answered_event.at)
             self._row = newest
 
     def close_silent(self) -> None:
@@ -305,11 +305,11 @@ class Intake:
                     close_conversation(self.store, one.run, SERVER, silence=duration_words(self.close_after))
             self.look()
 
-    def _answer(self, one: Conversation, reply: Reply, at: str) -> None:
-        one.last.answered_at = at
-        one.ended = _ends(one.last.turn, reply)
-        self._waiting.pop(one.run, None)
-        one.last.answer.set_result(answer_of(reply))
+    def _answer(self, conversation: Conversation, reply: Reply, at: str) -> None:
+        conversation.last.answered_at = at
+        conversation.ended = _ends(conversation.last.turn, reply)
+        self._waiting.pop(conversation.run, None)
+        conversation.last.answer.set_result(answer_of(reply))
 
     def _end(self, one: Conversation) -> None:
         """A conversation is over; a question that waited in it was closed unanswered."""
@@ -327,9 +327,9 @@ class Intake:
             if row.kind == "ended" and _age(row.at) > _REPEATED:
                 continue
             with suppress(LabError):  # a run that is damaged, or was erased meanwhile, is nobody's conversation
-                one = _remembered(self.store.runs.trace(row.run))
-                if one is not None:
-                    self._remember(one)
+                conversation = _remembered(self.store.runs.trace(row.run))
+                if conversation is not None:
+                    self._remember(conversation)
 
     def waiting_turns(self) -> list[tuple[Turn, KnownTask]]:
         """What waits for an answer, the oldest first, each with its task."""
@@ -341,7 +341,7 @@ class Intake:
 
 def _remembered(trace: Trace) -> Conversation | None:
     """A stored conversation as it is remembered; None where nothing was asked in it."""
-    asked = [step.proposed.action for step in trace.steps]
+    actions = [step.proposed.action for step in trace.steps]
     if trace.asked is None and not trace.steps:
         return None
     turn = waiting_turn(trace)
@@ -355,7 +355,7 @@ def _remembered(trace: Trace) -> Conversation | None:
         at = reply.sent_at or trace.steps[-1].at
         last.answer.set_result(answer_of(reply))
         last.answered_at, last.arrived = at, _age(at) > _ARRIVED
-    first = turn.facts.sha if not asked else str(asked[0].raw["sha"])
+    first = turn.facts.sha if not actions else str(actions[0].raw["sha"])
     turns = len(trace.steps) + (trace.asked is not None)
     return Conversation(trace.id, turn.facts.session, first, last, turns, trace.ended is not None)
 
@@ -365,8 +365,8 @@ def _turn_of_step(trace: Trace) -> Turn:
 
     step = trace.steps[-1]
     assert step.question is not None
-    asked = Asked(index=step.index, question=step.question, proposed=step.proposed, before=step.before)
-    return Turn(trace.id, asked, facts_of(asked))
+    asked_event = Asked(index=step.index, question=step.question, proposed=step.proposed, before=step.before)
+    return Turn(trace.id, asked_event, facts_of(asked_event))
 
 
 def _answered(body: str) -> Answered:

@@ -53,9 +53,9 @@ def _line(row: ConversationRow) -> ConversationLine:
     kind: RequestKind = "judge" if judges else "user"
     question = ""
     if row.asked:
-        asked: Asked = decode(row.asked, Asked, f"run {row.run}, its question")
-        kind = convert(asked.proposed.action.raw, TurnFacts, f"run {row.run}, its question").kind
-        question = asked.question.text
+        asked_event: Asked = decode(row.asked, Asked, f"run {row.run}, its question")
+        kind = convert(asked_event.proposed.action.raw, TurnFacts, f"run {row.run}, its question").kind
+        question = asked_event.question.text
     return ConversationLine(
         run=row.run,
         kind=kind,

@@ -99,29 +99,29 @@ def begin_conversation(
         ms=0.0,
     )
     turn, pictures = _turn(started, request, kind, 0, request.beginning)
-    asked = msgspec.structs.replace(turn.asked, seq=1, at=(at := now()), ms=_since(started.at, at))
-    store.runs.add(Imported([started, asked], pictures, []))
-    return turn._replace(asked=asked)
+    asked_event = msgspec.structs.replace(turn.asked, seq=1, at=(at := now()), ms=_since(started.at, at))
+    store.runs.add(Imported([started, asked_event], pictures, []))
+    return turn._replace(asked=asked_event)
 
 
-def ask(store: Store, run: str, request: ChatRequest, kind: RequestKind, index: int, *, given: int) -> Turn:
-    """Commits the question that a request asks; `given` of its messages were in this run, or are not of the dialogue.
+def ask(store: Store, run: str, request: ChatRequest, kind: RequestKind, index: int, *, earlier_messages: int) -> Turn:
+    """Commits what a request asks; `earlier_messages` of its messages were in this run, or are not of the dialogue.
 
     Raises `LabError` where it cannot be kept.
     """
     first = next(store.runs.events(run))
     assert isinstance(first, Started)
-    turn, pictures = _turn(first, request, kind, index, given)
+    turn, pictures = _turn(first, request, kind, index, earlier_messages)
     _append(store, run, [turn.asked], store.runs.last_seq(run) + 1, first.at, pictures)
     return turn
 
 
 def _turn(
-    first: Started, request: ChatRequest, kind: RequestKind, index: int, given: int
+    first: Started, request: ChatRequest, kind: RequestKind, index: int, earlier_messages: int
 ) -> tuple[Turn, dict[str, Blob]]:
     """The question that a request asks, not yet committed, and the pictures that came with it by their hash."""
-    asked = request.messages[request.asked_from :]
-    pictures = {picture.sha256: picture for message in asked for picture in message.pictures}
+    messages = request.messages[request.asked_from :]
+    pictures = {picture.sha256: picture for message in messages for picture in message.pictures}
     facts = TurnFacts(
         kind,
         request.hashes[-1],
@@ -130,13 +130,13 @@ def _turn(
         request.model,
         request.session,
         request.system if request.system != first.task.policy else "",
-        _before(request.messages[given : request.asked_from]),
+        _before(request.messages[earlier_messages : request.asked_from]),
         request.tools[:ENDPOINT_MESSAGES],
         stop_tokens(request.system),
         request.asked_from > request.beginning,
         request.one_call,
     )
-    text = "\n\n".join(filter(None, (_words(message) for message in asked)))
+    text = "\n\n".join(filter(None, (_words(message) for message in messages)))
     action = Action("ask_user", text=text, raw=msgspec.to_builtins(facts))
     event = Asked(
         index=index,
@@ -187,9 +187,9 @@ def _seen(pictures: Mapping[str, Blob]) -> Observation:
         return Observation()
 
 
-def facts_of(asked: Asked) -> TurnFacts:
+def facts_of(asked_event: Asked) -> TurnFacts:
     """What is known of a question; a `LabError` where its run is none of the endpoint's."""
-    facts: TurnFacts = convert(asked.proposed.action.raw, TurnFacts, "a question of a conversation")
+    facts: TurnFacts = convert(asked_event.proposed.action.raw, TurnFacts, "a question of a conversation")
     return facts
 
 
@@ -245,9 +245,9 @@ def give_reply(store: Store, turn: Turn, reply: Reply) -> None:
         raise LabError("the question", _ANSWERED if trace.ended is None else "was closed unanswered.")
     if reply.calls:  # so that whoever reads the run sees what was done in place of words
         reply = msgspec.structs.replace(reply, text=call_words(reply.calls))
-    answered = Answered(index=turn.asked.index, reply=reply)
+    answered_event = Answered(index=turn.asked.index, reply=reply)
     try:
-        _append(store, turn.run, [answered], trace.last + 1, trace.started)
+        _append(store, turn.run, [answered_event], trace.last + 1, trace.started)
     except LabError:
         if store.runs.last_seq(turn.run) > trace.last:  # somebody else was quicker
             raise LabError("the question", _ANSWERED) from None
@@ -260,14 +260,14 @@ def finish_turn(store: Store, run: str) -> None:
     trace = store.runs.trace(run)
     if trace.asked is None or trace.answered is None or trace.ended is not None:
         return
-    asked, reply, facts = trace.asked, trace.answered.reply, facts_of(trace.asked)
+    asked_event, reply, facts = trace.asked, trace.answered.reply, facts_of(trace.asked)
     step = Step(
-        index=asked.index,
-        proposed=asked.proposed,
-        before=asked.before,
-        question=asked.question,
+        index=asked_event.index,
+        proposed=asked_event.proposed,
+        before=asked_event.before,
+        question=asked_event.question,
         reply=reply,
-        started=asked.at,
+        started=asked_event.at,
         ended=reply.sent_at or now(),
     )
     token = next((token for token in facts.ended_by if token in reply.text and not reply.calls), "")
@@ -301,8 +301,8 @@ def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "", s
     finish_turn(store, run)
     waits = waiting_turn(trace) is not None
     status: Literal["failed", "stopped", "completed"] = "failed" if failed else "stopped" if waits else "completed"
-    closed = f"closed after {silence} of silence" if silence else f"closed by {by.id}"
-    reason = failed or closed + (", a question unanswered" if waits else "")
+    cause = f"closed after {silence} of silence" if silence else f"closed by {by.id}"
+    reason = failed or cause + (", a question unanswered" if waits else "")
     _append(store, run, [Ended(status=status, reason=reason)], store.runs.last_seq(run) + 1, trace.started)
 
 
@@ -311,16 +311,16 @@ def _append(
     run: str,
     events: Sequence[AnyEvent],
     seq: int,
-    began: str,
+    started: str,
     blobs: Mapping[str, Blob] | None = None,
 ) -> None:
     """Commits events that follow one another from `seq` on, each by itself."""
     for number, event in enumerate(events):
         at = now()
-        placed = msgspec.structs.replace(event, seq=seq + number, at=at, ms=_since(began, at))
-        store.runs.append_event(run, placed, blobs)
+        placed_event = msgspec.structs.replace(event, seq=seq + number, at=at, ms=_since(started, at))
+        store.runs.append_event(run, placed_event, blobs)
 
 
-def _since(began: str, at: str) -> float:
+def _since(started: str, at: str) -> float:
     """Milliseconds by the clock on the wall: one run may be written by several processes."""
-    return max(0.0, (datetime.fromisoformat(at) - datetime.fromisoformat(began)).total_seconds() * 1000)
+    return max(0.0, (datetime.fromisoformat(at) - datetime.fromisoformat(started)).total_seconds() * 1000)

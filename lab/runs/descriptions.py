@@ -38,8 +38,8 @@ _REST_OF_ID = re.compile(r"\b([0-9a-f]{8}-[0-9a-f]{4})(?:-[0-9a-f]{4}){2}-[0-9a-
 
 def one_line(text: str, most: int = 200) -> str:
     """A stranger's text as one line of plain characters, cut at `most`."""
-    shown = plain(text.strip(), lines=False)
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
+    line = plain(text.strip(), lines=False)
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def short_id(id: str) -> str:
@@ -51,8 +51,8 @@ def target_name(tree: UiTree | None, at: Point | None) -> str:
     """What is under a pixel, as a person would call it: a label there, else one inside it, else its id; or empty."""
     if tree is None or at is None:
         return ""
-    if named := tree.label_at(*at):
-        return one_line(named, 60)
+    if label := tree.label_at(*at):
+        return one_line(label, 60)
     under = tree.at(*at)
     for node in under:
         inside = next((below.label for below in node.walk() if below.label.strip()), "") if node.clickable else ""
@@ -173,40 +173,40 @@ def usage_words(usage: Usage) -> str:
     return ", ".join([*_tokens(usage), *_rest(usage.cost, usage.seconds), *tries])
 
 
-def spent_words(spent: Spent) -> str:
+def spent_words(spending: Spent) -> str:
     """What a run's model answers cost together."""
-    usage = Usage(spent.prompt_tokens, spent.completion_tokens, spent.cached_tokens or None)
-    cost = _rest(spent.cost, spent.seconds)
-    if spent.cost is not None and spent.unpriced:
-        cost[0] += f" and {_times(spent.unpriced, 'turn', 'turns')} of unknown price"
-    if not spent.turns:
-        seconds = f", {spent.seconds:.1f} s" if spent.seconds is not None else ""
-        return f"no answer in {_times(spent.calls, 'call', 'calls')}{seconds}"
-    calls = f"{_times(spent.turns, 'turn', 'turns')} in {_times(spent.calls, 'call', 'calls')}"
+    usage = Usage(spending.prompt_tokens, spending.completion_tokens, spending.cached_tokens or None)
+    cost = _rest(spending.cost, spending.seconds)
+    if spending.cost is not None and spending.unpriced:
+        cost[0] += f" and {_times(spending.unpriced, 'turn', 'turns')} of unknown price"
+    if not spending.turns:
+        seconds = f", {spending.seconds:.1f} s" if spending.seconds is not None else ""
+        return f"no answer in {_times(spending.calls, 'call', 'calls')}{seconds}"
+    calls = f"{_times(spending.turns, 'turn', 'turns')} in {_times(spending.calls, 'call', 'calls')}"
     return ", ".join([calls, *_tokens(usage), *cost])
 
 
-def outcome_words(made: Demonstration) -> str:
+def outcome_words(demo: Demonstration) -> str:
     """How a demonstration ended, in the words of who made it."""
     outcome = {"complete": "complete", "answered": "answered", "impossible": "impossible", "": "unfinished"}[
-        made.outcome
+        demo.outcome
     ]
-    if made.outcome != "impossible":
+    if demo.outcome != "impossible":
         return outcome
-    note = f" ({one_line(made.note)})" if made.note else ""
-    return f"{outcome}: {one_line(reason_words(made.reason))}{note}"
+    note = f" ({one_line(demo.note)})" if demo.note else ""
+    return f"{outcome}: {one_line(reason_words(demo.reason))}{note}"
 
 
-def demonstration_words(made: Demonstration) -> str:
+def demonstration_words(demo: Demonstration) -> str:
     """What a demonstration holds: its steps, how hard the task is by them, its slips, its time, its apps."""
     parts = [
-        _times(made.steps, "step", "steps"),
-        f"{made.golden} golden ({made.difficulty})",
-        f"{made.instructed} with an instruction{', suggested and not read' if made.quick else ''}",
-        *([_times(len(made.slips), "slip", "slips")] if made.slips else []),
-        *([seconds_words(made.seconds)] if made.seconds is not None else []),
+        _times(demo.steps, "step", "steps"),
+        f"{demo.golden} golden ({demo.difficulty})",
+        f"{demo.instructed} with an instruction{', suggested and not read' if demo.quick else ''}",
+        *([_times(len(demo.slips), "slip", "slips")] if demo.slips else []),
+        *([seconds_words(demo.seconds)] if demo.seconds is not None else []),
     ]
-    return ", ".join(parts) + (f"\napps: {one_line(', '.join(made.apps))}" if made.apps else "")
+    return ", ".join(parts) + (f"\napps: {one_line(', '.join(demo.apps))}" if demo.apps else "")
 
 
 def _moment(stamp: str) -> datetime | None:
@@ -240,8 +240,8 @@ def _vector_words(action: Action) -> str:
 def _tokens(usage: Usage) -> list[str]:
     if usage.prompt_tokens is None and usage.completion_tokens is None:
         return []
-    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
-    return [f"{usage.prompt_tokens or 0:,}{cached} + {usage.completion_tokens or 0:,} tokens"]
+    cache_note = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    return [f"{usage.prompt_tokens or 0:,}{cache_note} + {usage.completion_tokens or 0:,} tokens"]
 
 
 def _rest(cost: float | None, seconds: float | None) -> list[str]:

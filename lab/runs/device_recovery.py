@@ -43,7 +43,7 @@ class RecoveringDevice:
         device: Device,
         stop: threading.Event,
         tell: Tell,
-        posed: Callable[[str, str], None] = lambda state, sentence: None,
+        on_posture: Callable[[str, str], None] = lambda state, sentence: None,
     ) -> None:
         self.device = device
         self.trouble: Trouble | None = None
@@ -56,7 +56,7 @@ class RecoveringDevice:
         if isinstance(device, Attached):
             device.on_line = self._on_line
         if isinstance(device, Turning):
-            device.on_posture = posed
+            device.on_posture = on_posture
 
     @property
     def info(self) -> DeviceInfo:
@@ -113,8 +113,8 @@ class RecoveringDevice:
                 self.device.perform(action)
         except Trouble as trouble:
             self._note(failing=trouble)
-            done = "It may or may not have been done" if trouble.sent else "Nothing was done"
-            raise LabError(trouble.title, f"{trouble.message.rstrip('.')}. {done}", trouble.hint) from trouble
+            effect = "It may or may not have been done" if trouble.sent else "Nothing was done"
+            raise LabError(trouble.title, f"{trouble.message.rstrip('.')}. {effect}", trouble.hint) from trouble
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
         """The phone's pictures; begun anew where they end in trouble, which is told until one comes again.
@@ -166,10 +166,10 @@ class RecoveringDevice:
     def _on_line(self, away: Trouble | None) -> None:
         self._note(away=away)
 
-    def _note(self, **changed: Trouble | None) -> None:
+    def _note(self, **troubles: Trouble | None) -> None:
         """Keeps what is known, and tells of it where it reads otherwise than before."""
         with self._lock:
-            self._why.update(changed)
+            self._why.update(troubles)
             now = next((why for why in self._why.values() if why is not None), None)
             before, self.trouble = self.trouble, now
             if (now and now.sentence) == (before and before.sentence) or self._closed:

@@ -27,19 +27,19 @@ class Limb(NamedTuple):
 def tree(family: Iterable[RelatedRun]) -> list[Limb]:
     """Every run below the one it was forked from, in the order of their forks' steps and then as given."""
     kin = list(family)
-    known = {one.id for one in kin}
+    run_ids = {run.id for run in kin}
     below: dict[str | None, list[RelatedRun]] = {}
-    for one in kin:
-        below.setdefault(one.parent if one.parent in known else None, []).append(one)
+    for run in kin:
+        below.setdefault(run.parent if run.parent in run_ids else None, []).append(run)
     for children in below.values():
-        children.sort(key=lambda one: one.forked.index if one.forked else -1)
+        children.sort(key=lambda run: run.forked.index if run.forked else -1)
     limbs: list[Limb] = []
-    stack = [Limb(one, 0, ()) for one in reversed(below.get(None, []))]
+    stack = [Limb(run, 0, ()) for run in reversed(below.get(None, []))]
     while stack:
         limb = stack.pop()
         limbs.append(limb)
         children = below.get(limb.kin.id, [])
-        under = [Limb(one, limb.depth + 1, (*limb.last, one is children[-1])) for one in children]
+        under = [Limb(run, limb.depth + 1, (*limb.last, run is children[-1])) for run in children]
         stack += reversed(under)
     return limbs
 

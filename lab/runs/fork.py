@@ -91,8 +91,8 @@ def forked(
     turn = _Turn(trace, events, index, change)
     spec = _spec(spec or stored_spec(trace, "forked", agent=change.agent, reads=change.reads), trace, change)
     spec = spec._replace(person=person, seat="developer", pace=pace, gate=gate or spec.gate, breaks=tuple(breaks))
-    shared = events[: turn.shared]
-    first = shared[0]
+    shared_events = events[: turn.shared]
+    first = shared_events[0]
     assert isinstance(first, Started)
     by = Actor("human", person)
     first = msgspec.structs.replace(
@@ -101,14 +101,14 @@ def forked(
         parent=run,
         persona=spec.persona,
         conditions=_conditions(first.conditions, spec),
-        forked=Forked(index, shared[-1].seq, tuple(changes(change)), by, now()),
+        forked=Forked(index, shared_events[-1].seq, tuple(changes(change)), by, now()),
     )
-    session = Session(store, spec, agent=agent, beginning=ForkStart([first, *shared[1:]], turn.overrides(by)))
-    played = agent is None and is_playbook(spec.agent)  # a run that was begun by rules goes on by a playbook
+    session = Session(store, spec, agent=agent, beginning=ForkStart([first, *shared_events[1:]], turn.overrides(by)))
+    by_playbook = agent is None and is_playbook(spec.agent)  # a run that was begun by rules goes on by a playbook
     first = msgspec.structs.replace(
         first,
-        task=spec.task if played else first.task,
-        agent=session.agent.actor if change.agent is not None or played else first.agent,
+        task=spec.task if by_playbook else first.task,
+        agent=session.agent.actor if change.agent is not None or by_playbook else first.agent,
         user=session.user.actor if change.user is not None else first.user,
         conditions=msgspec.structs.replace(
             first.conditions,
@@ -117,7 +117,7 @@ def forked(
             shadows=spec.shadows,
         ),
     )
-    store.runs.add(Imported([first, *shared[1:]], {}, []))
+    store.runs.add(Imported([first, *shared_events[1:]], {}, []))
     return session
 
 
@@ -145,8 +145,8 @@ def changes(change: ForkChange) -> list[tuple[str, str]]:
         words.append(("action", _words(change.action)))
     if change.reads is not None:
         words.append(("reads", "words from pictures" if change.reads else "no words from pictures"))
-    named = {"agent": change.agent, "persona": change.persona, "log": change.log, "user": change.user}
-    return words + [(name, value) for name, value in named.items() if value is not None]
+    settings = {"agent": change.agent, "persona": change.persona, "log": change.log, "user": change.user}
+    return words + [(name, value) for name, value in settings.items() if value is not None]
 
 
 def _words(action: Action) -> str:

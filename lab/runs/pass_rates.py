@@ -182,14 +182,14 @@ def pass_rates(outcomes: Sequence[Sequence[bool]], most: int, *, independent: bo
     """pass@1 to pass@most over tasks' attempts in order; a task counts for k once its first k attempts decide it."""
     rates = []
     for k in range(1, most + 1):
-        decided = [any(outcome[:k]) for outcome in outcomes if len(outcome) >= k or any(outcome)]
+        task_passes = [any(outcome[:k]) for outcome in outcomes if len(outcome) >= k or any(outcome)]
         even = bool(outcomes) and independent and all(len(outcome) == most for outcome in outcomes)
         rates.append(
             PassRate(
                 k=k,
-                passed=sum(decided),
-                tasks=len(decided),
-                rate=sum(decided) / len(decided) if decided else None,
+                passed=sum(task_passes),
+                tasks=len(task_passes),
+                rate=sum(task_passes) / len(task_passes) if task_passes else None,
                 unbiased=_mean([unbiased(len(o), sum(o), k) for o in outcomes]) if even else None,
             )
         )
@@ -203,10 +203,10 @@ def unbiased(n: int, c: int, k: int) -> float:
 
 def recovery(outcomes: Sequence[Sequence[bool]]) -> float | None:
     """The share of tasks failed at first that passed later, attempt i weighing 1/(i-1); None where none failed."""
-    failed = [outcome for outcome in outcomes if outcome and not outcome[0]]
-    if not failed:
+    failed_first = [outcome for outcome in outcomes if outcome and not outcome[0]]
+    if not failed_first:
         return None
-    return sum(1 / outcome.index(True) for outcome in failed if any(outcome)) / len(failed)
+    return sum(1 / outcome.index(True) for outcome in failed_first if any(outcome)) / len(failed_first)
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -214,5 +214,5 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if numbers else None

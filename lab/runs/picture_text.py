@@ -38,9 +38,9 @@ def wordless_pictures(store: Store, runs: Sequence[str]) -> list[WordlessPicture
     """The pictures of these runs on whose screen no tree says a word; each picture once, in the runs' order."""
     pictures: dict[str, WordlessPicture] = {}
     for run in runs:
-        for step, seen in _screens(store.runs.events(run)):
-            if seen.image is not None and says_nothing(seen.tree):
-                pictures.setdefault(seen.image, WordlessPicture(run, step, seen.image))
+        for step, screen in _screens(store.runs.events(run)):
+            if screen.image is not None and says_nothing(screen.tree):
+                pictures.setdefault(screen.image, WordlessPicture(run, step, screen.image))
     return list(pictures.values())
 
 

@@ -96,14 +96,14 @@ class RecordedRun:
         """The run's beginning and its source's verdicts; `LabError` where there is no such run."""
         first = next(self.runs.events(self.id))
         assert isinstance(first, Started)
-        made = demonstration(self.runs.trace(self.id)) if first.agent.kind == "human" else None
-        self._slips = frozenset(made.slips if made is not None else ())
-        return Head(first, self.runs.verdicts(self.id), made)
+        demo = demonstration(self.runs.trace(self.id)) if first.agent.kind == "human" else None
+        self._slips = frozenset(demo.slips if demo is not None else ())
+        return Head(first, self.runs.verdicts(self.id), demo)
 
     def read(self) -> Iterator[list[RunPlace]]:
         """Every line in batches, each event read once and let go."""
         batch: list[RunPlace] = []
-        asked: Asked | None = None
+        asked_event: Asked | None = None
         phone, waits = list[str](), False
         for event in self.runs.events(self.id):
             match event:
@@ -114,24 +114,24 @@ class RecordedRun:
                     phone.append("It is well again, and the run goes on." if event.by == PHONE else "The run goes on.")
                     waits = False
                 case Asked():
-                    asked = event
+                    asked_event = event
                 case Step():
-                    asked = None
+                    asked_event = None
                     line = _step_line(event, slip=event.index in self._slips)
                     batch.append(line._replace(phone=tuple(phone)))
                     phone = []
                 case Ended():
-                    asked = None
+                    asked_event = None
                     text = plain(event.reason).casefold()
                     batch.append(RunPlace("end", event.seq, event.status, text=text, phone=tuple(phone)))
             if len(batch) >= _BATCH:
                 yield batch
                 batch = []
-        if asked is not None:
-            words = action_words(asked.proposed.action)
-            text = plain(asked.question.text).casefold()
-            image = _wordless(asked.before)
-            batch.append(RunPlace("asked", asked.seq, words, "?", text, phone=tuple(phone), image=image))
+        if asked_event is not None:
+            words = action_words(asked_event.proposed.action)
+            text = plain(asked_event.question.text).casefold()
+            image = _wordless(asked_event.before)
+            batch.append(RunPlace("asked", asked_event.seq, words, "?", text, phone=tuple(phone), image=image))
         yield batch
 
     def view(self, number: int, *, after: bool = False) -> PlaceView:
@@ -140,9 +140,9 @@ class RecordedRun:
             event = self._event(number)
             before = (event.final or Observation()) if isinstance(event, Ended) else event.before
             following = self._following(number)
-            shown = following if after and following is not None else before
-            image = self._kept(self._pictures, _PICTURES_KEPT, shown.image, lambda: self._picture(shown.image))
-            return PlaceView(number, event, before, following, image, self._lost(shown.image) if image is None else "")
+            screen = following if after and following is not None else before
+            image = self._kept(self._pictures, _PICTURES_KEPT, screen.image, lambda: self._picture(screen.image))
+            return PlaceView(number, event, before, following, image, self._lost(screen.image) if image is None else "")
 
     def _following(self, number: int) -> Observation | None:
         if number + 1 >= len(self.lines):
@@ -168,30 +168,30 @@ class RecordedRun:
             return ""
         if (blob := self.runs.blob(sha256)) is not None:
             return f"its picture {too_large(picture_size(blob.data))}"
-        linked = self.runs.links(sha256)
-        return "its linked picture is gone or has changed" if linked else "its picture is not in this file"
+        links = self.runs.links(sha256)
+        return "its linked picture is gone or has changed" if links else "its picture is not in this file"
 
-    def _kept(self, kept: OrderedDict[Hashable, T], most: int, key: Hashable, make: Callable[[], T]) -> T:
+    def _kept(self, cache: OrderedDict[Hashable, T], most: int, key: Hashable, make: Callable[[], T]) -> T:
         """What was read lately is read once."""
-        if key in kept:
-            kept.move_to_end(key)
+        if key in cache:
+            cache.move_to_end(key)
         else:
-            kept[key] = make()
-            if len(kept) > most:
-                kept.popitem(last=False)
-        return kept[key]
+            cache[key] = make()
+            if len(cache) > most:
+                cache.popitem(last=False)
+        return cache[key]
 
 
 def _step_line(step: Step, *, slip: bool) -> RunPlace:
     words = action_words(step.proposed.action, step.before.tree)
-    shown = ("s" if slip else "") + marks(step)
+    step_marks = ("s" if slip else "") + marks(step)
     image = _wordless(step.before)
-    return RunPlace("step", step.seq, words, shown, _searched(step), step.started, step.ended, image=image)
+    return RunPlace("step", step.seq, words, step_marks, _searched(step), step.started, step.ended, image=image)
 
 
-def _wordless(seen: Observation) -> str:
+def _wordless(screen: Observation) -> str:
     """The picture of a screen of which the phone told no word; empty where it told some, or there is none."""
-    return seen.image or "" if says_nothing(seen.tree) else ""
+    return screen.image or "" if says_nothing(screen.tree) else ""
 
 
 def _searched(step: Step) -> str:

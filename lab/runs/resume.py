@@ -41,11 +41,11 @@ def _load(store: Store, run: str, sha: str | None) -> dict[str, Any] | None:
 
 def cut_off(acting: Acting, state: str | None) -> Step:
     """An act that may not have happened, as a step; `state` is the phone's own (sha256), None where it has none."""
-    put = "it may or may not have been done" if state is None else "the phone was put back to before the act"
+    effect = "it may or may not have been done" if state is None else "the phone was put back to before the act"
     return Step(
         index=acting.index,
         proposed=Proposed(acting.action),
-        error=f"the run was cut off while acting; {put}",
+        error=f"the run was cut off while acting; {effect}",
         state=state,
         started=acting.at,
         ended=now(),

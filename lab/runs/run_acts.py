@@ -28,14 +28,14 @@ class TagChange(NamedTuple):
 
 def tag_change(words: Iterable[str]) -> TagChange:
     """What `+name` and `-name` say; a bare name is put on, too. `LabError` where one is no tag, or both are said."""
-    added: list[str] = []
-    removed: list[str] = []
+    tags_on: list[str] = []
+    tags_off: list[str] = []
     for word in words:
-        (removed if word.startswith("-") else added).append(check_tag(word[1:] if word[:1] in "+-" else word))
-    both = next((tag for tag in added if tag in removed), None)
+        (tags_off if word.startswith("-") else tags_on).append(check_tag(word[1:] if word[:1] in "+-" else word))
+    both = next((tag for tag in tags_on if tag in tags_off), None)
     if both is not None:
         raise LabError(f"tag {both!r}", "is to be put on and taken off at once.", code=2)
-    return TagChange(tuple(dict.fromkeys(added)), tuple(dict.fromkeys(removed)))
+    return TagChange(tuple(dict.fromkeys(tags_on)), tuple(dict.fromkeys(tags_off)))
 
 
 def archive_runs(store: Store, runs: Sequence[str], person: str, *, archived: bool = True) -> list[RunAct]:

@@ -57,8 +57,8 @@ def fields_of(task: Task, settings: Settings) -> list[ChoiceField]:
         seats = (Choice("developer", "developer: all of it"), Choice("participant", "participant: their part alone"))
         fields.append(ChoiceField("seat", "seat", seats))
     fields.append(ChoiceField("mirror", "phone", (Choice("yes", "shown"), Choice("", "hidden from the person"))))
-    varied = Choice("vary:", "another", typed="a number, which draws names and prices")
-    fields.append(ChoiceField("vary", "world", (Choice("", "the task's own"), varied)))
+    another_world = Choice("vary:", "another", typed="a number, which draws names and prices")
+    fields.append(ChoiceField("vary", "world", (Choice("", "the task's own"), another_world)))
     return fields
 
 

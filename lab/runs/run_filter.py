@@ -111,31 +111,31 @@ def _named(field: str) -> str:
 
 
 def _word(value: str) -> Fits:
-    folded = value.casefold()
-    return lambda it, cost: folded in it.text
+    needle = value.casefold()
+    return lambda it, cost: needle in it.text
 
 
 def _text(name: str, sign: str, value: str) -> Fits:
     if sign not in (":", "=", "!="):
         raise LabError("Filter", f"{name} is a word, which is no more or less; write {name}:{plain(value)}")
-    of, folded = _TEXT[name], value.casefold()
-    if name == "status" and folded and not any(folded in f"{s}\n{status_words(s)}" for s in _STATUSES):
+    of, needle = _TEXT[name], value.casefold()
+    if name == "status" and needle and not any(needle in f"{s}\n{status_words(s)}" for s in _STATUSES):
         there = f"there are {', '.join(_STATUSES)}{suggestion(value, _STATUSES)}"
         raise LabError("Filter", f"there is no status {plain(value)!r}; {there}")
-    if folded == NONE:
+    if needle == NONE:
         test: Fits = lambda it, cost: not of(it).strip()  # noqa: E731
     elif sign == ":":
-        test = lambda it, cost: folded in of(it).casefold()  # noqa: E731
+        test = lambda it, cost: needle in of(it).casefold()  # noqa: E731
     else:
-        test = lambda it, cost: folded in of(it).casefold().split("\n")  # noqa: E731
+        test = lambda it, cost: needle in of(it).casefold().split("\n")  # noqa: E731
     return _not(test) if sign == "!=" else test
 
 
 def _number(name: str, sign: str, value: str) -> Fits:
     of = _NUMBERS[name]
     if value.casefold() == NONE and sign in (":", "=", "!="):
-        wanted = sign != "!="
-        return lambda it, cost: (of(it, cost) is None) is wanted
+        none_wanted = sign != "!="
+        return lambda it, cost: (of(it, cost) is None) is none_wanted
     try:
         number = float(value)
         if number != number:
@@ -146,8 +146,8 @@ def _number(name: str, sign: str, value: str) -> Fits:
     compare = _SIGNS[sign]
 
     def test(it: RunEntry, cost: Cost) -> bool:
-        known = of(it, cost)
-        return known is not None and compare(known, number)
+        measure = of(it, cost)
+        return measure is not None and compare(measure, number)
 
     return test
 
@@ -161,8 +161,8 @@ def _time(sign: str, value: str) -> Fits:
     order = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (1, 0), "!=": (-1, 1)}.get(sign, (0,))
 
     def test(it: RunEntry, cost: Cost) -> bool:
-        begun = it.run.started[: len(value)]
-        return bool(begun) and (begun > value) - (begun < value) in order
+        beginning = it.run.started[: len(value)]
+        return bool(beginning) and (beginning > value) - (beginning < value) in order
 
     return test
 

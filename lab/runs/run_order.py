@@ -94,10 +94,14 @@ class ArrangedRuns(NamedTuple):
 
 
 def arrange(
-    entries: Iterable[RunEntry], sought: RunFilter, order: Order, costs: Mapping[str, Cost], opened: frozenset[str]
+    entries: Iterable[RunEntry],
+    run_filter: RunFilter,
+    order: Order,
+    costs: Mapping[str, Cost],
+    open_groups: frozenset[str],
 ) -> ArrangedRuns:
     """The lines of a table; of a group only its own line, but for those that are opened by name."""
-    fitting = [it for it in entries if sought.fits(it, costs)] if sought.tests else list(entries)
+    fitting = [it for it in entries if run_filter.fits(it, costs)] if run_filter.tests else list(entries)
     fitting = _sorted(fitting, order, costs)
     if not order.group:
         return ArrangedRuns([RunTableLine(it) for it in fitting], len(fitting))
@@ -108,7 +112,7 @@ def arrange(
     lines: list[RunTableLine] = []
     groups = [group_of(name, runs) for name, runs in members.items()]
     for group in _ordered(groups, order):
-        is_open = group.name in opened
+        is_open = group.name in open_groups
         lines.append(RunTableLine(None, group, is_open))
         lines += [RunTableLine(it) for it in members[group.name]] if is_open else []
     return ArrangedRuns(lines, len(fitting), len(members))
@@ -129,9 +133,9 @@ def group_of(name: str, entries: Sequence[RunEntry]) -> RunGroup:
 
 def column(name: str, among: Iterable[str], what: str) -> str:
     """A column by its name; `LabError` lists which there are."""
-    known = list(among)
-    if name not in known:
-        raise LabError("runs", f"{what} {none_of(plain(name), known)}", code=2)
+    names = list(among)
+    if name not in names:
+        raise LabError("runs", f"{what} {none_of(plain(name), names)}", code=2)
     return name
 
 
@@ -139,9 +143,9 @@ def _sorted(entries: list[RunEntry], order: Order, costs: Mapping[str, Cost]) ->
     """In the order asked for; among equals, and where nothing is known, the newest first."""
     of = SORTS[order.by]
     keyed = [(of(it, costs.get(it.run.id, UNKNOWN)), it) for it in entries]
-    known = [pair for pair in keyed if pair[0] is not None]
-    known.sort(key=lambda pair: pair[0], reverse=order.down)  # type: ignore[arg-type,return-value]
-    return [it for _, it in known] + [it for value, it in keyed if value is None]
+    sortable = [pair for pair in keyed if pair[0] is not None]
+    sortable.sort(key=lambda pair: pair[0], reverse=order.down)  # type: ignore[arg-type,return-value]
+    return [it for _, it in sortable] + [it for value, it in keyed if value is None]
 
 
 def _ordered(groups: list[RunGroup], order: Order) -> list[RunGroup]:
@@ -150,7 +154,7 @@ def _ordered(groups: list[RunGroup], order: Order) -> list[RunGroup]:
     if order.by == "steps":
         groups.sort(key=lambda group: group.steps, reverse=order.down)
     elif order.by == "score":
-        known = [group for group in groups if group.mean is not None]
-        known.sort(key=lambda group: group.mean or 0.0, reverse=order.down)
-        groups = known + [group for group in groups if group.mean is None]
+        with_mean = [group for group in groups if group.mean is not None]
+        with_mean.sort(key=lambda group: group.mean or 0.0, reverse=order.down)
+        groups = with_mean + [group for group in groups if group.mean is None]
     return groups

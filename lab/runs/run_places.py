@@ -39,8 +39,8 @@ def run_places(
     A `LabError` where one is named twice, or not every device has its harness.
     """
     if environments:
-        for option, given in (("--device", devices), ("--harness", harnesses)):
-            if given:
+        for option, addresses in (("--device", devices), ("--harness", harnesses)):
+            if addresses:
                 raise LabError(option, "does not go with --env: an environment has its own phone.", code=2)
         _check_once("--env", environments)
         return tuple(RunPlace(environment=address) for address in environments)

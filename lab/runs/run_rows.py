@@ -54,5 +54,5 @@ def cost_of(case: MeasuredRun) -> Cost:
     usage = case.usage
     if usage is None:
         return Cost(seconds=case.seconds)
-    known = [part for part in (usage.prompt_tokens, usage.completion_tokens) if part is not None]
-    return Cost(sum(known) if known else None, usage.cost, case.seconds)
+    token_counts = [part for part in (usage.prompt_tokens, usage.completion_tokens) if part is not None]
+    return Cost(sum(token_counts) if token_counts else None, usage.cost, case.seconds)

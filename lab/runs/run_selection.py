@@ -43,14 +43,16 @@ def fitting_runs(store: Store, words: Sequence[str], *, archived: bool = False) 
     from lab.runs.run_rows import cost_of, entry
 
     try:
-        sought = read(" ".join(word for word in words if word != EVERY))
+        run_filter = read(" ".join(word for word in words if word != EVERY))
     except LabError as error:
         raise LabError("runs", error.message, error.hint, code=2) from error
     entries = [entry(row) for row in reversed(store.runs.rows(-1)) if row.archived is archived]
     costs = (
-        {case.id: cost_of(case) for case in store.runs.measured([it.run.id for it in entries])} if sought.costly else {}
+        {case.id: cost_of(case) for case in store.runs.measured([it.run.id for it in entries])}
+        if run_filter.costly
+        else {}
     )
-    return [it.run.id for it in entries if sought.fits(it, costs)]
+    return [it.run.id for it in entries if run_filter.fits(it, costs)]
 
 
 def with_tag(words: Collection[str], tag: str | None) -> list[str]:

@@ -66,18 +66,18 @@ class ScreenWords:
             return None
         return self._read(hashlib.sha256(screen.png).hexdigest(), lambda: screen.png)
 
-    def tree(self, seen: Screen | Observation) -> UiTree | None:
+    def tree(self, screen: Screen | Observation) -> UiTree | None:
         """A screen's words as a tree: the phone's own, else what is read, else (it cannot be read) the phone's own."""
-        if not says_nothing(seen.tree):
-            return seen.tree
+        if not says_nothing(screen.tree):
+            return screen.tree
         try:
-            text = self.of(seen) if isinstance(seen, Screen) else self._observed(seen)
+            text = self.of(screen) if isinstance(screen, Screen) else self._observed(screen)
         except LabError:
-            return seen.tree
-        return seen.tree if text is None else text.tree
+            return screen.tree
+        return screen.tree if text is None else text.tree
 
-    def _observed(self, seen: Observation) -> ReadText | None:
-        sha256 = seen.image
+    def _observed(self, screen: Observation) -> ReadText | None:
+        sha256 = screen.image
         return None if sha256 is None else self._read(sha256, lambda: self._picture(sha256))
 
     def _read(self, sha256: str, picture: Callable[[], bytes | None]) -> ReadText | None:

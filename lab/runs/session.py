@@ -326,10 +326,10 @@ class Session:
             if self.stopped_at is stop and not self.over:
                 self.go_on()
 
-    def take_over(self, taken: bool) -> None:
+    def take_over(self, by_person: bool) -> None:
         """The person acts in the agent's place, or gives it back."""
-        self.control.take_over(taken)
-        self.turns.withdraw() if not taken else self.decisions.withdraw()
+        self.control.take_over(by_person)
+        self.turns.withdraw() if not by_person else self.decisions.withdraw()
 
     def flag(self, index: int, on: bool = True) -> None:
         """Says that step `index` (from 0) was a slip, or takes that back; recorded at once."""

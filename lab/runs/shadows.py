@@ -92,14 +92,14 @@ class Shadows:
 
     def _ask_one(self, name: str, index: int) -> None:
         with suppress(LabError, WaitCancelled):  # the file was closed, or the run was erased meanwhile
-            asked = next(iter(shadow_questions(self._store, self._run, index)), None)
-            if asked is not None:
-                answer_shadow(self._store, self._run, name, asked, self.stop)
+            question = next(iter(shadow_questions(self._store, self._run, index)), None)
+            if question is not None:
+                answer_shadow(self._store, self._run, name, question, self.stop)
 
 
 def shadow_questions(store: Store, run: str, index: int | None = None) -> list[ShadowQuestion]:
     """The questions of a run (or that of one step) as its user was shown them, from its committed events."""
-    found: list[ShadowQuestion] = []
+    questions: list[ShadowQuestion] = []
     started: Started | None = None
     steps: list[Step] = []
     for event in store.runs.events(run):
@@ -108,41 +108,41 @@ def shadow_questions(store: Store, run: str, index: int | None = None) -> list[S
         elif isinstance(event, Step):
             steps.append(event)
         elif isinstance(event, Asked) and started is not None and index in (None, event.index):
-            found.append(ShadowQuestion(started, event.question, event.index, tuple(steps), event.before))
+            questions.append(ShadowQuestion(started, event.question, event.index, tuple(steps), event.before))
             if index is not None:
                 break
-    return found
+    return questions
 
 
-def answer_shadow(store: Store, run: str, name: str, asked: ShadowQuestion, stop: threading.Event) -> ShadowAnswer:
+def answer_shadow(store: Store, run: str, name: str, question: ShadowQuestion, stop: threading.Event) -> ShadowAnswer:
     """Asks a model a question of a run, unless it has answered it, and keeps the answer or why there is none.
 
     The first row says that it was asked; the one that comes of it supersedes that. Raises `WaitCancelled` where `stop`
     is set, `LabError` where the file does not take a row.
     """
-    here = [one for one in store.shadows.current(run) if (one.index, one.by.id) == (asked.step, name)]
+    here = [one for one in store.shadows.current(run) if (one.index, one.by.id) == (question.step, name)]
     if here and here[0].missing in (None, "clash"):
         return here[0]
     actor = Actor("model", name, name.partition(":")[2])
     row = ShadowAnswer(
-        uuid7(), run, asked.question.id, asked.step, actor, now(), missing="unfinished", shown_at=now(),
+        uuid7(), run, question.question.id, question.step, actor, now(), missing="unfinished", shown_at=now(),
         supersedes=here[0].id if here else None,
     )  # fmt: skip
     try:
-        started = asked.started
-        user = model_user(actor.name, load(), started.task, started.persona, asked.shows)
+        started = question.started
+        user = model_user(actor.name, load(), started.task, started.persona, question.shows)
     except LabError as error:
         return store.shadows.record(_missing(row, "no_answer", error))
     row = store.shadows.record(replace(row, config_sha=user.config_sha))
-    return store.shadows.record(_reply(row, user, asked, stop))
+    return store.shadows.record(_reply(row, user, question, stop))
 
 
-def _reply(row: ShadowAnswer, user: ModelUser, asked: ShadowQuestion, stop: threading.Event) -> ShadowAnswer:
+def _reply(row: ShadowAnswer, user: ModelUser, question: ShadowQuestion, stop: threading.Event) -> ShadowAnswer:
     """The row that takes the place of the one that says a model was asked."""
     row = replace(row, id=uuid7(), supersedes=row.id)
     try:
-        user.look(asked.screen)
-        reply = user.reply(asked.question, asked.history, stop)
+        user.look(question.screen)
+        reply = user.reply(question.question, question.history, stop)
     except UnusedReplies as error:
         return _missing(replace(row, usage=error.usage), "unusable", error)
     except LabError as error:
@@ -174,20 +174,20 @@ def ask_missing(
     runs: Iterable[str],
     names: Sequence[str],
     stop: threading.Event,
-    may_ask: Callable[[float], bool] = lambda spent: True,
+    may_ask: Callable[[float], bool] = lambda cost: True,
 ) -> ShadowsAsked:
     """Asks shadows what they have not answered at these runs; `may_ask` is told what was spent, and may end it."""
-    of = answered = new = 0
-    spent = 0.0
+    of = answer_count = new = 0
+    cost = 0.0
     for run in runs:
         current = {(one.index, one.by.id): one for one in store.shadows.current(run)}
-        for asked in shadow_questions(store, run):
+        for question in shadow_questions(store, run):
             for name in names:
                 of += 1
-                known = current.get((asked.step, name))
-                if (known is None or known.missing is not None) and may_ask(spent):
-                    known = answer_shadow(store, run, name, asked, stop)
-                    spent += (known.usage.cost or 0.0) if known.usage is not None else 0.0
-                    new += known.missing is None
-                answered += known is not None and known.missing is None
-    return ShadowsAsked(of, answered, new, spent)
+                answer = current.get((question.step, name))
+                if (answer is None or answer.missing is not None) and may_ask(cost):
+                    answer = answer_shadow(store, run, name, question, stop)
+                    cost += (answer.usage.cost or 0.0) if answer.usage is not None else 0.0
+                    new += answer.missing is None
+                answer_count += answer is not None and answer.missing is None
+    return ShadowsAsked(of, answer_count, new, cost)

@@ -161,9 +161,9 @@ def in_world(spec: Spec, vary: int) -> Spec:
     """The spec with task and persona as a seed's world has them, and the phone's menus shuffled by that seed too."""
     from simulators.task_variation import world
 
-    changed = world(vary)
-    persona = changed.persona(spec.persona) if spec.persona is not None else None
-    return spec._replace(task=changed.task(spec.task), persona=persona, vary=vary, seed=spec.seed or vary)
+    seed_world = world(vary)
+    persona = seed_world.persona(spec.persona) if spec.persona is not None else None
+    return spec._replace(task=seed_world.task(spec.task), persona=persona, vary=vary, seed=spec.seed or vary)
 
 
 def agent_of(name: str, store: Store | None, task: Task | None = None, asker: ModelAsker | None = None) -> Agent:
@@ -243,8 +243,8 @@ def given_playbook(task: Task, file: str | None, agent: str | None) -> Task:
         return task
     if agent is not None and not is_playbook(agent):
         raise LabError("--playbook", f"is played by the agent playbook, and not by {agent}.", code=2)
-    read = load_playbook(Path(file))
-    return msgspec.structs.replace(task, playbook=read.playbook, playbooks=read.playbooks)
+    playbook_file = load_playbook(Path(file))
+    return msgspec.structs.replace(task, playbook=playbook_file.playbook, playbooks=playbook_file.playbooks)
 
 
 def phone_of(spec: Spec) -> Device:
@@ -265,8 +265,8 @@ def check_phone(spec: Spec) -> None:
 
         read_address(spec.environment)
         others = {"--device": spec.device != EMBEDDED, "--harness": spec.harness, "--vary": spec.vary}
-        for option, given in others.items():
-            if given:
+        for option, setting in others.items():
+            if setting:
                 raise LabError(option, "does not go with --env: an environment has its own phone and world.", code=2)
     elif spec.device == EMBEDDED and spec.harness:
         raise LabError("--harness", "belongs to a served phone.", "Name that phone with --device.", code=2)

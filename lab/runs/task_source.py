@@ -55,8 +55,8 @@ class EnvironmentTasks:
         return [task.id for task in self._environment.tasks()]
 
     def kind(self, name: str) -> Kind:
-        found = next((task.kind for task in self._environment.tasks() if task.id == name), None)
-        return found or self.task(name).kind
+        kind = next((task.kind for task in self._environment.tasks() if task.id == name), None)
+        return kind or self.task(name).kind
 
     def tasks(self) -> Sequence[Task]:
         """As the environment lists them, without what is asked where it leaves that out."""
@@ -91,7 +91,7 @@ def one_environment(addresses: Sequence[str] | None, device: str | None, harness
         return ""
     if len(addresses) > 1:
         raise LabError("--env", f"is given {len(addresses)} times; a run is made in one environment.", code=2)
-    for option, given in (("--device", device), ("--harness", harness)):
-        if given:
+    for option, address in (("--device", device), ("--harness", harness)):
+        if address:
             raise LabError(option, "does not go with --env: an environment has its own phone.", code=2)
     return addresses[0]

@@ -45,8 +45,8 @@ def check_prelabels(store: Store, study: Study, units: Sequence[Unit]) -> None:
     if study.protocol.unit == "task to play":
         raise LabError(what, "is played: there is nothing that a judge could answer first.")
     acts = store.labels.acts(study, study.prelabel)
-    handed = {act.unit for act in acts if act.act == "commit" and act.rater.kind == "model"}
-    left = sum(unit.id not in handed for unit in units if not unit.mechanical and not unit.practice)
-    if left:
+    judged_units = {act.unit for act in acts if act.act == "commit" and act.rater.kind == "model"}
+    unjudged = sum(unit.id not in judged_units for unit in units if not unit.mechanical and not unit.practice)
+    if unjudged:
         hint = f"`hitlab judge {study.id} --as {study.prelabel} --model NAME` first: people are shown its answers."
-        raise LabError(what, f"{study.prelabel} has not judged {left:,} of its units yet.", hint)
+        raise LabError(what, f"{study.prelabel} has not judged {unjudged:,} of its units yet.", hint)

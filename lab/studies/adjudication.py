@@ -92,8 +92,8 @@ class AdjudicationSession:
             raise LabError(title, f"was extended and goes on as v{later}; what differs is settled there.")
         if self.store.studies.locked(self.study):
             return
-        dealt = self.store.studies.progress(self.study, self.person.id)
-        if dealt.dealt > dealt.done or (self.person.id in self.study.raters and not dealt.dealt):
+        progress = self.store.studies.progress(self.study, self.person.id)
+        if progress.dealt > progress.done or (self.person.id in self.study.raters and not progress.dealt):
             raise LabError(
                 title, f"{self.person.id} rates in it and is not done; others' answers would sway them.",
                 "--as CODE says who you are.",
@@ -104,10 +104,10 @@ class AdjudicationSession:
         from annotators.adjudication import queue
 
         codes = {rater.id for rater in studied.columns.raters}
-        gone = {
+        former_raters = {
             code for code in codes if self.store.labels.withdrew(code) or self.store.studies.has_left(self.study, code)
         }
-        return queue(studied, locked=self.store.studies.locked(self.study), gone=gone)
+        return queue(studied, locked=self.store.studies.locked(self.study), gone=former_raters)
 
     # -- one place -------------------------------------------------------------------------------------------
 
@@ -116,14 +116,14 @@ class AdjudicationSession:
         if not any(spot == one for one in self.places(unit)):
             raise LabError(f"unit {unit.id}", f"is not asked about {spot.field!r} of {spot.target or 'the whole'}.")
         labels = list(self.store.labels.read(self.study, unit.id))
-        handed = self.store.adjudications.handed(self.study, unit.id, {label.rater.id for label in labels})
-        settled = self.store.adjudications.settled(self.study, unit.id)
-        answers = place_answers(self.study, spot, labels, handed)
+        committed_sheets = self.store.adjudications.handed(self.study, unit.id, {label.rater.id for label in labels})
+        settlements = self.store.adjudications.settled(self.study, unit.id)
+        answers = place_answers(self.study, spot, labels, committed_sheets)
         letters = masks(
-            self.study, unit.id, [one.rater for one in self._all_answers(unit, labels, handed) if one.person]
+            self.study, unit.id, [one.rater for one in self._all_answers(unit, labels, committed_sheets) if one.person]
         )
-        open_ones = self._open(unit, labels, handed, settled)
-        shown_raters = "raters" not in self.study.blind and not open_ones and (unit.id, spot) in settled
+        open_ones = self._open(unit, labels, committed_sheets, settlements)
+        shown_raters = "raters" not in self.study.blind and not open_ones and (unit.id, spot) in settlements
         voices = sorted(
             MaskedAnswer(
                 letters[one.rater.kind, one.rater.id],
@@ -134,22 +134,26 @@ class AdjudicationSession:
             for one in answers
             if one.person
         )
-        judges = self._judges(unit, [one for one in answers if not one.person], told=shown_raters)
-        closed = self.store.adjudications.may_settle(self.study, unit, self.person)
+        judges = self._judges(unit, [one for one in answers if not one.person], unmasked=shown_raters)
+        refusal = self.store.adjudications.may_settle(self.study, unit, self.person)
         field = self.study.protocol.field(spot.field)
-        return ItemAnswers(unit, spot, tuple(voices), judges, settled.get((unit.id, spot)), closed, field)
+        return ItemAnswers(unit, spot, tuple(voices), judges, settlements.get((unit.id, spot)), refusal, field)
 
-    def _judges(self, unit: Unit, answers: list[PlaceAnswer], *, told: bool) -> tuple[MaskedAnswer, ...]:
+    def _judges(self, unit: Unit, answers: list[PlaceAnswer], *, unmasked: bool) -> tuple[MaskedAnswer, ...]:
         order = masks(self.study, unit.id, [one.rater for one in answers])
         ranked = sorted(answers, key=lambda one: order[one.rater.kind, one.rater.id])
-        return tuple(MaskedAnswer(f"J{at}", one, (), one.rater.id if told else "") for at, one in enumerate(ranked, 1))
+        return tuple(
+            MaskedAnswer(f"J{at}", one, (), one.rater.id if unmasked else "") for at, one in enumerate(ranked, 1)
+        )
 
     def _flags(self, spot: FieldReference, answer: PlaceAnswer, labels: Iterable[Label]) -> tuple[str, ...]:
         """Optional flags that the same rater raised on the same target."""
         flags = {one.id for one in self.study.protocol.fields if one.kind == "flag" and one.id != spot.field}
         theirs = [one for one in labels if one.rater == answer.rater and one.target == spot.target and one.run == 1]
-        replaced = {id for one in theirs for id in one.replaces}
-        return tuple(one.field for one in theirs if one.field in flags and one.value is True and one.id not in replaced)
+        superseded_ids = {id for one in theirs for id in one.replaces}
+        return tuple(
+            one.field for one in theirs if one.field in flags and one.value is True and one.id not in superseded_ids
+        )
 
     def places(self, unit: Unit) -> list[FieldReference]:
         """Every place of a unit at which something may be settled, in reading order."""
@@ -159,19 +163,21 @@ class AdjudicationSession:
             for field in fields
         ]
 
-    def _all_answers(self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]]) -> list[PlaceAnswer]:
-        return [one for spot in self.places(unit) for one in place_answers(self.study, spot, labels, handed)]
+    def _all_answers(
+        self, unit: Unit, labels: list[Label], committed_sheets: set[tuple[str, str, int]]
+    ) -> list[PlaceAnswer]:
+        return [one for spot in self.places(unit) for one in place_answers(self.study, spot, labels, committed_sheets)]
 
     def _open(
-        self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]],
-        settled: dict[tuple[str, FieldReference], SignedSettlement],
+        self, unit: Unit, labels: list[Label], committed_sheets: set[tuple[str, str, int]],
+        settlements: dict[tuple[str, FieldReference], SignedSettlement],
     ) -> list[FieldReference]:  # fmt: skip
         """The unit's places at which people differ and nothing is settled yet: until then they stay letters."""
         texts = {field.id for field in self.study.protocol.fields if field.kind == "text"}
         places = []
         for spot in self.places(unit):
-            words = {one.word for one in place_answers(self.study, spot, labels, handed) if one.person}
-            if len(words) > 1 and spot.field not in texts and (unit.id, spot) not in settled:
+            words = {one.word for one in place_answers(self.study, spot, labels, committed_sheets) if one.person}
+            if len(words) > 1 and spot.field not in texts and (unit.id, spot) not in settlements:
                 places.append(spot)
         return places
 
@@ -218,7 +224,7 @@ class AdjudicationSession:
 
         voice = next((one for one in case.voices if move.rater in (one.mask, one.said.rater.id)), None)
         if voice is None:
-            known = ", ".join(one.called for one in case.voices) or "nobody"
-            raise LabError(f"unit {case.unit.id}", f"field moves: {move.rater!r} is none of {known}")
+            voice_names = ", ".join(one.called for one in case.voices) or "nobody"
+            raise LabError(f"unit {case.unit.id}", f"field moves: {move.rater!r} is none of {voice_names}")
         was = move.was if move.was is not None else voice.said.reason_missing or voice.said.value
         return replace(move, rater=voice.said.rater.id, was=was)

@@ -88,14 +88,14 @@ def beside_or(store: Store, study: Study, how: How, compute: Callable[[], StudyO
 
 def beside_kept(store: Store, study: Study, how: How) -> StudyOverview | None:
     """What was kept of what stands beside the numbers; None where nothing was, or more came in since."""
-    kept = _kept(store, study, how, _BESIDE)
-    return kept.found if kept is not None and store.agreement.same_since(study, kept.newest) else None
+    entry = _kept(store, study, how, _BESIDE)
+    return entry.found if entry is not None and store.agreement.same_since(study, entry.newest) else None
 
 
 def beside_before(store: Store, study: Study, how: How, then: Newest) -> StudyOverview | None:
     """What stood beside the numbers that `kept_before` gives with `then`; None where it was not kept of that moment."""
-    kept = _kept(store, study, how, _BESIDE)
-    return kept.found if kept is not None and kept.newest == then else None
+    entry = _kept(store, study, how, _BESIDE)
+    return entry.found if entry is not None and entry.newest == then else None
 
 
 def kept_before(store: Store, study: Study, how: How) -> tuple[list[Agreement], Newest] | None:
@@ -104,17 +104,17 @@ def kept_before(store: Store, study: Study, how: How) -> tuple[list[Agreement], 
     None where nothing was, where somebody withdrew since or runs were erased (what is gone is not shown again), and
     where another file stands in the place of the one it was computed from.
     """
-    kept = _kept(store, study, how, _NUMBERS)
-    return (kept.found, kept.newest) if kept is not None and store.agreement.goes_on_from(kept.newest) else None
+    entry = _kept(store, study, how, _NUMBERS)
+    return (entry.found, entry.newest) if entry is not None and store.agreement.goes_on_from(entry.newest) else None
 
 
 def _or(store: Store, study: Study, how: How, kind: type[_CachedNumbers[T]], compute: Callable[[], T]) -> T:
     newest = store.agreement.newest()
-    kept = _kept(store, study, how, kind)
-    if kept is not None and store.agreement.same_since(study, kept.newest):
-        if kept.newest != newest:
-            _write(_path(store, study, how, kind), msgspec.structs.replace(kept, newest=newest))
-        return kept.found
+    entry = _kept(store, study, how, kind)
+    if entry is not None and store.agreement.same_since(study, entry.newest):
+        if entry.newest != newest:
+            _write(_path(store, study, how, kind), msgspec.structs.replace(entry, newest=newest))
+        return entry.found
     result = compute()
     _write(_path(store, study, how, kind), _CachedNumbers(study.sha, code_sha(), how, newest, result))
     return result
@@ -122,8 +122,8 @@ def _or(store: Store, study: Study, how: How, kind: type[_CachedNumbers[T]], com
 
 def _kept(store: Store, study: Study, how: How, kind: type[_CachedNumbers[T]]) -> _CachedNumbers[T] | None:
     """What this program kept of this plan, whatever came in since."""
-    kept = _read(_path(store, study, how, kind), kind)
-    return kept if kept is not None and (kept.study, kept.code, kept.how) == (study.sha, code_sha(), how) else None
+    entry = _read(_path(store, study, how, kind), kind)
+    return entry if entry is not None and (entry.study, entry.code, entry.how) == (study.sha, code_sha(), how) else None
 
 
 def forget(path: Path) -> None:
@@ -163,14 +163,14 @@ def _read(path: Path, kind: type[_CachedNumbers[T]]) -> _CachedNumbers[T] | None
         return None
 
 
-def _write(path: Path, kept: _CachedNumbers[Any]) -> None:
+def _write(path: Path, entry: _CachedNumbers[Any]) -> None:
     """Whole or not at all, for this user alone."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp(dir=path.parent, prefix=".part-")
         try:
             with os.fdopen(handle, "wb") as out:
-                out.write(encode(kept))
+                out.write(encode(entry))
             os.replace(part, path)
         except BaseException:
             Path(part).unlink(missing_ok=True)

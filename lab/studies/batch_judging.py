@@ -117,17 +117,17 @@ class BatchJudging:
         job = self.job
         total = sum(1 for _ in job.sheets())
         batches = self._opened()
-        found: int | None = None
+        already_paid: int | None = None
         while True:
             self._expected = sum(batch.expected for batch in batches)
-            left = [batch for batch in batches if not self._taken(batch, lambda: tell(job.progress(total)))]
-            if left:
-                ids = ", ".join(batch.id for batch in left)
+            waiting = [batch for batch in batches if not self._taken(batch, lambda: tell(job.progress(total)))]
+            if waiting:
+                ids = ", ".join(batch.id for batch in waiting)
                 job.ended = f"it was interrupted; at its provider {ids} goes on, and the same line takes its answers"
                 break
             batches = self._round(lambda: tell(job.progress(total)))
-            found = job.found if found is None else found
-            job.found = found  # what this job paid for itself is not found again
+            already_paid = job.found if already_paid is None else already_paid
+            job.found = already_paid  # what this job paid for itself is not found again
             if not batches:
                 break
         if not job.ended and any(self._missed[one] >= _ALONE for one in self._missed):
@@ -136,8 +136,8 @@ class BatchJudging:
 
     def _rest(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
         """What no batch gave an answer to is asked alone."""
-        done = self.job.go(self._llm, tell)
-        return done._replace(progress=done.progress._replace(total=total))
+        outcome = self.job.go(self._llm, tell)
+        return outcome._replace(progress=outcome.progress._replace(total=total))
 
     # -- taking results ------------------------------------------------------------------------------------------
 
@@ -159,33 +159,33 @@ class BatchJudging:
     def _keep(self, batch: OpenBatch, state: BatchState) -> None:
         """Keeps what a batch answered, and then that its results were taken; each answer is kept once."""
         questions = self._questions(batch.mark)
-        answered: set[str] = set()
-        kept: list[KeptAnswer] = []
+        answered_ids: set[str] = set()
+        answers: list[KeptAnswer] = []
         for file in state.files:
             for result in self._apis[batch.model].results(file):
-                asked = questions.get(result.custom_id)
-                if asked is None or result.answer is None or asked.custom_id in answered:
+                question = questions.get(result.custom_id)
+                if question is None or result.answer is None or question.custom_id in answered_ids:
                     continue
-                answered.add(asked.custom_id)
-                kept.append(_kept(asked, PaidAnswer(*result.answer, batch.model)))
-                if len(kept) >= _KEPT:
-                    self._commit(kept)
-                    kept = []
-        self._commit(kept)
+                answered_ids.add(question.custom_id)
+                answers.append(_kept(question, PaidAnswer(*result.answer, batch.model)))
+                if len(answers) >= _KEPT:
+                    self._commit(answers)
+                    answers = []
+        self._commit(answers)
         self._note({"mark": batch.mark, "batch": batch.id, "ended": state.status})
         self._expected -= batch.expected
-        self._missed.update(questions.keys() - answered)
-        if not answered and state.status in ("failed", "cancelled"):
+        self._missed.update(questions.keys() - answered_ids)
+        if not answered_ids and state.status in ("failed", "cancelled"):
             raise LabError(
                 f"batch {batch.id}", f"{state.status} at its provider ({state.why or 'no reason given'}).",
                 "Nothing of it was answered. Without --batch the same line asks at once.",
             )  # fmt: skip
 
-    def _commit(self, kept: list[KeptAnswer]) -> None:
+    def _commit(self, answers: list[KeptAnswer]) -> None:
         """Keeps answers that are not in the file yet: who was killed in between takes the same results again."""
-        paid = self.job.paid
-        new = [one for one in kept if not paid.holds(one)]
-        paid.keep(new)
+        paid_answers = self.job.paid
+        new = [one for one in answers if not paid_answers.holds(one)]
+        paid_answers.keep(new)
         self.job.spent += sum(one.answer.usage.cost or 0.0 for one in new)
 
     # -- sending -------------------------------------------------------------------------------------------------
@@ -193,8 +193,8 @@ class BatchJudging:
     def _round(self, tell: Callable[[], None]) -> list[OpenBatch]:
         """Goes through all sheets, hands in what is filled in, and sends what is asked next, in one batch or more."""
         job = self.job
-        begun: list[OpenBatch] = []
-        asked: set[str] = set()
+        batches: list[OpenBatch] = []
+        asked_ids: set[str] = set()
         with ExitStack() as files:
             drafts: dict[str, BatchDraft] = {}
             for model in self._apis:
@@ -205,26 +205,26 @@ class BatchJudging:
                     break
                 work = SheetWork(unit, run)
                 if job.begin(work) and not job.ended:
-                    begun += self._drafted(work, drafts, asked)
+                    batches += self._drafted(work, drafts, asked_ids)
                 job.hand_in(most=True)
                 tell()
             job.hand_in()
-            begun += [self._begin(model, draft) for model, draft in drafts.items() if draft.questions]
+            batches += [self._begin(model, draft) for model, draft in drafts.items() if draft.questions]
         if job.closing and not job.ended:
             job.ended = "it was interrupted"
-        return begun
+        return batches
 
-    def _drafted(self, work: SheetWork, drafts: Mapping[str, BatchDraft], asked: set[str]) -> Iterator[OpenBatch]:
+    def _drafted(self, work: SheetWork, drafts: Mapping[str, BatchDraft], asked_ids: set[str]) -> Iterator[OpenBatch]:
         """Puts what a sheet asks next into its model's draft, unless another sheet asks it; a full draft is sent."""
         question = work.asking
         assert question is not None
         llm = self.job.model_of(question, self._llm)
-        one = self._question(work, llm.batch_prices())
-        if one.custom_id in asked or self._missed.get(one.custom_id, 0) >= _ALONE or not self._affords(one):
+        entry = self._question(work, llm.batch_prices())
+        if entry.custom_id in asked_ids or self._missed.get(entry.custom_id, 0) >= _ALONE or not self._affords(entry):
             return
-        asked |= {one.custom_id} if one.once else set()
+        asked_ids |= {entry.custom_id} if entry.once else set()
         draft = drafts[llm.model]
-        draft.add(one, self._apis[llm.model].line(one.custom_id, question.messages, question.schema))
+        draft.add(entry, self._apis[llm.model].line(entry.custom_id, question.messages, question.schema))
         if draft.full:
             yield self._begin(llm.model, draft)
 
@@ -248,9 +248,9 @@ class BatchJudging:
     def _begin(self, model: str, draft: BatchDraft) -> OpenBatch:
         """Begins a batch of these questions: first in the study's file, then at the provider; empties the draft."""
         mark, api, questions = uuid7(), self._apis[model], draft.questions
-        uploaded = api.upload(draft.file)
+        file_id = api.upload(draft.file)
         self._note({"mark": mark, "model": model, "questions": [list(one) for one in questions]})
-        batch = api.begin(uploaded, mark)
+        batch = api.begin(file_id, mark)
         self._note({"mark": mark, "batch": batch})
         draft.clear()
         self.job.asked += len(questions)
@@ -260,16 +260,16 @@ class BatchJudging:
 
     def _opened(self) -> list[OpenBatch]:
         """Batches that were sent before and whose results nobody took; one that was lost is looked for."""
-        found = []
+        batches = []
         for batch in self._read():
             if batch.id:
-                found.append(batch)
+                batches.append(batch)
             elif id := self._apis[batch.model].find(batch.mark):
                 self._note({"mark": batch.mark, "batch": id})
-                found.append(batch._replace(id=id))
+                batches.append(batch._replace(id=id))
             else:
                 self._note({"mark": batch.mark, "ended": "never begun"})
-        return found
+        return batches
 
     def _read(self) -> Collection[OpenBatch]:
         batches: dict[str, OpenBatch] = {}
@@ -298,11 +298,11 @@ class BatchJudging:
     def _note(self, detail: dict[str, Any]) -> None:
         """Keeps what became of a batch, durable on return."""
         job = self.job
-        told = {**detail, "config_sha": job.config_sha}
+        note = {**detail, "config_sha": job.config_sha}
         job.store.labels.record_act(
-            Act(uuid7(), job.study.id, job.study.version, job.judge, BATCHED, now(), detail=told)
+            Act(uuid7(), job.study.id, job.study.version, job.judge, BATCHED, now(), detail=note)
         )
 
 
-def _kept(asked: BatchedQuestion, answer: PaidAnswer) -> KeptAnswer:
-    return KeptAnswer(asked.sha, asked.stage, asked.once, asked.unit, asked.run, answer)
+def _kept(question: BatchedQuestion, answer: PaidAnswer) -> KeptAnswer:
+    return KeptAnswer(question.sha, question.stage, question.once, question.unit, question.run, answer)

@@ -53,30 +53,30 @@ def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scop
     would tell which letter that rater is there. Raises `LabError` where a rater is named who may not be.
     """
     _check_rater(chair, scope.rater)
-    left: Counter[str] = Counter()
+    unsettled: Counter[str] = Counter()
     rulings: list[Ruling] = []
     by_unit: dict[str, list[DisputedPlace]] = {}
-    for one in disputes:
-        if one.settled is None:
-            by_unit.setdefault(one.unit, []).append(one)
+    for place in disputes:
+        if place.settled is None:
+            by_unit.setdefault(place.unit, []).append(place)
     for id, places in by_unit.items():
-        mine = [one for one in places if scope.field in ("", one.spot.field)]
+        mine = [place for place in places if scope.field in ("", place.spot.field)]
         if not mine:
             continue
         unit = chair.store.studies.unit(chair.study, id)
         if chair.store.adjudications.may_settle(chair.study, unit, chair.person):
-            left[NOT_YOURS] += len(mine)
+            unsettled[NOT_YOURS] += len(mine)
             continue
         answers = list(_answers(chair, unit, mine, scope))
         whole = sum(not isinstance(answer, str) for _, answer in answers) == len(places)
-        for one, answer in answers:
+        for place, answer in answers:
             if isinstance(answer, str):
-                left[answer] += 1
+                unsettled[answer] += 1
             elif scope.rater and not whole:
-                left[STILL_MASKED] += 1
+                unsettled[STILL_MASKED] += 1
             else:
-                rulings.append(Ruling(unit, _ruled(one.spot, answer, scope)))
-    return Batch(scope, tuple(rulings), dict(left))
+                rulings.append(Ruling(unit, _ruled(place.spot, answer, scope)))
+    return Batch(scope, tuple(rulings), dict(unsettled))
 
 
 def _check_rater(chair: AdjudicationSession, rater: str) -> None:
@@ -101,25 +101,25 @@ def _answers(
     chair: AdjudicationSession, unit: Unit, places: list[DisputedPlace], scope: BatchScope
 ) -> Iterator[tuple[DisputedPlace, PlaceAnswer | str]]:
     """What each place of a unit would be settled by, or why it is left."""
-    said: dict[FieldReference, PlaceAnswer] = {}
+    rater_answers: dict[FieldReference, PlaceAnswer] = {}
     if scope.rater:
         labels = list(chair.store.labels.read(chair.study, unit.id))
-        handed = chair.store.adjudications.handed(chair.study, unit.id, {label.rater.id for label in labels})
-        for one in places:
-            for answer in place_answers(chair.study, one.spot, labels, handed):
+        committed_sheets = chair.store.adjudications.handed(chair.study, unit.id, {label.rater.id for label in labels})
+        for place in places:
+            for answer in place_answers(chair.study, place.spot, labels, committed_sheets):
                 if answer.person and answer.rater.id == scope.rater:
-                    said[one.spot] = answer
-    for one in places:
-        most = one.majority
-        if scope.all_but_one and not one.all_but_one:
-            yield one, MORE_DIFFER
+                    rater_answers[place.spot] = answer
+    for place in places:
+        most = place.majority
+        if scope.all_but_one and not place.all_but_one:
+            yield place, MORE_DIFFER
         elif scope.rater:
-            yield one, said.get(one.spot, NO_ANSWER)
+            yield place, rater_answers.get(place.spot, NO_ANSWER)
         elif most is None:
-            yield one, NO_MAJORITY
+            yield place, NO_MAJORITY
         else:
             missing: Any = most.reason or None
-            yield one, PlaceAnswer(chair.person, most.value, missing)
+            yield place, PlaceAnswer(chair.person, most.value, missing)
 
 
 def _ruled(spot: FieldReference, answer: PlaceAnswer, scope: BatchScope) -> Settlement:
@@ -135,8 +135,10 @@ def settle_batch(chair: AdjudicationSession, batch: Batch, reason: str) -> list[
     from msgspec.structs import replace
 
     if not batch.rulings:
-        left = f": {batch.left_words}" if batch.left else ""
-        nothing = "nothing that is open has a majority" if set(batch.left) <= {NO_MAJORITY} else f"nothing fits{left}"
+        reasons = f": {batch.left_words}" if batch.left else ""
+        nothing = (
+            "nothing that is open has a majority" if set(batch.left) <= {NO_MAJORITY} else f"nothing fits{reasons}"
+        )
         raise LabError("adjudicate", f"{nothing}; nothing was done.")
     common = {"reason": reason.strip(), "reason_id": chair.reason_id(reason), "batch": uuid7()}
     rulings = [one._replace(what=replace(one.what, **common)) for one in batch.rulings]
@@ -159,16 +161,16 @@ def undo_batch(chair: AdjudicationSession, reason: str = "") -> list[SignedSettl
 
     Raises `LabError` where this adjudicator has settled nothing at once that still stands.
     """
-    settled = last_batch(chair)
-    if not settled:
+    settlements = last_batch(chair)
+    if not settlements:
         raise LabError("adjudicate", f"nothing that {chair.person.id} settled at once stands; nothing was done.")
-    batch = settled[0].what.batch
+    batch = settlements[0].what.batch
     why = reason.strip() or "All that was settled at once is taken back."
     rulings = [
         Ruling(
             chair.store.studies.unit(chair.study, one.unit),
             Settlement(one.what.target, one.what.field, "adjudicator", reason=why, withdrawn=True, batch=batch),
         )
-        for one in settled
+        for one in settlements
     ]
     return chair.store.adjudications.settle_each(chair.study, rulings, chair.person, of_batch=batch)

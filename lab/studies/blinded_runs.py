@@ -48,13 +48,15 @@ class Blinded:
         if trace_id not in self._runs:
             raise LabError(f"run {trace_id}", "is not in this unit.")
         for event in self._store.runs.events(trace_id, after):
-            seen = blinded(event, self.shows)
-            self._named.update(observation.image for observation in _looks(seen) if observation.image is not None)
-            if isinstance(seen, Ended):
-                self.ends[trace_id] = seen
-            elif isinstance(seen, Step | Asked) and seen.question is not None:
-                self.asked[seen.question.id] = seen.index
-            yield seen
+            shown_event = blinded(event, self.shows)
+            self._named.update(
+                observation.image for observation in _looks(shown_event) if observation.image is not None
+            )
+            if isinstance(shown_event, Ended):
+                self.ends[trace_id] = shown_event
+            elif isinstance(shown_event, Step | Asked) and shown_event.question is not None:
+                self.asked[shown_event.question.id] = shown_event.index
+            yield shown_event
 
     def trace(self, trace_id: str) -> Trace:
         """A run as its blinded events leave it."""

@@ -55,13 +55,13 @@ def _twice(design: Design) -> Iterator[Problem]:
 
 
 def _graph(tdg: Tdg) -> Iterator[Problem]:
-    known, top = {node.id for node in tdg.walk()}, {node.id for node in tdg.nodes}
+    node_ids, top = {node.id for node in tdg.walk()}, {node.id for node in tdg.nodes}
     for node in tdg.walk():
-        yield from _node(node, known)
+        yield from _node(node, node_ids)
     for a, b in tdg.edges:
-        key = f"tdg/{b if b in known else a}"
+        key = f"tdg/{b if b in node_ids else a}"
         for end in (a, b):
-            if end not in known:
+            if end not in node_ids:
                 yield Problem(key, f"An edge leads {'from' if end == a else 'to'} {end!r}, which is not there.")
             elif end not in top:
                 yield Problem(key, f"An edge ends at {end!r}, inside alternatives; edges join whole nodes.")
@@ -78,9 +78,9 @@ def _graph(tdg: Tdg) -> Iterator[Problem]:
 
 def _circle(tdg: Tdg) -> Iterator[Problem]:
     """What `Tdg.check` refuses and nothing above has named: a circle."""
-    known = {node.id for node in tdg.walk()}
-    edges = [(a, b) for a, b in tdg.edges if a in known and b in known]
-    waits = {node.id: {r for r in node.requires if r in known} for node in tdg.walk()}
+    node_ids = {node.id for node in tdg.walk()}
+    edges = [(a, b) for a, b in tdg.edges if a in node_ids and b in node_ids]
+    waits = {node.id: {r for r in node.requires if r in node_ids} for node in tdg.walk()}
     for a, b in edges:
         waits[b].add(a)
     while free := [id for id, before in waits.items() if not before]:
@@ -93,14 +93,14 @@ def _circle(tdg: Tdg) -> Iterator[Problem]:
         yield Problem(f"tdg/{sorted(waits)[0]}", f"The edges make a circle through {names}; a TDG has none.")
 
 
-def _node(node: TdgNode, known: set[str]) -> Iterator[Problem]:
+def _node(node: TdgNode, node_ids: set[str]) -> Iterator[Problem]:
     key = f"tdg/{node.id}"
     if not node.name.strip():
         yield Problem(key, f"Node {node.id!r} has no name.")
     for other in node.requires:
         if other == node.id:
             yield Problem(key, f"{_named(node)} requires itself.")
-        elif other not in known:
+        elif other not in node_ids:
             yield Problem(key, f"{_named(node)} requires {other!r}, which is not there.")
     if node.alternatives and len(node.alternatives) < 2:
         yield Problem(key, f"{_named(node)} has one path; alternatives are two or more.")

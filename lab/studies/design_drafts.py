@@ -35,13 +35,13 @@ def begun(source: Beginning, task: Task, trace: Trace | None) -> Design:
     if source == "run" and trace is None:
         raise LabError(f"task {task.id}", "has no run in this file.", "A built-in task is run by `hitlab live TASK`.")
     if source == "run" and trace is not None:
-        made = of_run(trace.id, trace.steps)
+        design = of_run(trace.id, trace.steps)
     else:
-        made = shipped(task) if source == "task" else of_golden(task.golden)
-    if made == Design():
+        design = shipped(task) if source == "task" else of_golden(task.golden)
+    if design == Design():
         kinds = {"task": "no design of its own", "golden": "no golden steps", "run": "no step that does anything"}
         raise LabError(f"task {task.id}", f"has {kinds[source]}.")
-    return made
+    return design
 
 
 def shipped(task: Task) -> Design:
@@ -70,26 +70,26 @@ def of_run(run: str, steps: Sequence[Step]) -> Design:
             if not step_words:
                 continue
             name = f"{visit.app}: {step_words[-1]}" if visit.app else step_words[-1]
-            asked = any(step.question is not None for step in group)
+            asks_user = any(step.question is not None for step in group)
             id = _id(name, nodes)
-            nodes.append(TdgNode(id, _cut(name), _about(group, step_words), "flexible" if asked else "fixed"))
+            nodes.append(TdgNode(id, _cut(name), _about(group, step_words), "flexible" if asks_user else "fixed"))
             evidence[f"tdg/{id}"] = tuple(link(run, step) for step in group)
     return Design(chained(nodes), evidence=evidence)
 
 
 def _about(group: Sequence[Step], step_words: Sequence[str]) -> str:
     """What came before a group's last act; where only places of taps are known, what was thought of it."""
-    named = [words for words in step_words if not _BARE.search(words)]
-    if named:
-        return "; ".join(words for words in step_words[:-1] if words in named)
+    telling_words = [words for words in step_words if not _BARE.search(words)]
+    if telling_words:
+        return "; ".join(words for words in step_words[:-1] if words in telling_words)
     thought = " ".join(plain(group[-1].proposed.thought, lines=False).split())
     return thought if len(thought) <= _LONGEST_ABOUT else thought[: _LONGEST_ABOUT - 1] + "…"
 
 
 def chained(nodes: Iterable[TdgNode]) -> Tdg:
     """Nodes one after the other."""
-    made = tuple(nodes)
-    return Tdg(made, tuple((a.id, b.id) for a, b in pairwise(made)))
+    chain = tuple(nodes)
+    return Tdg(chain, tuple((a.id, b.id) for a, b in pairwise(chain)))
 
 
 def link(run: str, step: Step) -> str:
@@ -106,14 +106,14 @@ class Visit(NamedTuple):
 
 def visits(steps: Sequence[Step]) -> list[Visit]:
     """A run cut where it goes to another app, or home; the steps on the way there belong to no app."""
-    visited: list[Visit] = []
+    app_visits: list[Visit] = []
     home = True
     for step, app in zip(steps, apps(steps), strict=True):
-        if home or visited[-1].app != app:
-            visited.append(Visit(app, []))
-        visited[-1].steps.append(step)
+        if home or app_visits[-1].app != app:
+            app_visits.append(Visit(app, []))
+        app_visits[-1].steps.append(step)
         home = step.action is not None and step.action.kind == "navigate_home"
-    return visited
+    return app_visits
 
 
 def apps(steps: Iterable[Step]) -> list[str]:
@@ -123,19 +123,19 @@ def apps(steps: Iterable[Step]) -> list[str]:
     """
     names: dict[str, str] = {}
     app_names: list[str] = []
-    word = opened = ""
+    word = open_app = ""
     for step in steps:
         here, action = _package(step.before), step.action
         at_home = any(name in here.casefold() for name in _LAUNCHERS)
         if here and here not in names:
             names[here] = word or here.rpartition(".")[2].replace("_", " ").capitalize()
-        app_names.append("" if at_home else names.get(here, opened))
+        app_names.append("" if at_home else names.get(here, open_app))
         opens = action is not None and (action.kind == "open_app" or (at_home and action.kind == "click"))
         word = (
             _cut(plain(action.app or "", lines=False)) or _target(step.before.tree, action) if action and opens else ""
         )
         if action is not None and action.kind in ("open_app", "navigate_home"):
-            opened = word
+            open_app = word
     return app_names
 
 
@@ -147,28 +147,28 @@ def doing(step: Step) -> str:
     return _words(action, step.before.tree)
 
 
-def node_of(step: Step, app: str, taken: Iterable[str]) -> TdgNode:
+def node_of(step: Step, app: str, used_ids: Iterable[str]) -> TdgNode:
     """A node for one step, named by what it does and where."""
     words = doing(step) or (step.action.kind.replace("_", " ") if step.action else "")
     name = _cut(f"{app}: {words}" if app and words else words or app)
     kind = "flexible" if step.question is not None else "fixed"
-    return TdgNode(fresh_id(name, set(taken), "node"), name, kind=kind)  # type: ignore[arg-type]
+    return TdgNode(fresh_id(name, set(used_ids), "node"), name, kind=kind)  # type: ignore[arg-type]
 
 
-def unit_of(value: str, name: str, app: str, taken: Iterable[str]) -> InformationUnit:
+def unit_of(value: str, name: str, app: str, used_ids: Iterable[str]) -> InformationUnit:
     """A unit seen in an app, with the text that stood there as its value."""
-    shown = _cut(name or value)
-    return InformationUnit(fresh_id(shown, set(taken), "unit"), shown, value, source=app)
+    unit_name = _cut(name or value)
+    return InformationUnit(fresh_id(unit_name, set(used_ids), "unit"), unit_name, value, source=app)
 
 
-def texts(seen: Observation) -> list[str]:
+def texts(screen: Observation) -> list[str]:
     """The texts on a screen, each once, from top to bottom; those of the app in front before the system's."""
-    if seen.tree is None:
+    if screen.tree is None:
         return []
-    front = _package(seen)
-    shown = [node for node in seen.tree.nodes() if node.label.strip()]
-    shown.sort(key=lambda node: (node.package != front, node.bounds.top, node.bounds.left))
-    return list(dict.fromkeys(plain(node.label.strip()) for node in shown))
+    front = _package(screen)
+    text_nodes = [node for node in screen.tree.nodes() if node.label.strip()]
+    text_nodes.sort(key=lambda node: (node.package != front, node.bounds.top, node.bounds.left))
+    return list(dict.fromkeys(plain(node.label.strip()) for node in text_nodes))
 
 
 def _groups(steps: Sequence[Step]) -> list[list[Step]]:
@@ -206,16 +206,16 @@ def _words(action: Action, tree: UiTree | None) -> str:
 
 def _target(tree: UiTree | None, action: Action) -> str:
     under = tree.at(*action.at) if tree is not None and action.at is not None else []
-    named = [node.label for node in under if node.label.strip()]
+    labels = [node.label for node in under if node.label.strip()]
     inside = [below.label for node in under if node.clickable for below in node.walk() if below.label.strip()]
-    return _cut(plain((named or inside or [""])[0].strip(), lines=False))
+    return _cut(plain((labels or inside or [""])[0].strip(), lines=False))
 
 
-def _package(seen: Observation) -> str:
+def _package(screen: Observation) -> str:
     """The package in front; empty where neither the activity nor the tree tells."""
-    if "/" in seen.activity:
-        return seen.activity.partition("/")[0]
-    return next((node.package for node in seen.tree.nodes() if node.package), "") if seen.tree is not None else ""
+    if "/" in screen.activity:
+        return screen.activity.partition("/")[0]
+    return next((node.package for node in screen.tree.nodes() if node.package), "") if screen.tree is not None else ""
 
 
 def _id(name: str, nodes: Sequence[TdgNode]) -> str:
@@ -223,5 +223,5 @@ def _id(name: str, nodes: Sequence[TdgNode]) -> str:
 
 
 def _cut(text: str) -> str:
-    shown = text.strip()
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+    words = text.strip()
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"

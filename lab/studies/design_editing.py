@@ -50,13 +50,13 @@ def change(design: Design, key: str, item: Item) -> Design:
     """The design with `item` in place of the one of that key; edges, requirements and evidence follow a new id."""
     section = section_of(key)
     links = {f"{section}/{item.id}" if one == key else one: where for one, where in design.evidence.items()}
-    renamed = msgspec.structs.replace(design, evidence=links)
+    with_links = msgspec.structs.replace(design, evidence=links)
     if section == "tdg":
         assert isinstance(item, TdgNode)
-        return msgspec.structs.replace(renamed, tdg=design_outline.change(design.tdg, id_of(key), item))
+        return msgspec.structs.replace(with_links, tdg=design_outline.change(design.tdg, id_of(key), item))
     assert not isinstance(item, TdgNode)
     flat = tuple(item if one.id == id_of(key) else one for one in _flat(design, section))
-    return _with_flat(renamed, section, flat)
+    return _with_flat(with_links, section, flat)
 
 
 def remove(design: Design, key: str) -> Design:
@@ -101,8 +101,8 @@ def turn(design: Design, key: str) -> Design:
 def see(design: Design, key: str, link: str) -> Design:
     """The design with a step as evidence of an item, or without it where it was."""
     links = design.evidence.get(key, ())
-    kept = tuple(one for one in links if one != link) if link in links else (*links, link)
-    return tidy(msgspec.structs.replace(design, evidence={**design.evidence, key: kept}))
+    evidence = tuple(one for one in links if one != link) if link in links else (*links, link)
+    return tidy(msgspec.structs.replace(design, evidence={**design.evidence, key: evidence}))
 
 
 def _flat(design: Design, section: Section) -> Flat:

@@ -37,5 +37,5 @@ def as_yaml(design: Design) -> str:
 
     Writer.add_representer(str, text)
     values = msgspec.to_builtins(design)
-    kept = {name: values[name] for name in SECTIONS if values.get(name)}
-    return yaml.dump(kept, Dumper=Writer, sort_keys=False, allow_unicode=True, width=_WIDTH)
+    sections = {name: values[name] for name in SECTIONS if values.get(name)}
+    return yaml.dump(sections, Dumper=Writer, sort_keys=False, allow_unicode=True, width=_WIDTH)

@@ -96,13 +96,13 @@ def _laid(tdg: Tdg, layers: list[list[int]], look: GraphLayout) -> list[str]:
 
 def _ordered(layers: list[list[int]], before: dict[int, list[int]]) -> list[list[int]]:
     """Each row in the order of what leads to it, so that fewer lines cross."""
-    placed: dict[int, float] = {}
-    ordered = []
+    positions: dict[int, float] = {}
+    rows = []
     for layer in layers:
-        means = {i: sum(placed[a] for a in before[i]) / len(before[i]) if before[i] else 0.0 for i in layer}
-        ordered.append(sorted(layer, key=lambda i, means=means: means[i]))  # type: ignore[misc]
-        placed |= {i: n / len(layer) for n, i in enumerate(ordered[-1])}
-    return ordered
+        means = {i: sum(positions[a] for a in before[i]) / len(before[i]) if before[i] else 0.0 for i in layer}
+        rows.append(sorted(layer, key=lambda i, means=means: means[i]))  # type: ignore[misc]
+        positions |= {i: n / len(layer) for n, i in enumerate(rows[-1])}
+    return rows
 
 
 def _block(node: TdgNode, number: str, look: GraphLayout, far: Iterable[int] = ()) -> Block:
@@ -158,12 +158,12 @@ def _centers(layer: list[int], blocks: list[Block], widest: int) -> dict[int, in
 def _beside(blocks: list[Block], widest: int, *, stems: bool = False) -> list[str]:
     """Blocks side by side, in the middle of `widest`; with `stems` a lower one's line goes on to the bottom."""
     tallest = max((len(block.lines) for block in blocks), default=0)
-    padded = []
+    columns = []
     for block in blocks:
         below = _centered("│", block.width) if stems else " " * block.width
-        padded.append([*block.lines, *[below] * (tallest - len(block.lines))])
+        columns.append([*block.lines, *[below] * (tallest - len(block.lines))])
     space = " " * ((widest - _width(blocks)) // 2)
-    return [space + (" " * _GAP).join(parts) for parts in zip(*padded, strict=True)]
+    return [space + (" " * _GAP).join(parts) for parts in zip(*columns, strict=True)]
 
 
 def _joined(edges: list[tuple[int, int]], widest: int) -> list[str]:
@@ -196,9 +196,9 @@ def _groups(edges: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     """Edges that share an end, together."""
     groups: list[list[tuple[int, int]]] = []
     for edge in edges:
-        joined = [group for group in groups if any(edge[0] == a or edge[1] == b for a, b in group)]
-        groups = [group for group in groups if group not in joined]
-        groups.append([edge, *(other for group in joined for other in group)])
+        neighbours = [group for group in groups if any(edge[0] == a or edge[1] == b for a, b in group)]
+        groups = [group for group in groups if group not in neighbours]
+        groups.append([edge, *(other for group in neighbours for other in group)])
     return groups
 
 

@@ -157,17 +157,17 @@ class DesignSession:
 
     def settle(self, *, mine: bool) -> None:
         """Says which of two drafts stands: this person's, or the other one; both as they are seen here."""
-        seen = {one.id for one in self.heads}
+        head_ids = {one.id for one in self.heads}
         self.load()
-        if seen != {one.id for one in self.heads}:
+        if head_ids != {one.id for one in self.heads}:
             raise LabError(f"design of {self.task.id}", "was changed meanwhile; nothing was settled.", "Look again.")
         head = self.head
         if head is None or not self.others:
             raise LabError(f"design of {self.task.id}", "has one draft; there is nothing to settle.")
-        kept = head if mine else self.others[-1]
-        rest = [one for one in self.heads if one is not kept]
-        note = f"settled on the draft of {kept.by.shown}"
-        self._append(following(kept, "settle", self.person, note=note, also=rest))
+        draft = head if mine else self.others[-1]
+        rest = [one for one in self.heads if one is not draft]
+        note = f"settled on the draft of {draft.by.shown}"
+        self._append(following(draft, "settle", self.person, note=note, also=rest))
 
     def _act(self, act: Act, *, note: str = "", marks: dict[str, str] | None = None) -> None:
         head = self.head

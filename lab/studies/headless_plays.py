@@ -79,24 +79,24 @@ def check_plays(store: Store, study: Study, plays: Sequence[HeadlessPlay], setti
     """Raises `LabError` where one of them could not be played, before the first is."""
     from simulators import library
 
-    checked = set()
-    for one in plays:
-        if one.by == SCRIPT:
-            library.script(one.play.task.id)
-        elif one.by.id not in checked:
-            checked.add(one.by.id)
-            llm = Llm(one.by.shown, terms(settings))
+    seen = set()
+    for headless_play in plays:
+        if headless_play.by == SCRIPT:
+            library.script(headless_play.play.task.id)
+        elif headless_play.by.id not in seen:
+            seen.add(headless_play.by.id)
+            llm = Llm(headless_play.by.shown, terms(settings))
             llm.check()
-            _check_config(store, study, one, llm)
+            _check_config(store, study, headless_play, llm)
 
 
 def _check_config(store: Store, study: Study, one: HeadlessPlay, llm: Llm) -> None:
     """Raises `LabError` where this code has played here by another prompt, or on other terms."""
     now = ModelUser(one.by.shown, llm, one.play.task, one.play.persona, shows_of(study)).config_sha
     acts = [act for act in store.labels.acts(study, one.by.id) if act.rater.kind == "model" and act.act == "played"]
-    for known in sorted({str(act.detail["config"]) for act in acts if "config" in act.detail} - {now}):
+    for config in sorted({str(act.detail["config"]) for act in acts if "config" in act.detail} - {now}):
         raise LabError(
-            "study play", f"{plain(one.by.id)} has played here by other prompts or terms ({known[:12]}, "
+            "study play", f"{plain(one.by.id)} has played here by other prompts or terms ({config[:12]}, "
             f"now {now[:12]}).", "Another prompt is another user: give it another name with --as.",
         )  # fmt: skip
 
@@ -141,11 +141,11 @@ def play_all(
         if what.by != SCRIPT and not budget.reaches:
             yield f"the budget of {budget.most:g} US dollars does not reach for the next play"
             return
-        done = _play(store, study, what, device)
+        play = _play(store, study, what, device)
         if what.by != SCRIPT:
-            budget.took(cost_of(done.trace))
-        yield done
-        silent = silent + 1 if done.why else 0
+            budget.took(cost_of(play.trace))
+        yield play
+        silent = silent + 1 if play.why else 0
         if silent == _SILENT:
             yield f"the model gave no answer in {silent} plays"
             return

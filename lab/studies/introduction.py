@@ -36,8 +36,10 @@ class Introduction:
         if study.introduction == "none":
             return ()
         acts = self._session.store.labels.introductions(study.id, self._session.person.id)
-        seen = {(part, str(act.detail.get(part, ""))) for act in acts for part in _parts_of(act)}
-        return tuple(part for part, versions in self._versions().items() if versions and not versions & _of(seen, part))
+        seen_versions = {(part, str(act.detail.get(part, ""))) for act in acts for part in _parts_of(act)}
+        return tuple(
+            part for part, versions in self._versions().items() if versions and not versions & _of(seen_versions, part)
+        )
 
     def _versions(self) -> dict[Part, set[str]]:
         """What each part says, by its hash: in whichever language it is read; none where there is nothing of it."""
@@ -61,8 +63,8 @@ class Introduction:
     def _act(self, kind: ActKind, why: str = "") -> None:
         session, study = self._session, self._session.study
         guide, practice = study.protocol.guide_sha(session.locale), practice_sha(study)
-        said = {"guide": guide, "locale": session.locale, "practice": practice, "why": why}
-        session.act(kind, detail={name: words for name, words in said.items() if words})
+        detail = {"guide": guide, "locale": session.locale, "practice": practice, "why": why}
+        session.act(kind, detail={name: words for name, words in detail.items() if words})
 
 
 def _parts_of(act: Act) -> tuple[Part, ...]:
@@ -72,5 +74,5 @@ def _parts_of(act: Act) -> tuple[Part, ...]:
     return tuple(part for part, kind in _READ.items() if kind == act.act)
 
 
-def _of(seen: Iterable[tuple[Part, str]], part: Part) -> set[str]:
-    return {version for one, version in seen if one == part}
+def _of(seen_versions: Iterable[tuple[Part, str]], part: Part) -> set[str]:
+    return {version for one, version in seen_versions if one == part}

@@ -24,9 +24,9 @@ def tokens_back(view: JudgeView) -> int:
     return _ENTRY * max(1, sum(1 for _ in asked_places(view)))
 
 
-def dollars(sent: int, back: int, prices: tuple[float, float]) -> float:
+def dollars(prompt_tokens: int, answer_tokens: int, prices: tuple[float, float]) -> float:
     """US dollars, by prices for a million tokens sent and back."""
-    return (sent * prices[0] + back * prices[1]) / 1e6
+    return (prompt_tokens * prices[0] + answer_tokens * prices[1]) / 1e6
 
 
 def _tokens(part: str | Blob) -> float:

@@ -73,9 +73,9 @@ def _right_values(studied: StudyData) -> Mapping[tuple[str, str, str], Any]:
         for row in np.flatnonzero(truth.codes[:, 0] >= 0).tolist():
             place, word = truth.places[row], truth.categories[truth.codes[row, 0]]
             right[place.unit, place.target, field.id] = word == FLAG[1] if field.kind == "flag" else word
-    for (unit, spot), one in studied.settled.items():
-        if one.what.value is not None:
-            right[unit, spot.target, spot.field] = one.what.value
+    for (unit, spot), settlement in studied.settled.items():
+        if settlement.what.value is not None:
+            right[unit, spot.target, spot.field] = settlement.what.value
     return right
 
 

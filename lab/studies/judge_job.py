@@ -40,12 +40,12 @@ def job_of(
     pictures before are told where a screen has no others. `stages` are the models of single stages of the method.
     """
     judge = check_rater(study, name, "model", "", "judge")
-    chosen = method_of(study.protocol, method)
-    check_stages(chosen, stages)
+    judge_method = method_of(study.protocol, method)
+    check_stages(judge_method, stages)
     config: dict[str, Any] = {
         "model": llm.model,
-        "method": chosen.name,
-        "prompts": chosen.version,
+        "method": judge_method.name,
+        "prompts": judge_method.version,
         "temperature": llm.terms.temperature,
         "tokens": llm.terms.tokens,
         "pictures": most,
@@ -62,7 +62,7 @@ def job_of(
         words = JudgeViews(store, study, longest=0, most=0, reader=reader)
         views.examples = examples_of(store, study, words, split, terms.examples, judge.id)
         config["examples"] = examples_config(views.examples)
-    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms, stages, split)
+    return JudgingJob(store, study, judge, encode(config).decode(), judge_method, views, terms, stages, split)
 
 
 def _reader() -> TextReader | None:

@@ -67,22 +67,22 @@ class ShownQuestion(msgspec.Struct, frozen=True):
 def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimate:
     """Counts questions, tokens and cost of what is to do, and asks nothing; `batch` is at the price of a batch."""
     prices = llm.batch_prices() if batch else llm.prices()
-    sheets = questions = found = pictures = sent = back = 0
+    sheets = questions = already_paid = pictures = prompt_tokens = answer_tokens = 0
     for unit, run in job.sheets():
         sheets += 1
         question = job.first_question(unit, run)
         if job.paid.find(question, unit.id, run) is not None:
-            found += 1
+            already_paid += 1
             continue
         model = job.model_of(question, llm)
         prices = model.batch_prices() if batch else model.prices()
         questions += 1
         pictures += sum(isinstance(part, Blob) for message in question.messages for part in message.parts)
-        sent += tokens_sent(question)
-        back += tokens_back(job.view(unit, run))
-    cost = dollars(sent, back, prices) if prices is not None else None
+        prompt_tokens += tokens_sent(question)
+        answer_tokens += tokens_back(job.view(unit, run))
+    cost = dollars(prompt_tokens, answer_tokens, prices) if prices is not None else None
     staged = len(job.method.stages) > 1
-    return JudgeEstimate(sheets, questions, found, pictures, sent, back, cost, staged)
+    return JudgeEstimate(sheets, questions, already_paid, pictures, prompt_tokens, answer_tokens, cost, staged)
 
 
 def shown_question(job: JudgingJob, unit: Unit, llm: Llm | None = None) -> ShownQuestion:

@@ -52,24 +52,24 @@ class JudgeViews:
 
     def view(self, unit: Unit, *, swapped: bool = False) -> JudgeView:
         """A unit as the study shows it; `swapped` gives its second side first."""
-        known = self._views.get((unit.id, swapped))
-        if known is None:
-            known = self._views[unit.id, swapped] = self._view(unit, swapped)
+        view = self._views.get((unit.id, swapped))
+        if view is None:
+            view = self._views[unit.id, swapped] = self._view(unit, swapped)
             if len(self._views) > _VIEWS:
                 self._views.popitem(last=False)
-        return known
+        return view
 
     def _view(self, unit: Unit, swapped: bool) -> JudgeView:
         study = self._study
         shows = frozenset(study.shown)
         seen_runs = Blinded(self._store, study, unit)
-        seen = () if unit.given and not OF_STEPS & shows else unit.runs[:2]
-        order = tuple(reversed(seen)) if swapped and study.protocol.unit == "pair of runs" else seen
+        run_ids = () if unit.given and not OF_STEPS & shows else unit.runs[:2]
+        order = tuple(reversed(run_ids)) if swapped and study.protocol.unit == "pair of runs" else run_ids
         names = self._names(len(order))
         runs = tuple(self._run(seen_runs, id, name, unit) for id, name in zip(order, names, strict=True))
         sections = tuple(_task_sections(_blinded_task(unit.task, shows), shows)) if unit.task is not None else ()
-        beside = tuple(one for one in self.examples if one.may_stand_beside(unit))
-        return JudgeView(study.protocol, study.locale, shows, unit, runs, swapped, self._most, sections, beside)
+        examples = tuple(one for one in self.examples if one.may_stand_beside(unit))
+        return JudgeView(study.protocol, study.locale, shows, unit, runs, swapped, self._most, sections, examples)
 
     def _names(self, count: int) -> tuple[str, ...]:
         if count < 2:
@@ -105,7 +105,7 @@ class JudgeViews:
     def _step(self, seen_runs: Blinded, event: Step | Asked) -> JudgedStep:
         action = event.action if isinstance(event, Step) else event.proposed.action
         reply = event.reply if isinstance(event, Step) else None
-        decided = {"accept": "(accepts) ", "reject": "(rejects) "}.get((reply and reply.decision) or "", "")
+        decision_words = {"accept": "(accepts) ", "reject": "(rejects) "}.get((reply and reply.decision) or "", "")
         words, was_read = self._words(event.before)
         return JudgedStep(
             number=event.index + 1,
@@ -114,22 +114,24 @@ class JudgeViews:
             else "",
             thought=plain(event.proposed.thought.strip()),
             question=plain(event.question.text) if event.question is not None else "",
-            reply=decided + plain(reply.text) if reply is not None else "",
+            reply=decision_words + plain(reply.text) if reply is not None else "",
             error=(event.error or "") if isinstance(event, Step) else "",
             words=words,
             was_read=was_read,
             picture=self._picture(seen_runs, event.before),
         )
 
-    def _words(self, seen: Observation) -> tuple[str, bool]:
+    def _words(self, screen: Observation) -> tuple[str, bool]:
         """A screen's words in a line, and whether they were read from its picture, as far as they have been."""
-        if not says_nothing(seen.tree) or seen.image is None or self._reader is None:
-            return " | ".join(texts(seen)), False
-        read = self._reader.stored_text(seen.image)
-        return (" | ".join(plain(line.text) for line in read.lines), True) if read is not None else ("", False)
+        if not says_nothing(screen.tree) or screen.image is None or self._reader is None:
+            return " | ".join(texts(screen)), False
+        stored_text = self._reader.stored_text(screen.image)
+        if stored_text is None:
+            return "", False
+        return " | ".join(plain(line.text) for line in stored_text.lines), True
 
-    def _picture(self, seen_runs: Blinded, seen: Observation) -> Picture:
-        sha256 = seen.image
+    def _picture(self, seen_runs: Blinded, screen: Observation) -> Picture:
+        sha256 = screen.image
         if sha256 is None or not self._longest:
             return lambda: None
         return lambda: self._fetched(seen_runs, sha256)
@@ -139,11 +141,11 @@ class JudgeViews:
             self._scaled.move_to_end(sha256)
             return self._scaled[sha256]
         blob = seen_runs.blob(sha256)
-        scaled = scaled_down(blob.data, self._longest) if blob is not None else None
-        self._scaled[sha256] = scaled
+        picture = scaled_down(blob.data, self._longest) if blob is not None else None
+        self._scaled[sha256] = picture
         if len(self._scaled) > _KEPT:
             self._scaled.popitem(last=False)
-        return scaled
+        return picture
 
 
 def scaled_down(data: bytes, longest: int) -> Blob | None:

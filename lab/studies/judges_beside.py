@@ -30,11 +30,11 @@ class JudgeAnswer(NamedTuple):
 
 def judges_beside(session: RatingSession) -> list[JudgeAnswer]:
     """Judges' answers at the places of the unit that the rater has just handed in; that they see them is kept first."""
-    found = _found(session)
-    if found and session.unit is not None:
-        judges = sorted({one.said.rater.id for one in found})
+    answers = _found(session)
+    if answers and session.unit is not None:
+        judges = sorted({answer.said.rater.id for answer in answers})
         session.act("judges", session.unit.id, {"judges": judges})
-    return found
+    return answers
 
 
 def _found(session: RatingSession) -> list[JudgeAnswer]:
@@ -56,16 +56,16 @@ def _to_rate_again(session: RatingSession) -> bool:
     """Whether this rater has the unit before them once more."""
     study, person, unit = session.study, session.person.id, session.unit
     assert unit is not None
-    dealt = session.store.studies.assignments(study, person, unit.id)
-    handed = {act.run for act in session.store.labels.acts(study, person, unit.id) if act.act == "commit"}
-    return any(one.run not in handed for one in dealt)
+    assignments = session.store.studies.assignments(study, person, unit.id)
+    committed_runs = {act.run for act in session.store.labels.acts(study, person, unit.id) if act.act == "commit"}
+    return any(assignment.run not in committed_runs for assignment in assignments)
 
 
 def _names(study: Study, unit: str, labels: list[Label]) -> dict[tuple[str, str], str]:
     order = masks(study, unit, [one.rater for one in labels])
     ranked = sorted(order, key=lambda one: order[one])
-    told = "raters" not in study.blind
-    return {one: one[1] if told else f"J{at}" for at, one in enumerate(ranked, 1)}
+    unmasked = "raters" not in study.blind
+    return {one: one[1] if unmasked else f"J{at}" for at, one in enumerate(ranked, 1)}
 
 
 def _same(own: Label | None, judge: PlaceAnswer) -> bool | None:

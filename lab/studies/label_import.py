@@ -107,41 +107,41 @@ class RowImport:
         self.places = StudyPlaces(store, study)
         self._configs: dict[str, dict[int, str]] = {}
 
-    def take(self, placed: NumberedRow | LabelDone) -> LabelDone:
+    def take(self, numbered_row: NumberedRow | LabelDone) -> LabelDone:
         """What became of a row; nothing of it is kept where it is refused."""
-        if isinstance(placed, LabelDone):
-            return placed
+        if isinstance(numbered_row, LabelDone):
+            return numbered_row
         try:
-            return self._imported(placed)
+            return self._imported(numbered_row)
         except LabError as error:
-            problem = error.sentence if error.title != placed.where else error.body
-            return LabelDone(placed.where, "refused", placed.row.unit, error=problem)
+            problem = error.sentence if error.title != numbered_row.where else error.body
+            return LabelDone(numbered_row.where, "refused", numbered_row.row.unit, error=problem)
 
-    def _imported(self, placed: NumberedRow) -> LabelDone:
-        row, where = placed.row, placed.where
+    def _imported(self, numbered_row: NumberedRow) -> LabelDone:
+        row, where = numbered_row.row, numbered_row.where
         self._check_fits(row, where)
         rater = self._actor(row, where)
         unit = self.places.unit(row.unit, where)
         run = row.run or self.rater.run
         config = self._config(row, rater, run, where)
         reopened = row.reopen and self._reopened(self._desk(rater, unit, run), row)
-        kept: list[LabelKept] = []
+        kept_labels: list[LabelKept] = []
         try:
-            says = self._says(row, where, unit, rater, run, config, kept)
+            says = self._says(row, where, unit, rater, run, config, kept_labels)
         except LabError:
             self._desk(rater, unit, run).check()  # why a row does not fit tells of its unit
             raise
         if says:
             self.store.labels.record_each(self.study, unit, rater, run, says)
-        done = LabelDone(
+        outcome = LabelDone(
             where,
-            "kept" if reopened or any(one.state == "kept" for one in kept) else "there already",
+            "kept" if reopened or any(one.state == "kept" for one in kept_labels) else "there already",
             unit.id,
             rater.id,
             run,
-            tuple(kept),
+            tuple(kept_labels),
         )
-        return self._handed_in(done, row, unit, rater) if row.commit else done
+        return self._handed_in(outcome, row, unit, rater) if row.commit else outcome
 
     # -- whose, and whether it fits ------------------------------------------------------------------------------
 
@@ -170,43 +170,43 @@ class RowImport:
         config = self.rater.config or row.config_sha
         if not config:
             raise LabError(where, "field config_sha: a model's labels tell their configuration.", "Give --config.")
-        known = self._configs.get(rater.id)
-        if known is None:
+        configs = self._configs.get(rater.id)
+        if configs is None:
             configuration = self.store.labels.read(self.study, rater=rater.id)
-            known = self._configs[rater.id] = {
+            configs = self._configs[rater.id] = {
                 one.run: one.config_sha for one in configuration if one.rater.kind == "model"
             }
-        if known.setdefault(run, config) != config:
+        if configs.setdefault(run, config) != config:
             raise LabError(
-                where, f"{rater.id} has rated here in run {run} by another configuration ({known[run][:12]}).",
+                where, f"{rater.id} has rated here in run {run} by another configuration ({configs[run][:12]}).",
                 "Another prompt is another rater: use another --as, or another --run.",
             )  # fmt: skip
         return config
 
     def _desk(self, rater: Actor, unit: Unit, run: int) -> RatingSession:
         desk = RatingSession(self.store, self.study, rater, source=self.source)
-        dealt = self.store.labels.sheet_state(self.study, unit, rater, run)
+        state = self.store.labels.sheet_state(self.study, unit, rater, run)
         plain = Assignment(self.study.id, self.study.version, rater.id, 0, unit.id, run=run)
-        desk.assignment, desk.unit, desk.sheet = dealt.assignment or plain, unit, dealt.sheet
+        desk.assignment, desk.unit, desk.sheet = state.assignment or plain, unit, state.sheet
         return desk
 
     # -- saying --------------------------------------------------------------------------------------------------
 
     def _says(
-        self, row: LabelRow, where: str, unit: Unit, rater: Actor, run: int, config: str, kept: list[LabelKept]
+        self, row: LabelRow, where: str, unit: Unit, rater: Actor, run: int, config: str, kept_labels: list[LabelKept]
     ) -> list[Callable[[Sheet], Label | None]]:
-        """What makes each label of a row once the sheet is at hand; it is noted in `kept` as it is made."""
+        """What makes each label of a row once the sheet is at hand; it is noted in `kept_labels` as it is made."""
 
-        def signed(spot: FieldReference, **said: Any) -> Label:
+        def signed(spot: FieldReference, **answer_fields: Any) -> Label:
             protocol = self.study.protocol
             return Label(
                 uuid7(), self.study.id, self.study.version, unit.id, spot.target, spot.field, rater, run=run,
                 at=now(), guide_sha=protocol.guide_sha(self.study.locale), protocol_sha=protocol.sha,
-                config_sha=config, source=f"{self.source}#{row.id}" if row.id else self.source, **said,
+                config_sha=config, source=f"{self.source}#{row.id}" if row.id else self.source, **answer_fields,
             )  # fmt: skip
 
         def noted(label: Label, *, new: bool) -> Label | None:
-            kept.append(
+            kept_labels.append(
                 LabelKept(
                     label.target, label.field, label.value, label.reason_missing,
                     "kept" if new else "there already", label.id,
@@ -214,11 +214,11 @@ class RowImport:
             )  # fmt: skip
             return label if new else None
 
-        def answer(placed: PlacedAnswer) -> Callable[[Sheet], Label | None]:
-            fields = self._label_values(placed, unit, where)
+        def answer(placed_answer: PlacedAnswer) -> Callable[[Sheet], Label | None]:
+            fields = self._label_values(placed_answer, unit, where)
 
             def make(sheet: Sheet) -> Label | None:
-                spot = FieldReference(placed.target, placed.field)
+                spot = FieldReference(placed_answer.target, placed_answer.field)
                 label = answer_to(sheet, signed(spot, **fields))
                 earlier = _by_row(sheet, row.id, spot)
                 if earlier is not None:
@@ -243,23 +243,28 @@ class RowImport:
 
         if row.undo:
             return [undo]
-        return [answer(placed) for placed in answers(row, self.study.protocol, unit, where)]
+        return [answer(placed_answer) for placed_answer in answers(row, self.study.protocol, unit, where)]
 
-    def _label_values(self, placed: PlacedAnswer, unit: Unit, where: str) -> dict[str, Any]:
+    def _label_values(self, placed_answer: PlacedAnswer, unit: Unit, where: str) -> dict[str, Any]:
         """An answer as a label holds it."""
-        field = self.study.protocol.field(placed.field)
+        field = self.study.protocol.field(placed_answer.field)
         assert field is not None
-        answer = placed.answer
-        rule = next((one for one in unit.mechanical if (one.target, one.field) == (placed.target, placed.field)), None)
+        answer = placed_answer.answer
+        rule = next(
+            (one for one in unit.mechanical if (one.target, one.field) == (placed_answer.target, placed_answer.field)),
+            None,
+        )
         if rule is not None:
-            raise LabError(where, f"field field: {placed.field} is asked of nobody: a rule settled it ({rule.reason})")
+            raise LabError(
+                where, f"field field: {placed_answer.field} is asked of nobody: a rule settled it ({rule.reason})"
+            )
         evidence = self.places.evidence(unit, answer, where)
         if answer.value is None and answer.missing is None:
-            place = " of ".join(filter(None, (placed.field, placed.target)))
+            place = " of ".join(filter(None, (placed_answer.field, placed_answer.target)))
             raise LabError(where, f"field value: {place} has none; say why it is missing instead")
         self._check_cited(answer.cites, where)
         return {
-            "value": as_option(field, target_of(unit, placed.target), answer.value),
+            "value": as_option(field, target_of(unit, placed_answer.target), answer.value),
             "reason_missing": answer.missing,
             "evidence": evidence,
             "region": answer.region,
@@ -273,8 +278,8 @@ class RowImport:
         """Raises `LabError` where a line of the guide is cited that is not there; other words are taken as they are."""
         guide = self.study.protocol.guided(self.study.locale)
         if cites.strip().startswith("§") and clause_of(cites, guide) is None:
-            known = len(clauses(guide))
-            hint = f"Its lines are §1 to §{known}." if known else "It has none."
+            line_count = len(clauses(guide))
+            hint = f"Its lines are §1 to §{line_count}." if line_count else "It has none."
             raise LabError(where, f"field cites: {cites!r} is no line of the guide.", hint)
 
     # -- handing in ----------------------------------------------------------------------------------------------
@@ -286,14 +291,14 @@ class RowImport:
         desk.reopen({"row": row.id} if row.id else None)
         return True
 
-    def _handed_in(self, done: LabelDone, row: LabelRow, unit: Unit, rater: Actor) -> LabelDone:
-        desk = self._desk(rater, unit, done.run)
+    def _handed_in(self, outcome: LabelDone, row: LabelRow, unit: Unit, rater: Actor) -> LabelDone:
+        desk = self._desk(rater, unit, outcome.run)
         if desk.sheet is None or desk.sheet.committed or self._acted(desk, row):
-            return done
+            return outcome
         result = desk.commit({"row": row.id} if row.id else None)
-        done = replace(done, state="kept", handed_in=True, derived=tuple(desk.derived()))
+        outcome = replace(outcome, state="kept", handed_in=True, derived=tuple(desk.derived()))
         if rater.kind != "human":
-            return done
+            return outcome
         gold = tuple(
             GoldTold(one.gold.target, one.gold.field, one.said, one.gold.value, one.right, one.gold.reason)
             for one in result.compared
@@ -302,7 +307,7 @@ class RowImport:
             JudgeTold(one.spot.target, one.spot.field, one.judge, one.said.value, one.said.reason_missing, one.note)
             for one in judges_beside(desk)
         )
-        return replace(done, gold=gold, share=result.share, held=result.held, judges=judges)
+        return replace(outcome, gold=gold, share=result.share, held=result.held, judges=judges)
 
     def _acted(self, desk: RatingSession, row: LabelRow) -> bool:
         """Whether a row with this id has handed this sheet in, or taken it back, before."""
@@ -347,8 +352,8 @@ def _by_row(sheet: Sheet, id: str, spot: FieldReference | None) -> Label | None:
     """The label that was made of a row of this `id` before; of a row with several answers the one at `spot`."""
     if not id:
         return None
-    made = [label for label in sheet.rows if label.source.endswith(f"#{id}")]
-    return next((one for one in made if spot is None or FieldReference(one.target, one.field) == spot), None)
+    row_labels = [label for label in sheet.rows if label.source.endswith(f"#{id}")]
+    return next((one for one in row_labels if spot is None or FieldReference(one.target, one.field) == spot), None)
 
 
 def _same(one: Label, other: Label) -> bool:

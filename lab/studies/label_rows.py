@@ -146,13 +146,13 @@ def _row(value: Any, notes: list[tuple[str, str]], where: str, line: int) -> Num
     except LabError as error:
         return error
     act = {"undo": row.act == "undo", "commit": row.act == "commit", "reopen": row.act == "reopen"}
-    changes = {name: True for name, done in act.items() if done}
+    changes = {name: True for name, applies in act.items() if applies}
     return NumberedRow(where, line, msgspec.structs.replace(row, **changes) if changes else row)
 
 
 def _check_row(row: LabelRow, notes: list[tuple[str, str]], where: str) -> None:
-    for place, stood in notes:
-        raise LabError(where, f"field {place}: holds a {stood}")
+    for place, fault in notes:
+        raise LabError(where, f"field {place}: holds a {fault}")
     if row.clash:
         raise LabError(where, "field clash: there are two last words at this place; its rater settles which it is")
     if row.act not in ("answer", "undo", "commit", "reopen"):
@@ -192,20 +192,20 @@ def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[P
     )
     if row.values is None:
         return [PlacedAnswer(row.target, field_at(protocol, unit, row.target, row.field, where).id, shared)]
-    known = {target.id for target in unit.targets} if protocol.targets != "unit" else set()
-    placed = []
+    target_ids = {target.id for target in unit.targets} if protocol.targets != "unit" else set()
+    placed_answers = []
     for key, value in row.values.items():
         at = f"{where}, values.{key}"
         answer = _answer(value, shared, at)
         shared = msgspec.structs.replace(shared, cost=None)  # the first bears what all of a row cost
-        if key in known:
+        if key in target_ids:
             target, field = key, answer.field or row.field
         else:
             target, field = row.target, key
             if answer.field:
                 raise LabError(at, f"field field: {key!r} is no target, and so the field itself")
-        placed.append(PlacedAnswer(target, field_at(protocol, unit, target, field, at).id, answer))
-    return placed
+        placed_answers.append(PlacedAnswer(target, field_at(protocol, unit, target, field, at).id, answer))
+    return placed_answers
 
 
 def _answer(value: Any, shared: RowAnswer, where: str) -> RowAnswer:

@@ -63,8 +63,8 @@ class PastSheet(msgspec.Struct, frozen=True):
     def texts(self) -> list[str]:
         """All that is read on it."""
         texts = [self.title]
-        for one in self.answers:
-            texts += [one.item, one.asked, one.answer, one.place, one.sure, one.note, *one.flags]
+        for answer in self.answers:
+            texts += [answer.item, answer.asked, answer.answer, answer.place, answer.sure, answer.note, *answer.flags]
         return texts
 
 
@@ -84,38 +84,40 @@ def past_sheets(store: Store, study: Study, rater: str, locale: str = "") -> lis
             if act.rater.kind == "human":
                 acts[act.unit, act.run].append(act)
     sheets = []
-    for dealt in store.studies.assignments(study, rater):
-        key = (dealt.unit, dealt.run)
+    for assignment in store.studies.assignments(study, rater):
+        key = (assignment.unit, assignment.run)
         if labels[key] or acts[key]:
-            unit = store.studies.unit(study, dealt.unit)
+            unit = store.studies.unit(study, assignment.unit)
             sheet = Sheet(study.protocol, unit, labels[key], acts[key])
             if sheet.committed or any(sheet.head(spot) for spot in sheet.spots) or sheet.clashes:
-                sheets.append(_past_sheet(store, study, dealt, sheet, locale or study.locale))
+                sheets.append(_past_sheet(store, study, assignment, sheet, locale or study.locale))
     return sorted(sheets, key=lambda one: (not one.handed_in, one.handed_in, one.position))
 
 
 def sheets_with(sheets: Iterable[PastSheet], words: str) -> list[PastSheet]:
     """The sheets on which every one of the words stands somewhere, in any case and width of letters."""
-    wanted = _folded(words).split()
-    return [one for one in sheets if _holds(one.texts, wanted)]
+    search_words = _folded(words).split()
+    return [one for one in sheets if _holds(one.texts, search_words)]
 
 
-def _holds(texts: Iterable[str], wanted: Sequence[str]) -> bool:
+def _holds(texts: Iterable[str], search_words: Sequence[str]) -> bool:
     text = _folded("\n".join(texts))
-    return all(word in text for word in wanted)
+    return all(word in text for word in search_words)
 
 
 def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
-def _past_sheet(store: Store, study: Study, dealt: Assignment, sheet: Sheet, locale: str) -> PastSheet:
-    way = Wording(study.protocol, locale, dealt.swap)
+def _past_sheet(store: Store, study: Study, assignment: Assignment, sheet: Sheet, locale: str) -> PastSheet:
+    way = Wording(study.protocol, locale, assignment.swap)
     answers = [answer for item in items_of(sheet) if (answer := _past_answer(way, sheet, item)) is not None]
-    title = _title(store, study, sheet.unit, swap=dealt.swap) or way.sheet("_item", dealt.position + 1)
+    title = _title(store, study, sheet.unit, swap=assignment.swap) or way.sheet("_item", assignment.position + 1)
     if sheet.unit.step is not None and shows_runs(study, sheet.unit):
         title += f", {way.sheet('_step', sheet.unit.step + 1)}"
-    return PastSheet(sheet.unit.id, dealt.run, dealt.position + 1, title, sheet.committed_at or "", tuple(answers))
+    return PastSheet(
+        sheet.unit.id, assignment.run, assignment.position + 1, title, sheet.committed_at or "", tuple(answers)
+    )
 
 
 def _past_answer(way: Wording, sheet: Sheet, item: SheetItem) -> PastAnswer | None:
@@ -126,11 +128,11 @@ def _past_answer(way: Wording, sheet: Sheet, item: SheetItem) -> PastAnswer | No
     if head is None and not flags and not clash:
         return None
     about = plain("\n".join(filter(None, (target.says or target.id, target.detail)))) if target is not None else ""
-    told = PastAnswer(item.spot.target, item.field.id, about, way.ask(item), "", flags=flags)
+    answer = PastAnswer(item.spot.target, item.field.id, about, way.ask(item), "", flags=flags)
     if clash or head is None:
-        return msgspec.structs.replace(told, answer=way.sheet("_clash") if clash else "")
+        return msgspec.structs.replace(answer, answer=way.sheet("_clash") if clash else "")
     return msgspec.structs.replace(
-        told,
+        answer,
         answer=_said(way, item, head),
         place=place_words(way, sheet.unit, head.evidence) if head.evidence and sheet.unit.runs else "",
         sure="" if head.confidence is None else way.sures()[min(SURES - 1, round(head.confidence * (SURES - 1)))],
@@ -151,10 +153,12 @@ def _title(store: Store, study: Study, unit: Unit, *, swap: bool) -> str:
     if shows_runs(study, unit) and store.runs.holds(unit.runs[0]):
         first = next(Blinded(store, study, unit).events(unit.runs[0]), None)
         tasks.insert(0, first.task if isinstance(first, Started) else None)
-    asked = (task.instruction for task in tasks if task is not None and "instruction" in study.shown)
-    given = sorted(unit.given, key=lambda one: one.side, reverse=swap)
-    laid = (text for one in given for text in (one.text, *one.items[:1]))
-    return next((one_line(" ".join(plain(text).split()), _TITLE) for text in (*asked, *laid) if text.strip()), "")
+    instructions = (task.instruction for task in tasks if task is not None and "instruction" in study.shown)
+    unit_texts = sorted(unit.given, key=lambda one: one.side, reverse=swap)
+    passages = (text for one in unit_texts for text in (one.text, *one.items[:1]))
+    return next(
+        (one_line(" ".join(plain(text).split()), _TITLE) for text in (*instructions, *passages) if text.strip()), ""
+    )
 
 
 def _asked_of(study: Study, task: Task) -> Task | None:

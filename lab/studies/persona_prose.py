@@ -43,7 +43,9 @@ class ProseSection(NamedTuple):
 def persona_prose(facts: Mapping[str, Any], name: str, locale: str = "en") -> list[ProseSection]:
     """Every fact of a persona of that name, section by section; values stay in the language of the profile."""
     writer = _Writer(plain(name, lines=False), locale)
-    sections = [ProseSection(writer.title(key), tuple(writer.paragraphs(key, held))) for key, held in facts.items()]
+    sections = [
+        ProseSection(writer.title(key), tuple(writer.paragraphs(key, content))) for key, content in facts.items()
+    ]
     return [section for section in sections if section.paragraphs]
 
 
@@ -63,53 +65,53 @@ class _Writer:
         words = key_words(key, self._locale)
         return words[:1].upper() + words[1:]
 
-    def paragraphs(self, key: str, held: Any) -> Iterator[Paragraph]:
+    def paragraphs(self, key: str, content: Any) -> Iterator[Paragraph]:
         """What stands under a key of the profile: what is said of it alone first, then part by part."""
-        if not isinstance(held, dict):
-            yield from self._part(key, held, lead="")
+        if not isinstance(content, dict):
+            yield from self._part(key, content, lead="")
             return
-        alone = {name: one for name, one in held.items() if not _holds_more(one)}
+        alone = {name: part for name, part in content.items() if not _holds_more(part)}
         if alone:
             yield Paragraph("", self._sentences(alone))
-        for name, one in held.items():
+        for name, part in content.items():
             if name not in alone:
-                yield from self._part(name, one, lead="" if name in _FORMS else self.title(name))
+                yield from self._part(name, part, lead="" if name in _FORMS else self.title(name))
 
-    def _part(self, key: str, held: Any, lead: str) -> Iterator[Paragraph]:
-        if isinstance(held, dict):
-            yield Paragraph(lead, self._sentences(held))
-        elif isinstance(held, list) and _holds_more(held):
-            items = (self._item(number, one) for number, one in enumerate(held, 1))
+    def _part(self, key: str, content: Any, lead: str) -> Iterator[Paragraph]:
+        if isinstance(content, dict):
+            yield Paragraph(lead, self._sentences(content))
+        elif isinstance(content, list) and _holds_more(content):
+            items = (self._item(number, one) for number, one in enumerate(content, 1))
             yield Paragraph(lead, self._said["_gap"].join(items))
         else:
-            yield Paragraph(lead, self._sentences({key: held}))
+            yield Paragraph(lead, self._sentences({key: content}))
 
-    def _item(self, number: int, held: Any) -> str:
+    def _item(self, number: int, content: Any) -> str:
         """One of a list: by its own name, where it has one."""
-        if not isinstance(held, dict):
-            return _ended(self.value(held))
-        name = self.value(held["name"]) if held.get("name") else f"{number}"
-        rest = self._sentences({key: one for key, one in held.items() if key != "name"})
+        if not isinstance(content, dict):
+            return _ended(self.value(content))
+        name = self.value(content["name"]) if content.get("name") else f"{number}"
+        rest = self._sentences({key: one for key, one in content.items() if key != "name"})
         return self._said["_item"].format(item=name, value=rest) if rest else _ended(name)
 
     def _sentences(self, facts: Mapping[str, Any], owner: str = "") -> str:
         facts = _paired(facts)
         when = {key: facts[key] for key in _WHEN if key in facts} if not owner else {}
         sentences = []
-        for key, held in facts.items():
+        for key, content in facts.items():
             if key in when:
                 sentences += [self._when(when)] if key == next(one for one in facts if one in when) else []
-            elif isinstance(held, dict):
-                sentences.append(self._sentences(held, "" if key in _FORMS else key_words(key, self._locale)))
-            elif isinstance(held, list) and _holds_more(held):
-                sentences += [self._item(number, one) for number, one in enumerate(held, 1)]
+            elif isinstance(content, dict):
+                sentences.append(self._sentences(content, "" if key in _FORMS else key_words(key, self._locale)))
+            elif isinstance(content, list) and _holds_more(content):
+                sentences += [self._item(number, one) for number, one in enumerate(content, 1)]
             else:
-                sentences.append(self._sentence(key, held, owner))
+                sentences.append(self._sentence(key, content, owner))
         return self._said["_gap"].join(filter(None, sentences))
 
-    def _sentence(self, key: str, held: Any, owner: str) -> str:
-        value = self.value(held)
-        if key == "description" or (isinstance(held, list) and value.endswith(_ENDS)):
+    def _sentence(self, key: str, content: Any, owner: str) -> str:
+        value = self.value(content)
+        if key == "description" or (isinstance(content, list) and value.endswith(_ENDS)):
             return _ended(value)
         if key in ("detail", "instructions", "special_notes") and value.endswith(_ENDS):
             return value
@@ -119,9 +121,9 @@ class _Writer:
         if says is not None and (not value.endswith(_ENDS)):
             return self._fill(says, value=_small(value) if key == "occupation" else value)
         plural = fact.endswith("s") and not fact.endswith("ss")
-        several = isinstance(held, list) and len(held) > 1 and not plural
+        several = isinstance(content, list) and len(content) > 1 and not plural
         long = value.endswith(_ENDS) or len(value) > _SHORT or ":" in value
-        if isinstance(held, bool) or held is None or long or several:
+        if isinstance(content, bool) or content is None or long or several:
             return _ended(self._fill(self._said["_as for"], fact=fact, value=value))
         return self._fill(self._said["_are" if plural else "_is"], fact=fact, value=value)
 
@@ -133,10 +135,10 @@ class _Writer:
 
     def _when(self, facts: Mapping[str, Any]) -> str:
         """When and where something comes, in one sentence."""
-        parts = [self._moment(key, self.value(held).rstrip(".。"), held) for key, held in facts.items()]
+        parts = [self._moment(key, self.value(content).rstrip(".。"), content) for key, content in facts.items()]
         return self._fill(self._said["_when"], value=self._said["_comma"].join(parts))
 
-    def _moment(self, key: str, value: str, held: Any) -> str:
+    def _moment(self, key: str, value: str, content: Any) -> str:
         match key:
             case "time" | "time_range":
                 return self._fill(self._said["_at" if key == "time" else "_between"], value=value)
@@ -144,20 +146,20 @@ class _Writer:
                 return self._fill(self._said["_event"], value=_small(value))
             case "place" if " " not in value:
                 return self._fill(self._said["_in"], value=key_words(value, self._locale))
-            case "days" if _days(held):
+            case "days" if _days(content):
                 return self._fill(self._said["_from" if " to " in value else "_on"], value=value)
         return _small(value)
 
-    def value(self, held: Any) -> str:
+    def value(self, content: Any) -> str:
         """A value as a person reads it."""
-        if isinstance(held, bool) or held is None:
-            return self._said["_none" if held is None else "_yes" if held else "_no"]
-        if isinstance(held, dict):
-            return self._sentences(held)
-        if not isinstance(held, list):
-            text = plain(str(held), lines=False)
+        if isinstance(content, bool) or content is None:
+            return self._said["_none" if content is None else "_yes" if content else "_no"]
+        if isinstance(content, dict):
+            return self._sentences(content)
+        if not isinstance(content, list):
+            text = plain(str(content), lines=False)
             return text.replace("_", " ") if _MACHINE.fullmatch(text) else text
-        items = [self.value(item) for item in held]
+        items = [self.value(item) for item in content]
         if len(items) > 2 and items in [[*_DAYS[at : at + len(items)]] for at in range(len(_DAYS))]:
             return f"{items[0]} to {items[-1]}"
         if items and all(item.endswith(_ENDS) for item in items):
@@ -171,17 +173,19 @@ def _paired(facts: Mapping[str, Any]) -> dict[str, Any]:
     if not {"latitude", "longitude"} <= set(facts):
         return dict(facts)
     where = f"{facts['latitude']}, {facts['longitude']}"
-    pairs = (("position", where) if key == "latitude" else (key, held) for key, held in facts.items())
-    return {key: held for key, held in pairs if key != "longitude"}
+    pairs = (("position", where) if key == "latitude" else (key, value) for key, value in facts.items())
+    return {key: value for key, value in pairs if key != "longitude"}
 
 
-def _holds_more(held: Any) -> bool:
+def _holds_more(content: Any) -> bool:
     """Whether there is more beneath it than values."""
-    return isinstance(held, dict) or (isinstance(held, list) and any(isinstance(one, dict | list) for one in held))
+    return isinstance(content, dict) or (
+        isinstance(content, list) and any(isinstance(one, dict | list) for one in content)
+    )
 
 
-def _days(held: Any) -> bool:
-    return all(str(one) in _DAYS for one in (held if isinstance(held, list) else [held]))
+def _days(content: Any) -> bool:
+    return all(str(one) in _DAYS for one in (content if isinstance(content, list) else [content]))
 
 
 def _small(text: str) -> str:

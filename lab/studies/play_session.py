@@ -78,16 +78,16 @@ class Participation:
         """The exact place at which this person goes on; what is left of an interrupted run is settled first."""
         self._check()
         acts = sorted(self.store.labels.acts(self.study, self.person.id), key=lambda act: (act.at, act.id))
-        settled = [act.act for act in acts if act.act == "consent" or (act.act == "left" and "why" in act.detail)]
-        if not settled or settled[-1] == "left":
-            return PlayPosition("refused" if settled else "consent")
-        dealt = self.store.studies.assignments(self.study, self.person.id)
-        one = self.store.studies.next_assignment(self.study, self.person.id)
-        if one is None:
-            return PlayPosition("done" if dealt else "nothing", of=len(dealt))
-        unit = self.store.studies.unit(self.study, one.unit)
-        number = 1 + sum(earlier.position < one.position for earlier in dealt)
-        here = PlayPosition("brief", one, unit, number=number, of=len(dealt))
+        consent_acts = [act.act for act in acts if act.act == "consent" or (act.act == "left" and "why" in act.detail)]
+        if not consent_acts or consent_acts[-1] == "left":
+            return PlayPosition("refused" if consent_acts else "consent")
+        assignments = self.store.studies.assignments(self.study, self.person.id)
+        assignment = self.store.studies.next_assignment(self.study, self.person.id)
+        if assignment is None:
+            return PlayPosition("done" if assignments else "nothing", of=len(assignments))
+        unit = self.store.studies.unit(self.study, assignment.unit)
+        number = 1 + sum(earlier.position < assignment.position for earlier in assignments)
+        here = PlayPosition("brief", assignment, unit, number=number, of=len(assignments))
         return self._at_run(here) or self._before_run(here, acts)
 
     def _check(self) -> None:
@@ -185,10 +185,10 @@ class Participation:
         rows = [act.detail for act in acts if act.act == "quiz" and act.detail.get("persona") == persona.id]
         if any(row.get("passed") for row in rows):
             return QuizState(0, (), 0, begun=True, passed=True)
-        missed: float | None = None
+        missed_share: float | None = None
         last = max((int(row["round"]) for row in rows), default=1)
         if rows and rows[-1].get("passed") is False:
-            last, missed = last + 1, float(rows[-1]["share"])
+            last, missed_share = last + 1, float(rows[-1]["share"])
         items = quiz(persona, self.others(), self.study.quiz, self.study.seed, last)
         mine = [row for row in rows if row["round"] == last]
         waiting = list(items)
@@ -197,7 +197,7 @@ class Participation:
             if place is not None:
                 item = waiting.pop(place)
                 waiting += [] if row["right"] else [item]
-        return QuizState(last, tuple(waiting), len(items), begun=bool(mine), passed=not items, missed=missed)
+        return QuizState(last, tuple(waiting), len(items), begun=bool(mine), passed=not items, missed=missed_share)
 
     def answer_quiz(self, persona: Persona, choice: int) -> bool:
         """Keeps the answer to the question that is asked now; whether it was right. The last one tells the result."""
@@ -228,11 +228,11 @@ class Participation:
         if self._others is None:
             from simulators import library
 
-            known = {name: library.persona(name, "none") for name in library.personas()}
+            personas = {name: library.persona(name, "none") for name in library.personas()}
             for unit in self.store.studies.units(self.study):
                 if unit.play is not None and unit.play.persona is not None:
-                    known[unit.play.persona.id] = unit.play.persona
-            self._others = [known[name] for name in sorted(known)]
+                    personas[unit.play.persona.id] = unit.play.persona
+            self._others = [personas[name] for name in sorted(personas)]
         return self._others
 
     # -- the run -------------------------------------------------------------------------------------------------

@@ -46,10 +46,10 @@ def claimed(store: Store, study: Study, by: Actor, unit: str, run: int = 1) -> s
     return str(first.detail.get("run", "")) if first is not None else ""
 
 
-def claim(store: Store, study: Study, by: Actor, unit: str, run: int = 1, **beside: Any) -> str:
+def claim(store: Store, study: Study, by: Actor, unit: str, run: int = 1, **details: Any) -> str:
     """The same, told now where it was not; `beside` (its condition, its position) is kept with it."""
     if not claimed(store, study, by, unit, run):
-        record(store, study, by, "played", unit, run, {"run": uuid7(), "status": "open", **beside})
+        record(store, study, by, "played", unit, run, {"run": uuid7(), "status": "open", **details})
     return claimed(store, study, by, unit, run)
 
 

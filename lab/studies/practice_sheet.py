@@ -49,16 +49,16 @@ class PracticeSheet:
     def record(self, label: Label) -> Sheet:
         """Keeps one answer, durable on return, by the rules of every sheet; gives the sheet as it then stands."""
         check_next(self._state(), label)
-        said = {name: getattr(label, name) for name in _PLACE}
-        said |= {name: getattr(label, name) for name in _BESIDE if getattr(label, name) not in (None, "", ())}
-        self._act(_ANSWERED, {"answer": said})
+        answer = {name: getattr(label, name) for name in _PLACE}
+        answer |= {name: getattr(label, name) for name in _BESIDE if getattr(label, name) not in (None, "", ())}
+        self._act(_ANSWERED, {"answer": answer})
         return self.sheet()
 
     def hand_in(self) -> Sheet:
         """Keeps that it was handed in, and how many of the places were right; gives the sheet."""
         sheet = self.sheet()
-        if left := len(sheet.unanswered):
-            raise LabError("practice", f"has {left} unanswered.", "Answer or skip them.")
+        if unanswered := len(sheet.unanswered):
+            raise LabError("practice", f"has {unanswered} unanswered.", "Answer or skip them.")
         answers = compared(sheet)
         self._act(_DONE, {"right": sum(one.right for one in answers), "of": len(answers)})
         return self.sheet()
@@ -71,10 +71,10 @@ class PracticeSheet:
         sheet.committed_at = next((act.at for act in acts if act.act == _DONE), None)
         return sheet
 
-    def _label(self, said: dict[str, Any]) -> Label:
+    def _label(self, answer: dict[str, Any]) -> Label:
         whole = {
             "study": self._study.id, "version": self._study.version, "unit": self.unit.id,
-            "rater": {"kind": self._person.kind, "id": self._person.id}, **said,
+            "rater": {"kind": self._person.kind, "id": self._person.id}, **answer,
         }  # fmt: skip
         label: Label = convert(whole, Label, "a practice answer in the file")
         return label
@@ -85,8 +85,8 @@ class PracticeSheet:
     def _state(self) -> SheetState:
         """What the rules need to know: as of the study now, with this sheet as if it were dealt."""
         now_there = self._store.labels.sheet_state(self._study, self.unit, self._person)
-        dealt = Assignment(self._study.id, self._study.version, self._person.id, 0, self.unit.id, "pilot")
-        return now_there._replace(assignment=dealt, sheet=self.sheet(), held=False)
+        assignment = Assignment(self._study.id, self._study.version, self._person.id, 0, self.unit.id, "pilot")
+        return now_there._replace(assignment=assignment, sheet=self.sheet(), held=False)
 
     def _act(self, kind: ActKind, detail: dict[str, Any]) -> None:
         study = self._study

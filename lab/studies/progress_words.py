@@ -114,26 +114,26 @@ def judge_cells(one: JudgeProgress) -> Cells:
 
 def total_cells(progress: StudyProgress) -> Cells:
     """The line of everybody together."""
-    one = progress.total
+    total = progress.total
     return {
         "name": "all",
-        **_sums(one, progress.at),
-        "pilot": share(one.pilot),
-        "flags": _some(one.flags),
-        "back": _some(one.returned),
-        "note": ", ".join(total_notes(one)),
+        **_sums(total, progress.at),
+        "pilot": share(total.pilot),
+        "flags": _some(total.flags),
+        "back": _some(total.returned),
+        "note": ", ".join(total_notes(total)),
     }
 
 
 def study_cells(progress: StudyProgress) -> Cells:
     """A study's line among others."""
-    one = progress.total
+    total = progress.total
     return {
         "name": _code(progress.name),
         "state": progress.state,
-        "people": f"{one.people:,}",
-        **_sums(one, progress.at),
-        "note": ", ".join(total_notes(one)),
+        "people": f"{total.people:,}",
+        **_sums(total, progress.at),
+        "note": ", ".join(total_notes(total)),
         "title": plain(progress.title, lines=False),
     }
 
@@ -190,7 +190,7 @@ def head_words(progress: StudyProgress) -> str:
 def rater_words(one: RaterProgress, at: str) -> str:
     """A person in a line, each number with what it is; a dash where nothing is known is left out."""
     cells = rater_cells(one, at)
-    told = {
+    templates = {
         "pace": "{} s each",
         "work": "{} of work left",
         "until": "done by {}",
@@ -200,7 +200,7 @@ def rater_words(one: RaterProgress, at: str) -> str:
         "flags": "{} flags",
         "back": "{} taken back",
     }
-    numbers = [words.format(cells[name]) for name, words in told.items() if cells[name] not in ("", NONE)]
+    numbers = [words.format(cells[name]) for name, words in templates.items() if cells[name] not in ("", NONE)]
     notes = ", ".join(note for note in rater_notes(one) if note != "done")
     return "   ".join(filter(None, (cells["name"], f"{cells['done']} done", *numbers, notes)))
 
@@ -217,29 +217,29 @@ def judge_words(one: JudgeProgress) -> str:
 def interval_words(one: IntervalProgress) -> str:
     """How far a judge's corrected interval is from the planned width, in a line."""
     planned = f"planned {rounded(one.planned, 1, 100)}"
-    labelled = f"{one.labelled:,} of {one.items:,} items labelled"
+    coverage = f"{one.labelled:,} of {one.items:,} items labelled"
     what = f"{_code(one.judge)}, {_code(one.field)}"
     if one.width is None:
-        return f"{what}: no interval yet ({planned} points; {labelled})"
+        return f"{what}: no interval yet ({planned} points; {coverage})"
     width = f"interval {rounded(one.width, 1, 100)} points wide, {planned}"
     if one.reached:
-        return f"{what}: {width}: reached, nobody needs to label more ({labelled})"
+        return f"{what}: {width}: reached, nobody needs to label more ({coverage})"
     if one.more is None:
-        return f"{what}: {width}; so few items are never so narrow ({labelled})"
-    return f"{what}: {width}; about {count(one.more, 'label')} more ({labelled})"
+        return f"{what}: {width}; so few items are never so narrow ({coverage})"
+    return f"{what}: {width}; about {count(one.more, 'label')} more ({coverage})"
 
 
 def total_words(progress: StudyProgress) -> str:
     """All together in a line."""
-    one, cells = progress.total, total_cells(progress)
-    told = {
+    total, cells = progress.total, total_cells(progress)
+    templates = {
         "pace": "{} s each",
         "work": "{} of work left",
         "until": "done by {}",
         "differs": "people differ in {} items",
     }
-    numbers = [words.format(cells[name]) for name, words in told.items() if cells[name] != NONE]
-    return "   ".join([count(one.people, "person", "people"), f"{cells['done']} done", *numbers, *total_notes(one)])
+    numbers = [words.format(cells[name]) for name, words in templates.items() if cells[name] != NONE]
+    return "   ".join([count(total.people, "person", "people"), f"{cells['done']} done", *numbers, *total_notes(total)])
 
 
 def legend(columns: Sequence[str], table: Mapping[str, ProgressColumn]) -> list[str]:
@@ -254,12 +254,12 @@ def columns_for(
 
     `needs` are the cells that each takes, `gap` the blanks between two.
     """
-    shown = [name for name in table if any(row.get(name) for row in rows)]
+    columns = [name for name in table if any(row.get(name) for row in rows)]
     for name in GIVE_WAY:
-        if sum(needs[one] + gap for one in shown) - gap <= width:
+        if sum(needs[one] + gap for one in columns) - gap <= width:
             break
-        shown = [one for one in shown if one != name]
-    return shown
+        columns = [one for one in columns if one != name]
+    return columns
 
 
 # -- single values -----------------------------------------------------------------------------------------------

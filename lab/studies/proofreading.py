@@ -71,8 +71,8 @@ class ProofreadingSession:
     @property
     def open_standing(self) -> ProofreadingState:
         """How it stands as far as this person may know: nothing of another's words until two have handed theirs in."""
-        standing = self.standing
-        return standing if len(standing.proofreaders) >= 2 else ProofreadingState("unreviewed")
+        state = self.standing
+        return state if len(state.proofreaders) >= 2 else ProofreadingState("unreviewed")
 
     def value(self, place: ProofreadPlace) -> Any:
         """What stands at a place for this person: their own word, or as a third what was agreed on."""
@@ -125,8 +125,8 @@ class ProofreadingSession:
         """The newest word of this person that can still be taken back."""
         if not (self.writable or self.settling):
             return None
-        settled = [row for row in valid(self.rows) if row.by.id == self.person.id and row.act == "settle"]
-        words = settled if self.settling else self.sheet.words
+        settlements = [row for row in valid(self.rows) if row.by.id == self.person.id and row.act == "settle"]
+        words = settlements if self.settling else self.sheet.words
         return words[-1] if words else None
 
     def undo(self) -> list[Review]:

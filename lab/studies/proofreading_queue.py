@@ -39,23 +39,23 @@ class UnclearedDemonstration(NamedTuple):
 
 def review_queue(store: Store, person: str) -> list[WaitingDemonstration]:
     """Every demonstration that is not archived, the newest first."""
-    uncleared, archived = set(store.reviews.uncleared()), store.runs.acts.archived()
+    uncleared, archived_ids = set(store.reviews.uncleared()), store.runs.acts.archived()
     queue = []
     for id in store.reviews.demonstrations():
-        if id in archived:
+        if id in archived_ids:
             continue
         proof, rows = store.reviews.proof(id), store.reviews.of_run(id)
-        standing, sheet = proofreading_state(proof, rows), ProofreadingSheet(proof, rows, person)
+        review_state, sheet = proofreading_state(proof, rows), ProofreadingSheet(proof, rows, person)
         queue.append(
             WaitingDemonstration(
                 id=id,
                 intent=str(proof.values[ProofreadPlace(None, "intent")]),
                 annotator=proof.annotator.id,
                 steps=proof.steps,
-                state=standing.state,
+                state=review_state.state,
                 mine="handed in" if sheet.committed else "begun" if sheet.heads else "none",
-                proofreaders=len(standing.proofreaders),
-                differences=len(standing.differences),
+                proofreaders=len(review_state.proofreaders),
+                differences=len(review_state.differences),
                 cleared=id not in uncleared,
                 proof=proof,
                 rows=tuple(rows),

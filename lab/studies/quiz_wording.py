@@ -24,10 +24,10 @@ def quiz_question(item: QuizItem, name: str, locale: str) -> str:
     section, *inner = item.place
     key = (inner[-1] if inner else section).replace(" ", "_")
     owners = [word for word in inner[:-1] if word not in _FORMS] or ([section] if inner else [])
-    asked = words_in(ASKED, locale)
-    template = asked["_owned" if owners else "_alone"]
+    templates = words_in(ASKED, locale)
+    template = templates["_owned" if owners else "_alone"]
     if _fits(key, section):
-        template = asked.get(key, template)
+        template = templates.get(key, template)
     owner = owners[-1].replace(" ", "_") if owners else ""
     values = {"name": name, "owner": key_words(owner, locale), "fact": key_words(key, locale)}
     for place, words in values.items():

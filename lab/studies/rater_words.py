@@ -26,8 +26,8 @@ class NumberLine(NamedTuple):
     beside: str = ""
 
 
-def lines_of(one: RaterNumbers, shown: Mapping[str, str]) -> list[NumberLine]:
-    """A rater's numbers, each with its name; `shown` are questions in words."""
+def lines_of(one: RaterNumbers, questions: Mapping[str, str]) -> list[NumberLine]:
+    """A rater's numbers, each with its name; `questions` are their words, by field."""
     halves = ", ".join(value_words(NumberLine("", half)) for half in (one.first, one.second))
     before = ""
     if one.same_before is not None and one.chance_before is not None:
@@ -43,8 +43,8 @@ def lines_of(one: RaterNumbers, shown: Mapping[str, str]) -> list[NumberLine]:
     ]
     for number in one.fields:
         share = number.statistic.startswith("same")
-        asked = plain(shown.get(number.field, number.field), lines=False)
-        lines.append(NumberLine(f"{asked}: {number.statistic}", number, share=share))
+        question = plain(questions.get(number.field, number.field), lines=False)
+        lines.append(NumberLine(f"{question}: {number.statistic}", number, share=share))
     return lines
 
 
@@ -58,12 +58,12 @@ def value_words(line: NumberLine) -> str:
 
 def interval_words(line: NumberLine) -> str:
     """The interval's ends; else why there is none, or no value."""
-    one = line.number
-    if one.value is None:
-        return f"undefined: {one.undefined}"
-    if one.low is None or one.high is None:
-        return f"none: {one.no_interval}"
-    return f"{_figure(one.low, line)} to {_figure(one.high, line)}"
+    number = line.number
+    if number.value is None:
+        return f"undefined: {number.undefined}"
+    if number.low is None or number.high is None:
+        return f"none: {number.no_interval}"
+    return f"{_figure(number.low, line)} to {_figure(number.high, line)}"
 
 
 def n_words(one: Agreement) -> str:
@@ -97,9 +97,9 @@ def pace_words(one: RaterNumbers) -> str:
 
 def reason_words(reasons: Mapping[str, int]) -> str:
     """How often which reason stands in place of an answer."""
-    known: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
+    wordings: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
     return ", ".join(
-        f"{known.get(name, plain(name.replace('_', ' '), lines=False))} {count:,}" for name, count in reasons.items()
+        f"{wordings.get(name, plain(name.replace('_', ' '), lines=False))} {count:,}" for name, count in reasons.items()
     )
 
 
@@ -142,6 +142,6 @@ def apart_words(one: RaterNumbers) -> list[str]:
             f"({plain(one.longest.value, lines=False)} to {plain(one.longest.field, lines=False)})"
         )
     if one.flags:
-        raised = ", ".join(f"{plain(name, lines=False)} {count:,}" for name, count in one.flags.items())
-        words.append(f"flags raised: {raised}")
+        flag_counts = ", ".join(f"{plain(name, lines=False)} {count:,}" for name, count in one.flags.items())
+        words.append(f"flags raised: {flag_counts}")
     return words

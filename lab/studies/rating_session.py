@@ -69,21 +69,21 @@ def _rest(act: Act) -> UnitProgress:
         (FieldReference(target, field), kind): words for target, field, kind, words in act.detail.get("drafts", ())
     }
     times = {
-        FieldReference(target, field): Times(shown, first, begun, idle, act.at)
-        for target, field, shown, first, begun, idle in act.detail.get("times", ())
+        FieldReference(target, field): Times(shown_at, first, begun_at, idle, act.at)
+        for target, field, shown_at, first, begun_at, idle in act.detail.get("times", ())
     }
     return UnitProgress(FieldReference(*item) if item else None, str(act.detail.get("place", "")), drafts, True, times)
 
 
 def next_open(
-    sheet: Sheet, after: FieldReference | None, seen: Collection[FieldReference] = ()
+    sheet: Sheet, after: FieldReference | None, seen_spots: Collection[FieldReference] = ()
 ) -> FieldReference | None:
     """The next place to answer after one, from the top again where there is none below; None where all are answered.
 
-    Places that may stay open come, too, as long as the rater has not `seen` them.
+    Places that may stay open come, too, as long as they are not in `seen_spots`.
     """
     unsaid = [] if sheet.committed else may_stay_open(sheet)
-    open_ones = {*sheet.unanswered, *(spot for spot in unsaid if spot not in seen)}
+    open_ones = {*sheet.unanswered, *(spot for spot in unsaid if spot not in seen_spots)}
     spots = sheet.spots
     here = spots.index(after) + 1 if after in spots else 0
     return next((spot for spot in [*spots[here:], *spots[:here]] if spot in open_ones), None)
@@ -123,20 +123,20 @@ class RatingSession:
         """The first unit that is handed in and in which two answers of this rater's own clash; None where none is."""
         return next(iter(self.store.labels.to_settle(self.study, self.person.id)), None)
 
-    def settle(self, word: Label, **timed: Any) -> Label:
+    def settle(self, word: Label, **times: Any) -> Label:
         """Keeps that of the answers that clash at a place this one stands, with all that belongs to it."""
-        beside: dict[str, Any] = {name: getattr(word, name) for name in BESIDE}
+        details: dict[str, Any] = {name: getattr(word, name) for name in BESIDE}
         return self.answer(
-            FieldReference(word.target, word.field), word.value, missing=word.reason_missing, **timed, **beside
+            FieldReference(word.target, word.field), word.value, missing=word.reason_missing, **times, **details
         )
 
     def open(self, assignment: Assignment) -> Sheet:
         """Lays a unit out; recorded, with what of it is shown."""
         unit = self.store.studies.unit(self.study, assignment.unit)
-        standing = self.store.labels.sheet_state(self.study, unit, self.person, assignment.run)
-        check_open(standing, self.person.id, self.person.kind, "study")
-        self.assignment, self.unit, self.sheet, self.practice = assignment, unit, standing.sheet, None
-        shown: dict[str, Any] = {
+        state = self.store.labels.sheet_state(self.study, unit, self.person, assignment.run)
+        check_open(state, self.person.id, self.person.kind, "study")
+        self.assignment, self.unit, self.sheet, self.practice = assignment, unit, state.sheet, None
+        detail: dict[str, Any] = {
             "shows": list(self.study.shown),
             "position": assignment.position,
             "swap": assignment.swap,
@@ -144,8 +144,8 @@ class RatingSession:
         }
         self.prelabels = self._prelabels(unit, assignment)
         if self.study.prelabel:
-            shown["prelabel"] = bool(self.prelabels)
-        self.act("opened", unit.id, shown)
+            detail["prelabel"] = bool(self.prelabels)
+        self.act("opened", unit.id, detail)
         return self.sheet
 
     def practise(self, practice: PracticeSheet) -> Sheet:
@@ -159,8 +159,8 @@ class RatingSession:
         """What the study's judge says of a unit, where this sheet is drawn to show it."""
         if not self.study.prelabel or not assignment.prelabel:
             return {}
-        said = self.store.labels.sheet(self.study, unit, self.study.prelabel, kind="model").heads
-        return {spot: label for spot, label in said.items() if label.reason_missing is None}
+        judge_labels = self.store.labels.sheet(self.study, unit, self.study.prelabel, kind="model").heads
+        return {spot: label for spot, label in judge_labels.items() if label.reason_missing is None}
 
     def look(
         self, at: FieldReference | None, place: str, drafts: Drafts, times: Mapping[FieldReference, Times] = {}
@@ -169,26 +169,28 @@ class RatingSession:
         if self.practice is not None:
             return
         item = list(at) if at is not None else []
-        kept = [[*spot, kind, words] for (spot, kind), words in drafts.items() if words]
-        begun = [[*spot, *one[:-1]] for spot, one in times.items()]
-        self.act("looked", self._open()[0].id, {"item": item, "place": place, "drafts": kept, "times": begun})
+        draft_rows = [[*spot, kind, words] for (spot, kind), words in drafts.items() if words]
+        time_rows = [[*spot, *one[:-1]] for spot, one in times.items()]
+        self.act("looked", self._open()[0].id, {"item": item, "place": place, "drafts": draft_rows, "times": time_rows})
 
     def rest(self) -> UnitProgress:
         """Where this rater left the unit that is open: by what they looked at last, or by their last answer."""
         unit, sheet = self._open()
         acts = [] if self.practice else self.store.labels.acts(self.study, self.person.id, unit.id, self._run)
-        looked = sorted((act for act in acts if act.act == "looked"), key=lambda act: (act.at, act.id))
+        looks = sorted((act for act in acts if act.act == "looked"), key=lambda act: (act.at, act.id))
         last = sheet.rows[-1] if sheet.rows else None
-        if looked and (last is None or looked[-1].at >= last.at):
-            return _rest(looked[-1])
+        if looks and (last is None or looks[-1].at >= last.at):
+            return _rest(looks[-1])
         if last is None:
             return UnitProgress(None, "", {})
-        was = _rest(looked[-1]) if looked else UnitProgress(None, "", {})
-        given = {FieldReference(row.target, row.field) for row in sheet.rows if not looked or row.at > looked[-1].at}
-        drafts = {key: words for key, words in was.drafts.items() if key[0] not in given}
-        times = {key: of for key, of in was.times.items() if key not in given}
-        answered = FieldReference(last.target, last.field)
-        spot = answered if last.act == "undo" else next_open(sheet, answered)
+        was = _rest(looks[-1]) if looks else UnitProgress(None, "", {})
+        answered_fields = {
+            FieldReference(row.target, row.field) for row in sheet.rows if not looks or row.at > looks[-1].at
+        }
+        drafts = {key: words for key, words in was.drafts.items() if key[0] not in answered_fields}
+        times = {key: of for key, of in was.times.items() if key not in answered_fields}
+        last_spot = FieldReference(last.target, last.field)
+        spot = last_spot if last.act == "undo" else next_open(sheet, last_spot)
         return UnitProgress(spot, last.evidence or was.place, drafts, True, times)
 
     # -- answering -------------------------------------------------------------------------------------------
@@ -262,16 +264,20 @@ class RatingSession:
 
     def _calibrated(self, answers: list[CalibrationAnswer]) -> HandedIn:
         """How the pilot stands for this rater; its end is where a bar is missed or met."""
-        pilot = [one for one in self.store.studies.assignments(self.study, self.person.id) if one.stage == "pilot"]
+        pilot = [
+            assignment
+            for assignment in self.store.studies.assignments(self.study, self.person.id)
+            if assignment.stage == "pilot"
+        ]
         sheets = []
-        for one in pilot:
-            unit = self.store.studies.unit(self.study, one.unit)
-            sheets.append(self.store.labels.sheet(self.study, unit, self.person.id, one.run))
-        done = [sheet for sheet in sheets if sheet.committed]
-        share = share_right(done)
-        over = len(done) == len(sheets)
-        held = over and self.study.bar is not None and share is not None and share < self.study.bar
-        return HandedIn(answers, share, held)
+        for assignment in pilot:
+            unit = self.store.studies.unit(self.study, assignment.unit)
+            sheets.append(self.store.labels.sheet(self.study, unit, self.person.id, assignment.run))
+        committed_sheets = [sheet for sheet in sheets if sheet.committed]
+        share = share_right(committed_sheets)
+        over = len(committed_sheets) == len(sheets)
+        on_hold = over and self.study.bar is not None and share is not None and share < self.study.bar
+        return HandedIn(answers, share, on_hold)
 
     def reopen(self, detail: dict[str, Any] | None = None) -> None:
         """Takes a handed-in unit back, where its protocol lets one go back and no gold was shown."""
@@ -298,16 +304,17 @@ class RatingSession:
         if self.practice is not None:
             self.practice.check()
             return
-        standing = self.store.labels.sheet_state(self.study, unit, self.person, self._run)
-        check_open(standing, self.person.id, self.person.kind, f"unit {unit.id}")
+        state = self.store.labels.sheet_state(self.study, unit, self.person, self._run)
+        check_open(state, self.person.id, self.person.kind, f"unit {unit.id}")
 
     def take_up(self) -> bool:
         """Reads the sheet anew; False where it stands as it was read last."""
         unit, sheet = self._open()
-        opened = self._as_it_stands(unit)
-        if (opened.committed, [row.id for row in opened.rows]) == (sheet.committed, [row.id for row in sheet.rows]):
+        fresh_sheet = self._as_it_stands(unit)
+        same_rows = [row.id for row in fresh_sheet.rows] == [row.id for row in sheet.rows]
+        if same_rows and fresh_sheet.committed == sheet.committed:
             return False
-        self.sheet = opened
+        self.sheet = fresh_sheet
         return True
 
     # -- beneath ---------------------------------------------------------------------------------------------
@@ -323,8 +330,8 @@ class RatingSession:
 
     def _done(self, unit: Unit) -> bool | None:
         """Whether the unit's run succeeded, where a rater may know it and its file tells."""
-        known = unit.runs and "outcome" in self.study.shown and self.store.runs.holds(unit.runs[0])
-        return succeeded(self.store.runs.summary(unit.runs[0]).score) if known else None
+        may_know = unit.runs and "outcome" in self.study.shown and self.store.runs.holds(unit.runs[0])
+        return succeeded(self.store.runs.summary(unit.runs[0]).score) if may_know else None
 
     def _recorded(self, unit: Unit, label: Label) -> Sheet:
         return self.practice.record(label) if self.practice else self.store.labels.record(self.study, unit, label)
@@ -339,7 +346,7 @@ class RatingSession:
         run = self._run if unit else 1
         return Act(uuid7(), self.study.id, self.study.version, self.person, kind, now(), unit, run, detail or {})
 
-    def _signed(self, spot: FieldReference, **said: Any) -> Label:
+    def _signed(self, spot: FieldReference, **answer_fields: Any) -> Label:
         """A label by this rater, now, of the unit that is open."""
         study, unit = self.study, self._open()[0]
         return Label(
@@ -355,7 +362,7 @@ class RatingSession:
             guide_sha=study.protocol.guide_sha(self.locale),
             protocol_sha=study.protocol.sha,
             source=self.source,
-            **said,
+            **answer_fields,
         )
 
 

@@ -72,24 +72,26 @@ class RedactionPlan:
         else:
             self.toggle_words(find.text)
 
-    def finds(self, number: int, event: object, seen: Observation | None) -> list[RedactionLine]:
+    def finds(self, number: int, event: object, screen: Observation | None) -> list[RedactionLine]:
         """Every line at one step (from 0): what is to be covered, what looks private, and what stands there."""
         rows = [RedactionLine("words", word, on=True) for word in self.words]
         rows += [RedactionLine("box", "", True, number, box) for box in self.boxes.get(number, ())]
-        taken = {row.box for row in rows if row.box is not None}
-        for one in self.suspects:
-            if one.box is not None:
-                if one.steps[0] == number and one.box not in taken:
-                    rows.append(RedactionLine("looks", "", False, number, one.box, looks=one.looks))
-            elif one.text not in self.words:
-                rows.append(RedactionLine("looks", one.text, False, where=self._where(one), looks=one.looks))
+        used_boxes = {row.box for row in rows if row.box is not None}
+        for suspect in self.suspects:
+            if suspect.box is not None:
+                if suspect.steps[0] == number and suspect.box not in used_boxes:
+                    rows.append(RedactionLine("looks", "", False, number, suspect.box, looks=suspect.looks))
+            elif suspect.text not in self.words:
+                rows.append(
+                    RedactionLine("looks", suspect.text, False, where=self._where(suspect), looks=suspect.looks)
+                )
         action = event.action if isinstance(event, Step) else None
         if action is not None and action.text and action.text not in self.words:
             rows.append(RedactionLine("typed", action.text, on=False))
-        going = {id(node) for node in self.going(seen)}
-        nodes = seen.tree.nodes() if seen is not None and seen.tree is not None else ()
+        going = {id(node) for node in self.going(screen)}
+        nodes = screen.tree.nodes() if screen is not None and screen.tree is not None else ()
         for node in nodes:
-            if node.label.strip() and node.bounds.area and node.bounds not in taken:
+            if node.label.strip() and node.bounds.area and node.bounds not in used_boxes:
                 rows.append(RedactionLine("text", node.label, False, number, node.bounds, goes=id(node) in going))
         return rows
 
@@ -97,9 +99,9 @@ class RedactionPlan:
         more = " ..." if len(one.steps) > _MOST else ""
         return places_words(one.steps[:_MOST], len(self.trace.steps)) + more
 
-    def going(self, seen: Observation | None) -> list[Node]:
+    def going(self, screen: Observation | None) -> list[Node]:
         """The nodes of a screen that are covered because of the words in them."""
         try:
-            return holding(seen.tree if seen is not None else None, TextRedaction(self.words))
+            return holding(screen.tree if screen is not None else None, TextRedaction(self.words))
         except LabError:
             return []  # words too short to be looked for: said when they are to be covered

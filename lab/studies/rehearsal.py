@@ -85,6 +85,6 @@ def _answer_questions(part: Participation, here: PlayPosition) -> None:
         if not options:
             rating.answer(spot, missing="cannot_judge")
             continue
-        drawn = chance(part.study, "rehearsal", part.person.id, here.assignment.unit, spot.field)
-        rating.answer(spot, options[drawn % len(options)])
+        number = chance(part.study, "rehearsal", part.person.id, here.assignment.unit, spot.field)
+        rating.answer(spot, options[number % len(options)])
     rating.commit()

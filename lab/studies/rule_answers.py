@@ -19,7 +19,7 @@ RULE = Actor("script", "rule")
 
 def answer_by_rule(store: Store, study: Study, unit: Unit) -> int:
     """Writes what a rule answered of a unit, where it does not stand yet; gives how many labels that were."""
-    written = 0
+    label_count = 0
 
     for gold in unit.mechanical:
         spot = FieldReference(gold.target, gold.field)
@@ -27,10 +27,10 @@ def answer_by_rule(store: Store, study: Study, unit: Unit) -> int:
         def say_it(
             sheet: Sheet, spot: FieldReference = spot, value: object = gold.value, why: str = gold.reason
         ) -> Label | None:
-            nonlocal written
+            nonlocal label_count
             if sheet.head(spot) is not None:
                 return None
-            written += 1
+            label_count += 1
             label = Label(
                 uuid7(), study.id, study.version, unit.id, spot.target, spot.field, RULE, value, note=why, at=now(),
                 guide_sha=study.protocol.guide_sha(study.locale), protocol_sha=study.protocol.sha, source="rule",
@@ -38,4 +38,4 @@ def answer_by_rule(store: Store, study: Study, unit: Unit) -> int:
             return answer_to(sheet, label)
 
         store.labels.record_each(study, unit, RULE, 1, [say_it])
-    return written
+    return label_count

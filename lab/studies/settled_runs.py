@@ -33,10 +33,10 @@ def study_marks(
             "--rater R1 takes one rater's answers as they are.",
         )  # fmt: skip
     labels = counted(store, study, rater)
-    decided = {} if rater else store.adjudications.settled(study)
+    settlements = {} if rater else store.adjudications.settled(study)
     units = list(store.studies.units(study))
-    marks = {one.run: (where, one) for where, one in settled(study, units, labels, decided)}
-    texts = settled_texts(study, units, labels, decided)
+    marks = {one.run: (where, one) for where, one in settled(study, units, labels, settlements)}
+    texts = settled_texts(study, units, labels, settlements)
     people = sorted({label.rater.id for label in labels})
     if not people or not (marks or texts):
         whose = f"of {rater} " if rater else ""
@@ -47,11 +47,15 @@ def study_marks(
             "metrics", f"study {study.name} settles {_count(len(texts), 'pair')} of texts, and no run here guessed the "
             "second of one where its first was meant.", "`hitlab report` tells the share of the pairs themselves.",
         )  # fmt: skip
-    marks, lost = _on_steps(marks, {case.id: len(case.steps) for case in cases})
+    marks, dropped_nodes = _on_steps(marks, {case.id: len(case.steps) for case in cases})
     whose = people[0] if len(people) == 1 else f"most of {', '.join(people)}"
-    if decided:
-        whose += f", {_count(len(decided), 'item')} adjudicated,"
-    rest = f"; left out: {_count(lost, 'item')} completed at a step that the run does not have" if lost else ""
+    if settlements:
+        whose += f", {_count(len(settlements), 'item')} adjudicated,"
+    rest = (
+        f"; left out: {_count(dropped_nodes, 'item')} completed at a step that the run does not have"
+        if dropped_nodes
+        else ""
+    )
     return marks, f"by {whose} in {study.name}, {_count(len(marks), 'run')}{rest}"
 
 
@@ -63,16 +67,16 @@ def _on_steps(
     Such a node is then one that nobody rated; what was seen at a run's end was completed by its last step. Runs that
     are not measured keep what they have.
     """
-    lost = 0
-    for run, (where, one) in marks.items():
+    dropped_nodes = 0
+    for run, (where, run_marks) in marks.items():
         most = steps.get(run)
-        if one.nodes is None or most is None:
+        if run_marks.nodes is None or most is None:
             continue
-        ended = {node: most if step == most + 1 and most else step for node, step in one.nodes.items()}
-        kept = {node: step for node, step in ended.items() if step is None or step <= most}
-        lost += len(one.nodes) - len(kept)
-        marks[run] = where, msgspec.structs.replace(one, nodes=kept)
-    return marks, lost
+        ended = {node: most if step == most + 1 and most else step for node, step in run_marks.nodes.items()}
+        nodes = {node: step for node, step in ended.items() if step is None or step <= most}
+        dropped_nodes += len(run_marks.nodes) - len(nodes)
+        marks[run] = where, msgspec.structs.replace(run_marks, nodes=nodes)
+    return marks, dropped_nodes
 
 
 def _count(number: int, what: str) -> str:
@@ -81,8 +85,10 @@ def _count(number: int, what: str) -> str:
 
 def counted(store: Store, study: Study, rater: str) -> list[Label]:
     """The answers that count: of people what is handed in; models hand nothing in."""
-    handed = handed_in(store.labels.acts(study, rater or None))
+    committed_sheets = handed_in(store.labels.acts(study, rater or None))
     labels = [label for label in current(store.labels.read(study, rater=rater or None)) if label.run == 1]
     if not rater:
         labels = [label for label in labels if label.rater.kind == "human"]
-    return [label for label in labels if label.rater.kind != "human" or (label.rater.id, label.unit, 1) in handed]
+    return [
+        label for label in labels if label.rater.kind != "human" or (label.rater.id, label.unit, 1) in committed_sheets
+    ]

@@ -111,10 +111,10 @@ def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap:
         key = option.key if keyed else f"{number:0{digits}d}"
         choices.append(AnswerChoice(key, option.id, plain(says, lines=False), plain(means), letter))
     if item.field.kind == "many" and may_be_empty(item.field):
-        taken = {*(one.key for one in choices), *_flag_keys(item)}
+        used_keys = {*(one.key for one in choices), *_flag_keys(item)}
         keys = (f"{number:0{digits}d}" for number in count(1))
         none = plain(protocol.sheet_said(locale, "_none"), lines=False)
-        choices.append(AnswerChoice(next(key for key in keys if key not in taken), NONE_OF_THESE, none))
+        choices.append(AnswerChoice(next(key for key in keys if key not in used_keys), NONE_OF_THESE, none))
     return _swapped(choices) if item.field.sided and swap else choices
 
 

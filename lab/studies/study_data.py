@@ -42,11 +42,11 @@ def gathered(
     units = list(store.studies.units(study))
     columns = store.agreement.columns(study)
     acts = sorted(store.labels.acts(study), key=lambda act: (act.at, act.id))
-    shown = shown_sheets(acts) if study.prelabel else ()
+    prelabel_sheets = shown_sheets(acts) if study.prelabel else ()
     return StudyData(
         study,
         units,
-        without_sheets(columns, shown),
+        without_sheets(columns, prelabel_sheets),
         acts,
         case=case,
         other=lru_cache(maxsize=None)(other),
@@ -63,7 +63,7 @@ def gathered(
             costs=lru_cache(maxsize=1)(lambda: store.agreement.costs(study)),
             calls=lru_cache(maxsize=1)(lambda: store.agreement.calls(study)),
         ),
-        prelabelled=shown,
+        prelabelled=prelabel_sheets,
         all_columns=columns,
     )
 

@@ -56,20 +56,21 @@ def planned_extension(store: Store, study: Study, plan: Plan, by: Actor) -> Stud
     """
     _check_newest(store, study)
     here = list(store.studies.units(study))
-    known = {unit.id: unit for unit in here}
+    units_by_id = {unit.id: unit for unit in here}
     sample, skipped = further_units(store, plan, study)
-    new = [replace(unit, pilot=False) for unit in sample.units if unit.id not in known]
-    old = [unit for unit in sample.units if unit.id in known]
-    changed = sum(encode(_unmarked(unit)) != encode(_unmarked(known[unit.id])) for unit in old)
-    if changed and plan.items:
+    new = [replace(unit, pilot=False) for unit in sample.units if unit.id not in units_by_id]
+    old = [unit for unit in sample.units if unit.id in units_by_id]
+    changed_count = sum(encode(_unmarked(unit)) != encode(_unmarked(units_by_id[unit.id])) for unit in old)
+    if changed_count and plan.items:
         raise LabError(
-            f"study {study.name}", f"field items: {changed} of the lines have ids of items that are in it, and differ.",
+            f"study {study.name}",
+            f"field items: {changed_count} of the lines have ids of items that are in it, and differ.",
             "Give each line an id of its own.",
-        )  # fmt: skip
+        )
     if not new:
         raise LabError(f"study {study.name}", "has all of these already; nothing was done.")
     later = extended(study, here, new, by, now())
-    return StudyExtension(later, [*here, *new], new, len(old), changed, sample.told, skipped, sample.blank)
+    return StudyExtension(later, [*here, *new], new, len(old), changed_count, sample.told, skipped, sample.blank)
 
 
 def extend_study(store: Store, extension: StudyExtension) -> ExtendedStudy:
@@ -81,17 +82,17 @@ def extend_study(store: Store, extension: StudyExtension) -> ExtendedStudy:
     assert study.extends is not None
     earlier = store.studies.study(study.id, study.extends.version)
     there = store.studies.assignments(earlier)
-    dealt: list[Assignment] = []
+    assignments: list[Assignment] = []
     if there:
         behind: dict[str, int] = {}
-        for one in there:
-            behind[one.rater] = max(one.position, behind.get(one.rater, -1))
+        for assignment in there:
+            behind[assignment.rater] = max(assignment.position, behind.get(assignment.rater, -1))
         at = now()
         more = deal_more(study, extension.new, people_there(store, earlier), behind)
-        dealt = [replace(one, at=at) for one in more]
-    carried = store.extensions.extend(study, extension.units, dealt)
-    written = sum(answer_by_rule(store, study, unit) for unit in extension.new if unit.mechanical) if there else 0
-    return ExtendedStudy(carried, dealt, written)
+        assignments = [replace(assignment, at=at) for assignment in more]
+    carried = store.extensions.extend(study, extension.units, assignments)
+    rule_labels = sum(answer_by_rule(store, study, unit) for unit in extension.new if unit.mechanical) if there else 0
+    return ExtendedStudy(carried, assignments, rule_labels)
 
 
 def _check_newest(store: Store, study: Study) -> None:

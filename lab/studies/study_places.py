@@ -114,8 +114,8 @@ class StudyPlaces:
         name, _, number = evidence.rpartition("@")
         runs = [run for run in unit.runs if name and run.startswith(name)]
         if len(set(runs)) != 1 or not (number.isascii() and number.isdigit()):
-            known = ", ".join(unit.runs) or "none"
-            raise LabError(where, f"field evidence: {evidence!r} is no RUN@STEP in one of the unit's runs ({known})")
+            run_list = ", ".join(unit.runs) or "none"
+            raise LabError(where, f"field evidence: {evidence!r} is no RUN@STEP in one of the unit's runs ({run_list})")
         return runs[0], int(number)
 
     def _only_run(self, unit: Unit, where: str) -> str:

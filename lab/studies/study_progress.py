@@ -66,9 +66,11 @@ def pilot_sheets(store: Store, study: Study, rater: str = "") -> dict[str, list[
     """Each person's sheets of pilot units, in their order; of one person alone where one is named."""
     units = {unit.id: unit for unit in store.studies.units(study) if unit.pilot or unit.gold}
     sheets: dict[str, list[Sheet]] = {}
-    for one in store.studies.assignments(study, rater or None, stage="pilot"):
-        unit = units.get(one.unit) or store.studies.unit(study, one.unit)
-        sheets.setdefault(one.rater, []).append(store.labels.sheet(study, unit, one.rater, one.run))
+    for assignment in store.studies.assignments(study, rater or None, stage="pilot"):
+        unit = units.get(assignment.unit) or store.studies.unit(study, assignment.unit)
+        sheets.setdefault(assignment.rater, []).append(
+            store.labels.sheet(study, unit, assignment.rater, assignment.run)
+        )
     return sheets
 
 
@@ -108,10 +110,10 @@ class ProgressReader:
         now = time.time() if now is None else now
         people = people_of(self._store, study)
         reading = self._read(study, people)
-        tallies, gone = self._store.progress.tallies(study), self._store.progress.gone(study)
-        raters = [_rater(code, tallies.get(storable(code)), gone, reading, now) for code in people]
+        tallies, departures = self._store.progress.tallies(study), self._store.progress.gone(study)
+        raters = [_rater(code, tallies.get(storable(code)), departures, reading, now) for code in people]
         raters = _with_stragglers(raters, reading.times, now)
-        answered = reading.answered
+        findings = reading.answered
         return StudyProgress(
             study.id,
             study.version,
@@ -123,10 +125,10 @@ class ProgressReader:
             study.bar,
             iso_time(now),
             tuple(raters),
-            answered.judges,
-            answered.fields,
-            _total(raters, reading.times, answered),
-            answered.intervals,
+            findings.judges,
+            findings.fields,
+            _total(raters, reading.times, findings),
+            findings.intervals,
         )
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -141,9 +143,9 @@ class ProgressReader:
         newest = self._store.agreement.newest()
         records = (before.records if before is not None else Records()).read_on(self._store, study)
         same = before is not None and self._store.agreement.same_since(study, before.newest)
-        answered = before.answered if before is not None and same else self._answered(study, people)
-        times = work_times(people, records, answered.answers)
-        reading = _Reading(newest, records, times, _consents(records), answered)
+        findings = before.answered if before is not None and same else self._answered(study, people)
+        times = work_times(people, records, findings.answers)
+        reading = _Reading(newest, records, times, _consents(records), findings)
         self._readings[study.sha] = reading
         return reading
 
@@ -178,13 +180,13 @@ class ProgressReader:
             return ()
         from annotators.validation.planned_width import interval_progress
 
-        settled = copy(studied)
+        studied_copy = copy(studied)
         if study.prelabel:
-            settled._kept = {}
-            shown = shown_sheets(self._store.labels.acts_of(study, OPENED))
-            settled.columns = without_sheets(studied.columns, shown)
-        settled.acts = self._store.labels.acts_of(study, (*REPLACED, "adjudicated", *QUEUED))
-        return tuple(interval_progress(settled, study.width))
+            studied_copy._kept = {}
+            prelabel_sheets = shown_sheets(self._store.labels.acts_of(study, OPENED))
+            studied_copy.columns = without_sheets(studied.columns, prelabel_sheets)
+        studied_copy.acts = self._store.labels.acts_of(study, (*REPLACED, "adjudicated", *QUEUED))
+        return tuple(interval_progress(studied_copy, study.width))
 
     def _clashes(self, study: Study, code: str) -> int:
         answers = (label for label in self._store.labels.read(study, rater=code) if label.rater.kind == "human")
@@ -234,35 +236,35 @@ def _consents(records: Records) -> dict[str, str]:
 
 
 def _rater(
-    code: str, tally: Progress | None, gone: Collection[tuple[str, str]], reading: _Reading, now: float
+    code: str, tally: Progress | None, departures: Collection[tuple[str, str]], reading: _Reading, now: float
 ) -> RaterProgress:
     """One person, but for whether they straggle: that depends on the others."""
     name = storable(code)
     tally = tally or Progress(code, 0, 0, 0)
-    times, answered = reading.times[code], reading.answered
-    replaced, withdrawn = (name, "replaced") in gone, (name, "withdrawn") in gone
-    left = 0 if replaced or withdrawn else tally.dealt - tally.done
+    times, findings = reading.times[code], reading.answered
+    replaced, withdrawn = (name, "replaced") in departures, (name, "withdrawn") in departures
+    remaining = 0 if replaced or withdrawn else tally.dealt - tally.done
     return RaterProgress(
         code,
         tally.dealt,
         tally.done,
-        left,
+        remaining,
         tally.begun,
         times.pace,
         times.worked,
-        left * times.pace if times.pace is not None and left else None,
-        None if tally.held else _iso(times.finish(left, now)),
+        remaining * times.pace if times.pace is not None and remaining else None,
+        None if tally.held else _iso(times.finish(remaining, now)),
         _iso(times.seen),
         reading.consents.get(name),
-        answered.pilot.get(code, NOTHING),
+        findings.pilot.get(code, NOTHING),
         tally.held,
         replaced,
         withdrawn,
         (),
-        answered.flags.get(code, 0),
+        findings.flags.get(code, 0),
         times.returned,
-        answered.clashes.get(code, 0),
-        answered.apart.get(code, NOTHING),
+        findings.clashes.get(code, 0),
+        findings.apart.get(code, NOTHING),
     )
 
 
@@ -273,18 +275,18 @@ def _with_stragglers(
     raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], now: float
 ) -> list[RaterProgress]:
     """The same people, those marked who are quiet or behind; nobody who waits for a manager, or has nothing left."""
-    gaps = {one.rater: gap for one in raters if (gap := times[one.rater].usual_gap) is not None}
-    marked = []
-    for one in raters:
+    gaps = {progress.rater: gap for progress in raters if (gap := times[progress.rater].usual_gap) is not None}
+    marked_raters = []
+    for progress in raters:
         straggler: list[Straggle] = []
-        if one.left and not one.held:
-            seen = times[one.rater].seen
-            if seen is not None and _quiet(now - seen, gaps.get(one.rater), gaps):
+        if progress.left and not progress.held:
+            last_seen = times[progress.rater].seen
+            if last_seen is not None and _quiet(now - last_seen, gaps.get(progress.rater), gaps):
                 straggler.append("quiet")
-            if _behind(one, raters):
+            if _behind(progress, raters):
                 straggler.append("behind")
-        marked.append(replace(one, straggler=tuple(straggler)))
-    return marked
+        marked_raters.append(replace(progress, straggler=tuple(straggler)))
+    return marked_raters
 
 
 def _quiet(away: float, usual: float | None, gaps: Mapping[str, float]) -> bool:
@@ -309,12 +311,12 @@ def _behind(one: RaterProgress, raters: Sequence[RaterProgress]) -> bool:
 # -- all together ------------------------------------------------------------------------------------------------
 
 
-def _total(raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], answered: _Answered) -> ProgressTotal:
+def _total(raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], findings: _Answered) -> ProgressTotal:
     items = [seconds for one in times.values() for seconds in one.items]
     pace = median(items) if items else None
     busy = [one for one in raters if one.left]
     ends = [one.until for one in busy]
-    costs = [one.cost for one in answered.judges if one.cost is not None]
+    costs = [one.cost for one in findings.judges if one.cost is not None]
     return ProgressTotal(
         sum(not one.replaced and not one.withdrawn for one in raters),
         sum(one.dealt for one in raters),
@@ -330,7 +332,7 @@ def _total(raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], answ
         sum(one.flags for one in raters),
         sum(one.returned for one in raters),
         sum(one.clashes for one in raters),
-        sum((one.differ for one in answered.fields), NOTHING),
+        sum((one.differ for one in findings.fields), NOTHING),
         sum(costs) if costs else None,
     )
 

@@ -32,16 +32,16 @@ def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredR
     Of those that are archived, only such as are named by their ids.
     """
     try:
-        named = named_runs(store, plan.runs)
-        wanted = named or (fitting_runs(store, plan.runs) if plan.runs else [])
+        named_ids = named_runs(store, plan.runs)
+        run_ids = named_ids or (fitting_runs(store, plan.runs) if plan.runs else [])
     except LabError as error:
         if error.code != 2:  # which run is not there
             raise
         raise LabError(f"study {plan.name}", f"field runs: {error.message}", error.hint, code=2) from error
-    wanted = list(dict.fromkeys([*wanted, *(store.runs.find(id) for pair in plan.pairs for id in pair)]))
+    run_ids = list(dict.fromkeys([*run_ids, *(store.runs.find(id) for pair in plan.pairs for id in pair)]))
     cases = []
-    for case in store.runs.measured(wanted):
-        why = _unfit(case, plan, named=bool(named))
+    for case in store.runs.measured(run_ids):
+        why = _unfit(case, plan, by_id=bool(named_ids))
         if why:
             skipped.append(Skipped(case.id, why))
         else:
@@ -49,11 +49,11 @@ def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredR
     return cases
 
 
-def _unfit(case: MeasuredRun, plan: Plan, *, named: bool) -> str:
+def _unfit(case: MeasuredRun, plan: Plan, *, by_id: bool) -> str:
     """Why a run cannot be in the study; empty where it can."""
     if case.status == "open":
         return "not ended"
-    if case.parent and not named:
+    if case.parent and not by_id:
         return "forked from another run"
     if plan.only in ("failed", "succeeded") and failed(case) is not (plan.only == "failed"):
         return f"is not known to have {plan.only}"
@@ -65,27 +65,29 @@ def _unfit(case: MeasuredRun, plan: Plan, *, named: bool) -> str:
 def references_of(store: Store, plan: Plan, cases: Sequence[MeasuredRun]) -> dict[str, str]:
     """For each run the one beside which it is rated, where that is told; else it is its task's demonstration."""
     if isinstance(plan.reference, dict):
-        return {store.runs.find(run): store.runs.find(beside) for run, beside in plan.reference.items()}
-    beside = store.runs.find(plan.reference) if plan.reference else ""
-    return {case.id: beside for case in cases if beside and case.id != beside}
+        return {store.runs.find(run): store.runs.find(reference) for run, reference in plan.reference.items()}
+    reference = store.runs.find(plan.reference) if plan.reference else ""
+    return {case.id: reference for case in cases if reference and case.id != reference}
 
 
 def past_of(
     store: Store, protocol: Protocol, references: Mapping[str, str], cases: Sequence[MeasuredRun]
 ) -> list[MeasuredRun]:
     """Runs that are not asked about and yet needed: those that others are rated beside, and what people did before."""
-    asked = {case.id for case in cases}
+    case_ids = {case.id for case in cases}
     if protocol.reference:
         tasks = dict.fromkeys(case.task.id for case in cases if case.id not in references)
         of_tasks = dict.fromkeys(id for task in tasks for id in store.runs.of_task(task))
-        demonstrations = [case for case in store.runs.measured(id for id in of_tasks if id not in asked) if case.gold]
-        there = asked | {case.id for case in demonstrations}
-        named = dict.fromkeys(id for id in references.values() if id not in there)
-        return [*demonstrations, *store.runs.measured(named)]
+        demonstrations = [
+            case for case in store.runs.measured(id for id in of_tasks if id not in case_ids) if case.gold
+        ]
+        there = case_ids | {case.id for case in demonstrations}
+        reference_ids = dict.fromkeys(id for id in references.values() if id not in there)
+        return [*demonstrations, *store.runs.measured(reference_ids)]
     if protocol.unit != "run" or not wordless(protocol):
         return []
     people = {person_of(case) for case in cases} - {""}
-    return [case for case in store.runs.measured() if case.id not in asked and person_of(case) in people]
+    return [case for case in store.runs.measured() if case.id not in case_ids and person_of(case) in people]
 
 
 def tasks_of(plan: Plan) -> list[Task]:
@@ -115,14 +117,14 @@ def profiles_of(plan: Plan, cases: Iterable[MeasuredRun]) -> dict[str, Persona]:
     """Those whom runs name and do not hold: from the plan's folder of profiles, else the built-in ones of that name."""
     from simulators import library
 
-    named = {person_of(case): case.task.log for case in cases if lacks_person(case)}
-    profiles = {name: library.persona(name, log) for name, log in named.items() if name in library.personas()}
+    logs = {person_of(case): case.task.log for case in cases if lacks_person(case)}
+    profiles = {name: library.persona(name, log) for name, log in logs.items() if name in library.personas()}
     if not plan.profiles:
         return profiles
     folder = Path(plan.profiles)
     if not folder.is_dir():
         raise LabError(f"study {plan.name}", f"field profiles: {folder} is no folder")
-    for name in named:
+    for name in logs:
         path = _profile(folder, name)
         if path is not None:
             profiles[name] = replace(load_persona(path, source=plan.log), id=name)

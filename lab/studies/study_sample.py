@@ -51,11 +51,15 @@ def samples(store: Store, plan: Plan) -> tuple[list[StudySample], list[Skipped]]
     by_kind: dict[str, StudySample] = {}
     for kind, protocol, some, of in _parts(plan, cases, tasks, skipped):
         _check_source(protocol, plan, some, of, skipped)
-        made = _Units(store, plan, protocol, skipped)
-        units = made.of(some, of)
+        builder = _Units(store, plan, protocol, skipped)
+        units = builder.of(some, of)
         if units:
             by_kind[kind] = StudySample(
-                plan.name, protocol, units, made.origin_sentences(some, units), made.blank(made.cases_of(some, units))
+                plan.name,
+                protocol,
+                units,
+                builder.origin_sentences(some, units),
+                builder.blank(builder.cases_of(some, units)),
             )
     if not by_kind:
         hint = "`hitlab runs` lists what is there."
@@ -86,12 +90,12 @@ def further_units(store: Store, plan: Plan, study: Study) -> tuple[StudySample, 
         skipped += [Skipped(case.id, f"not of a {kind} task, as this study's are") for case in others]
         cases = [case for case in cases if split_of_case(case) == kind]
     _check_source(study.protocol, plan, cases, tasks, skipped)
-    made = _Units(store, plan, study.protocol, skipped)
-    units = made.of(cases, tasks)
+    builder = _Units(store, plan, study.protocol, skipped)
+    units = builder.of(cases, tasks)
     if not units:
         raise LabError(f"study {study.name}", f"has nothing more to ask{_why(skipped)}", "`hitlab runs` lists runs.")
-    blank = made.blank(made.cases_of(cases, units))
-    return StudySample(study.id, study.protocol, units, made.origin_sentences(cases, units), blank), skipped
+    blank = builder.blank(builder.cases_of(cases, units))
+    return StudySample(study.id, study.protocol, units, builder.origin_sentences(cases, units), blank), skipped
 
 
 def _parts(
@@ -102,9 +106,9 @@ def _parts(
         return [("", protocol_named(plan.protocol), cases, tasks)]
     for case in cases:
         if split_of_case(case) not in plan.protocols:
-            asked, kind = " and ".join(plan.protocols), split_of_case(case)
+            kinds, kind = " and ".join(plan.protocols), split_of_case(case)
             whose = f"of a {kind} task" if kind else "of a task whose kind nothing tells"
-            skipped.append(Skipped(case.id, f"{whose}, and {asked} ones are asked about"))
+            skipped.append(Skipped(case.id, f"{whose}, and {kinds} ones are asked about"))
     return [
         (
             kind,
@@ -188,11 +192,11 @@ class _Units:
 
     def origin_sentences(self, cases: Sequence[MeasuredRun], units: Sequence[Unit]) -> list[str]:
         """What people are told of where these units come from."""
-        asked = self.cases_of(cases, units)
-        designed = sum(subject_of(case.task) in self.designs for case in asked)
+        unit_cases = self.cases_of(cases, units)
+        designed = sum(subject_of(case.task) in self.designs for case in unit_cases)
         sentences = [f"{designed:,} of the runs by their tasks' frozen designs"] if designed else []
-        sentences += self._unknown(asked)
-        sentences += self._unseen(asked)
+        sentences += self._unknown(unit_cases)
+        sentences += self._unseen(unit_cases)
         plays = [unit.play for unit in units if unit.play is not None]
         if plays:
             ways = "; ".join(dict.fromkeys(play.condition for play in plays))
@@ -212,13 +216,19 @@ class _Units:
 
     def _unknown(self, cases: Sequence[MeasuredRun]) -> list[str]:
         """That a study shows people, and nothing says who those are whom its runs name."""
-        shown = [what for what in ("persona", "log") if what in {*self.protocol.shows, *self.plan.shows}]
-        lacking = [case for case in cases if shown and lacks_person(case) and person_of(case) not in self.personas]
+        persona_parts = [what for what in ("persona", "log") if what in {*self.protocol.shows, *self.plan.shows}]
+        lacking = [
+            case for case in cases if persona_parts and lacks_person(case) and person_of(case) not in self.personas
+        ]
         if not lacking:
             return []
         names = ", ".join(sorted({person_of(case) for case in lacking} - {""}))
         whose = f"; they name {names} (--profiles FOLDER has KnowU-Bench's)" if names else ""
-        what = "neither profile nor log" if len(shown) == 2 else f"no {'profile' if shown == ['persona'] else 'log'}"
+        what = (
+            "neither profile nor log"
+            if len(persona_parts) == 2
+            else f"no {'profile' if persona_parts == ['persona'] else 'log'}"
+        )
         have = "has" if len(lacking) == 1 else "have"
         return [f"{len(lacking):,} of the runs {have} {what} to be shown beside them{whose}"]
 

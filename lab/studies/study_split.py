@@ -21,17 +21,17 @@ SPLIT: tuple[ActKind, ...] = ("split",)
 
 def split_of(store: Store, study: Study, share: float | None = None) -> StudySplit:
     """How a study is split, or would be; nothing is kept. Raises `LabError` where `share` is not that of the split."""
-    kept = split_in(store.labels.acts_of(study, SPLIT))
+    split = split_in(store.labels.acts_of(study, SPLIT))
     units = [unit for unit in store.studies.units(study) if unit.play is None]
-    if kept is None:
+    if split is None:
         return drawn_split(study, units, _tasks(store), DEV_SHARE if share is None else share)
-    if share is not None and share != kept.share:
+    if share is not None and share != split.share:
         raise LabError(
             "--dev-share",
-            f"{share:g}: {study.name} was split with {kept.share:g} in dev; a split never changes.",
+            f"{share:g}: {study.name} was split with {split.share:g} in dev; a split never changes.",
             code=2,
         )
-    return with_further(study, kept, units, _tasks(store))
+    return with_further(study, split, units, _tasks(store))
 
 
 def keep_split(store: Store, study: Study, split: StudySplit, by: str) -> None:

@@ -59,16 +59,16 @@ class WorkTimes(NamedTuple):
         """The median seconds between two sittings; None where there were fewer than three sittings."""
         return median(self.gaps) if len(self.gaps) > 1 else None
 
-    def finish(self, left: int, now: float) -> float | None:
-        """When `left` items will be handed in, if it goes on as in the last seven days; None where nothing tells.
+    def finish(self, item_count: int, now: float) -> float | None:
+        """When `item_count` items will be handed in, if it goes on as in the last seven days; None where nothing tells.
 
         Nights and days off count, for they come again; so does the time since the last item.
         """
         recent = [at for at in self.handed if now - RHYTHM < at <= now]
-        if not left or not recent or max(recent) - min(recent) < LEAST_APART:
+        if not item_count or not recent or max(recent) - min(recent) < LEAST_APART:
             return None
         whole = now - min(self.handed) >= RHYTHM
-        return now + left * (RHYTHM if whole else now - min(recent)) / len(recent)
+        return now + item_count * (RHYTHM if whole else now - min(recent)) / len(recent)
 
 
 class Records(NamedTuple):
@@ -119,9 +119,9 @@ class _Events(NamedTuple):
     at: Floats
     away: Floats
 
-    def where(self, kept: Any) -> _Events:
+    def where(self, selection: Any) -> _Events:
         """Those of a mask, or in the order of indices."""
-        return _Events(*(column[kept] for column in self))
+        return _Events(*(column[selection] for column in self))
 
 
 class _WorkTimes:
@@ -137,34 +137,36 @@ class _WorkTimes:
     def all(self) -> dict[str, WorkTimes]:
         acts = self._records.acts
         kind = np.array([_KINDS.get(act, 0) for act in acts.act], dtype=np.int64)
-        did, given, played = self._of(acts.times), self._given(), self._of(self._records.steps)
-        shown = given._replace(at=self._answers.times.shown)
-        away = given._replace(away=self._answers.times.away)
-        items = _items(_joined(did.where(kind > 0), shown, away, played))
-        handed = _handed_in(did, kind, np.array(acts.times.n, dtype=np.int64))
-        whole = _joined(did, given, played)
+        act_events, answers, step_events = self._of(acts.times), self._given(), self._of(self._records.steps)
+        showings = answers._replace(at=self._answers.times.shown)
+        away = answers._replace(away=self._answers.times.away)
+        items = _items(_joined(act_events.where(kind > 0), showings, away, step_events))
+        hand_ins = _handed_in(act_events, kind, np.array(acts.times.n, dtype=np.int64))
+        whole = _joined(act_events, answers, step_events)
         whole = whole.where(np.lexsort((whole.at, whole.rater)))
         seconds = _work(whole.rater, whole.at, self._away(whole))
         return {
-            code: self._one(whole.where(whole.rater == at), float(seconds[whole.rater == at].sum()), at, handed, items)
+            code: self._one(
+                whole.where(whole.rater == at), float(seconds[whole.rater == at].sum()), at, hand_ins, items
+            )
             for at, code in enumerate(self._people)
         }
 
     def _one(
-        self, mine: _Events, worked: float, at: int, handed: tuple[_Events, Mask], items: tuple[Longs, Floats]
+        self, mine: _Events, worked: float, at: int, hand_ins: tuple[_Events, Mask], items: tuple[Longs, Floats]
     ) -> WorkTimes:
         """One person's times, of what they did in order; `items` are sheets and the seconds on each."""
-        last, done = handed
+        last, stands = hand_ins
         theirs = last.rater == at
-        sheets = last.sheet[theirs & done]
+        sheets = last.sheet[theirs & stands]
         between = np.diff(mine.at)
         return WorkTimes(
             worked,
             tuple(items[1][np.searchsorted(items[0], sheets)].tolist()),
-            tuple(last.at[theirs & done].tolist()),
+            tuple(last.at[theirs & stands].tolist()),
             float(mine.at[-1]) if len(mine.at) else None,
             tuple(between[between >= SITTING].tolist()),
-            int((theirs & ~done).sum()),
+            int((theirs & ~stands).sum()),
         )
 
     def _of(self, times: TimeColumns) -> _Events:
@@ -188,10 +190,10 @@ class _WorkTimes:
         whose = np.array([self._raters[rater] for rater in times.rater], dtype=np.int64)
         seconds = np.array(lengths, dtype=np.float64)
         middle = _seconds(times.at) - seconds / 2
-        kept = (whose >= 0) & np.isfinite(middle)
-        after = np.searchsorted(_in_a_row(events.rater, events.at), _in_a_row(whose[kept], middle[kept]))
+        usable = (whose >= 0) & np.isfinite(middle)
+        after = np.searchsorted(_in_a_row(events.rater, events.at), _in_a_row(whose[usable], middle[usable]))
         there = after < len(events.at)
-        return np.bincount(after[there], seconds[kept][there], minlength=len(events.at)).astype(np.float64)
+        return np.bincount(after[there], seconds[usable][there], minlength=len(events.at)).astype(np.float64)
 
 
 _HANDED_IN, _TAKEN_BACK, _AT_IT = 1, 2, 3
@@ -211,21 +213,23 @@ class _Numbers(dict[str, int]):
 
 def _items(events: _Events) -> tuple[Longs, Floats]:
     """The sheets that anything happened on, in their order, and the seconds of work on each."""
-    one = events.where(events.sheet >= 0)
-    one = one.where(np.lexsort((one.at, one.sheet)))
-    sheets, which = np.unique(one.sheet, return_inverse=True)
-    seconds = np.bincount(which, _work(one.sheet, one.at, one.away), minlength=len(sheets))
+    sheet_events = events.where(events.sheet >= 0)
+    sheet_events = sheet_events.where(np.lexsort((sheet_events.at, sheet_events.sheet)))
+    sheets, which = np.unique(sheet_events.sheet, return_inverse=True)
+    seconds = np.bincount(which, _work(sheet_events.sheet, sheet_events.at, sheet_events.away), minlength=len(sheets))
     return sheets, seconds.astype(np.float64)
 
 
-def _handed_in(did: _Events, kind: Longs, n: Longs) -> tuple[_Events, Mask]:
+def _handed_in(act_events: _Events, kind: Longs, n: Longs) -> tuple[_Events, Mask]:
     """The last act by which each sheet was handed in or taken back, and which it was: by its time, for a kit's come
     into the file late."""
-    rows = np.flatnonzero(np.isin(kind, (_HANDED_IN, _TAKEN_BACK)) & (did.sheet >= 0) & np.isfinite(did.at))
-    rows = rows[np.lexsort((n[rows], did.at[rows], did.sheet[rows]))]
-    sheet = did.sheet[rows]
+    rows = np.flatnonzero(
+        np.isin(kind, (_HANDED_IN, _TAKEN_BACK)) & (act_events.sheet >= 0) & np.isfinite(act_events.at)
+    )
+    rows = rows[np.lexsort((n[rows], act_events.at[rows], act_events.sheet[rows]))]
+    sheet = act_events.sheet[rows]
     rows = rows[np.r_[sheet[1:] != sheet[:-1], True]] if len(rows) else rows
-    return did.where(rows), kind[rows] == _HANDED_IN
+    return act_events.where(rows), kind[rows] == _HANDED_IN
 
 
 def _seconds(times: Sequence[str]) -> Floats:
@@ -240,8 +244,8 @@ def _in_a_row(rater: Longs, at: Floats) -> Floats:
 
 def _joined(*parts: _Events) -> _Events:
     """Those whose person and time are known."""
-    one = _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    return one.where((one.rater >= 0) & np.isfinite(one.at))
+    events = _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return events.where((events.rater >= 0) & np.isfinite(events.at))
 
 
 def _work(whose: Longs, at: Floats, away: Floats) -> Floats:
