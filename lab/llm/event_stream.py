@@ -60,10 +60,10 @@ class EventStream(httpx.SyncByteStream):
         yield from self._held()
 
     def _lines(self) -> Iterator[bytes]:
-        read, rest = 0, bytearray()
+        size, rest = 0, bytearray()
         for piece in self._reply.iter_raw():
-            read += len(piece)
-            if read > limits.MODEL_REPLY_BYTES:
+            size += len(piece)
+            if size > limits.MODEL_REPLY_BYTES:
                 raise TooLarge(f"its reply is larger than the {limits.MODEL_REPLY_BYTES // limits.MB} MB that are read")
             if self._until is not None and time.monotonic() > self._until:
                 raise httpx.ReadTimeout("the reply did not end in time", request=self._reply.request)
