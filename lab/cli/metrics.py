@@ -176,9 +176,9 @@ def metrics(args: MetricsArguments) -> int:
     with open_store(settings, create=False, readonly=True) as store:
         left_out: dict[str, int] = {}
         cases = list(_measurable(store, args, left_out))
-        rated = ""
+        source = ""
         if args.study:
-            marks, rated = study_marks(store, args.study, args.rater or "", cases)
+            marks, source = study_marks(store, args.study, args.rater or "", cases)
             cases = marked(cases, marks)
         if args.marks:
             cases = marked(cases, _marks(store, Path(args.marks)))
@@ -193,7 +193,7 @@ def metrics(args: MetricsArguments) -> int:
             ),
             groups=tuple(groups),
             by=args.by,
-            rated=rated,
+            rated=source,
         )
     if args.json:
         print_json(result)
@@ -305,8 +305,8 @@ def tell(result: Measured) -> None:
         say("Nothing to measure: no run is there that has ended.")
     for group in result.groups:
         if group.by:
-            named = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in group.by.items())
-            say(f"\n== {named}: {_counted(group.runs, 'runs')}")
+            group_words = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in group.by.items())
+            say(f"\n== {group_words}: {_counted(group.runs, 'runs')}")
         for paper in result.papers:
             _tell_paper(paper, [number for number in group.numbers if number.paper == paper])
 
@@ -409,6 +409,6 @@ def print_csv(result: Measured) -> None:
     for group in result.groups:
         for number in group.numbers:
             out = "; ".join(f"{count} {why}" for why, count in number.left_out)
-            named = map(harmless, (*group.by.values(), number.paper, number.metric, number.part, number.version))
+            keys = map(harmless, (*group.by.values(), number.paper, number.metric, number.part, number.version))
             texts = map(harmless, (number.of, out, number.undefined, number.note))
-            write_table(line([*named, number.value, number.unit, number.n, *texts]))
+            write_table(line([*keys, number.value, number.unit, number.n, *texts]))
