@@ -106,7 +106,7 @@ class Apps:
 
     def _unknown(self, name: str) -> LabError:
         labels = sorted(self._labels.values(), key=str.casefold) or self._launchable()
-        some = ", ".join(plain(one, lines=False) for one in labels[:40])
+        some = ", ".join(plain(label, lines=False) for label in labels[:40])
         hint = f"It has {some}{', ...' if len(labels) > 40 else ''}." if some else ""
         return LabError("open app", f"there is no app {plain(name, lines=False)!r} on this phone", hint)
 

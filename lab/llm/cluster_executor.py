@@ -231,11 +231,11 @@ class ClusterExecutor:
 def _groups(questions: Sequence[Asked]) -> Iterator[list[Asked]]:
     """Questions in groups of some bytes, each with at least one."""
     group: list[Asked] = []
-    for one in questions:
-        if group and sum(question.size for question, _ in group) + one[0].size > _BYTES:
+    for entry in questions:
+        if group and sum(question.size for question, _ in group) + entry[0].size > _BYTES:
             yield group
             group = []
-        group.append(one)
+        group.append(entry)
     if group:
         yield group
 

@@ -117,7 +117,7 @@ def one_event(body: bytes) -> bytes:
     """A whole completion of a server that sends no pieces though it was asked to, as the one piece of a stream."""
     answer = _json(body)
     try:
-        choices = [{"delta": one["message"], **one} for one in answer["choices"]]
+        choices = [{"delta": choice["message"], **choice} for choice in answer["choices"]]
         event = {**answer, "object": "chat.completion.chunk", "choices": choices}
     except (TypeError, KeyError):
         return body

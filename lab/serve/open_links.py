@@ -122,6 +122,6 @@ class OpenLinks:
             links += [RoomLink(link, None) for link in links_of(self._store, None)]
         self._by_secret.clear()
         self._by_id.clear()
-        self._by_secret.update({one.link.secret_sha: one for one in links})
-        self._by_id.update({one.link.id: one for one in links})
+        self._by_secret.update({room_link.link.secret_sha: room_link for room_link in links})
+        self._by_id.update({room_link.link.id: room_link for room_link in links})
         self._read_at = begins

@@ -241,9 +241,9 @@ class LabServer:
         return [*lab, *opens, "--as", rater, "--only"]
 
     async def _close_oldest(self, link: str) -> None:
-        theirs = [one for one in self.windows.values() if one.link.link.id == link]
-        for one in theirs[:-WINDOWS_A_LINK]:
-            await one.close(CLOSE_CODES["elsewhere"])
+        theirs = [window for window in self.windows.values() if window.link.link.id == link]
+        for window in theirs[:-WINDOWS_A_LINK]:
+            await window.close(CLOSE_CODES["elsewhere"])
 
     async def _look(self) -> None:
         """Closes rooms whose links open nothing any more."""
