@@ -43,8 +43,8 @@ def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str])
     with open_store(settings, create=False) as store:
         link_holders = _linked(store)
         again = named_people(args.again, link_holders, "--again")
-        revoked = named_people(args.revoke, link_holders, "--revoke")
-        _revoke(store, [*again, *revoked], settings.person)
+        revoked_people = named_people(args.revoke, link_holders, "--revoke")
+        _revoke(store, [*again, *revoked_people], settings.person)
         recipients = [*people, *(code for code in again if code not in people)]
         new_links = make_missing(store, None, recipients, url, by=settings.person, until=until, shared=args.shared)
         result = AnswerLinks(tuple(_rows(store, new_links)))

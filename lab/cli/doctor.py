@@ -182,8 +182,8 @@ def _graphics(settings: Settings) -> Finding:
     can = ask()
     able = " and ".join(can.kinds)
     who = can.name or "it"
-    says = f"{who} draws {able}" if able else f"{who} draws characters alone" if can.answered else "it says nothing"
-    words = f"{graphics} chosen; asked what else it can draw, {says}"
+    answer = f"{who} draws {able}" if able else f"{who} draws characters alone" if can.answered else "it says nothing"
+    words = f"{graphics} chosen; asked what else it can draw, {answer}"
     if graphics == "auto":
         return Finding("graphics", True, f"{words}; pictures are drawn by {can.best}", "")
     if graphics == "cells":

@@ -284,14 +284,14 @@ def export(args: ExportArguments) -> int:
             every = [run.id for run in store.runs.summaries(archived=None)]
         else:
             every = [store.runs.find(id) for id in args.run_ids]
-        archived = store.runs.acts.archived() if args.all else set()
-        ids = [id for id in every if id not in archived]
+        archived_ids = store.runs.acts.archived() if args.all else set()
+        ids = [id for id in every if id not in archived_ids]
         ids = ids[::-1] if args.all else ids
-        uncleared = len(set(ids) & set(store.reviews.uncleared()))
+        uncleared_count = len(set(ids) & set(store.reviews.uncleared()))
         run_ids: list[str] = []
         size = export_runs(store, ids, out, args.format, reviewed=args.reviewed, on_run=run_ids.append)
     result = Exported(
-        str(out), args.format, args.reviewed, tuple(run_ids), size, uncleared, archived=len(every) - len(ids)
+        str(out), args.format, args.reviewed, tuple(run_ids), size, uncleared_count, archived=len(every) - len(ids)
     )
     emit(result, _tell_export, json=args.json)
     return 0

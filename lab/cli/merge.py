@@ -134,9 +134,9 @@ def _tell_clashes(outcome: Merged) -> None:
         count = len(outcome.clashes)
         say(f"{count:9,} {'place has' if count == 1 else 'places have'} two last words of one rater, who settles them "
             "on opening the study")  # fmt: skip
-    for study, version, rater, unit, run, target, field, handed in outcome.clashes[:_MOST]:
+    for study, version, rater, unit, run, target, field, is_handed_in in outcome.clashes[:_MOST]:
         again = f", rating {run}" if run > 1 else ""
-        first = ", handed in" if handed else ""
+        first = ", handed in" if is_handed_in else ""
         place = f"{field} of {target}" if target else field
         say(f"          {rater} in {study} v{version}: {place} in {unit}{again}{first}")
     if len(outcome.clashes) > _MOST:

@@ -216,19 +216,19 @@ def _measurable(store: Store, args: MetricsArguments, left_out: dict[str, int]) 
         return
     tag = check_tag(args.tag) if args.tag is not None else ""
     ids = [line.id for line in reversed(store.runs.summaries(archived=None, tag=tag))] if tag else None
-    archived = store.runs.acts.archived()
-    if archived and args.study:
-        archived -= {run for unit in store.studies.units(study_named(store, args.study)) for run in unit.runs}
+    archived_ids = store.runs.acts.archived()
+    if archived_ids and args.study:
+        archived_ids -= {run for unit in store.studies.units(study_named(store, args.study)) for run in unit.runs}
     for case in store.runs.measured(ids):
-        if why := _why_not(case, archived, forks=args.forks):
+        if why := _why_not(case, archived_ids, forks=args.forks):
             left_out[why] = left_out.get(why, 0) + 1
         else:
             yield case
 
 
-def _why_not(case: MeasuredRun, archived: Collection[str], *, forks: bool) -> str:
+def _why_not(case: MeasuredRun, archived_ids: Collection[str], *, forks: bool) -> str:
     """Why a run that was not named is in no number; empty where it is."""
-    if case.id in archived:
+    if case.id in archived_ids:
         return "archived"
     if case.status == "open":
         return "not ended"

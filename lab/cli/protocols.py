@@ -201,9 +201,9 @@ def _kind(field: Field) -> list[str]:
 def _show_option(protocol: Protocol, field: Field, option: Option, locale: str) -> None:
     place = f"{field.id}.{option.id}"
     key = option.key or "-"
-    says = protocol.word(locale, place, option.shown)
+    caption = protocol.word(locale, place, option.shown)
     means = protocol.word(locale, f"{place}.means", option.means)
-    _block(f"{key}  {says}" + f": {means}" * bool(means), 4, hang=3)
+    _block(f"{key}  {caption}" + f": {means}" * bool(means), 4, hang=3)
     for case in protocol.cases(locale, field, option):
         _block(f"· {case}", 9)
 

@@ -80,10 +80,10 @@ def read(args: ReadArguments) -> int:
             pictures = wordless_pictures(store, runs)
             new = [picture for picture in pictures if reader.stored_text(picture.sha256) is None]
             with _bar(len(new)) as advance:
-                unread = read_pictures(store, new, reader, advance)
+                unread_pictures = read_pictures(store, new, reader, advance)
     finally:
         reader.close()
-    lines = tuple(UnreadLine(picture.run, picture.step, picture.why) for picture in unread)
+    lines = tuple(UnreadLine(picture.run, picture.step, picture.why) for picture in unread_pictures)
     known_count = len(pictures) - len(new)
     emit(
         PicturesRead(reader.engine, len(runs), len(pictures), known_count, len(new) - len(lines), lines),

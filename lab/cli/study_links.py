@@ -95,9 +95,9 @@ def links(args: StudyLinksArguments) -> int:
         check_goes_on(store, study)
         people = linked_people(store, study)
         again = named_people(args.again, people, "--again")
-        revoked = named_people(args.revoke, people, "--revoke")
-        _revoke(store, study, [*again, *revoked], settings.person)
-        recipients = [] if revoked and not again else again or people
+        revoked_people = named_people(args.revoke, people, "--revoke")
+        _revoke(store, study, [*again, *revoked_people], settings.person)
+        recipients = [] if revoked_people and not again else again or people
         new_links = make_missing(store, study, recipients, url, by=settings.person, until=until, shared=args.shared)
         result = StudyLinks(study.id, study.version, tuple(_rows(store, study, new_links)), _watch_row(store, study))
     emit(result, lambda _: _tell(result, study.name), json=args.json)

@@ -264,7 +264,9 @@ def new(args: StudyNewArguments) -> int:
             _plan_of_study(store, plan, sample, by, named=named, exact=args.pilot is not None) for sample in sample_list
         ]
         if not args.even_so:
-            blanks = [one.blank for one, (_, _, line) in zip(sample_list, planned_studies, strict=True) if line.new]
+            blanks = [
+                sample.blank for sample, (_, _, line) in zip(sample_list, planned_studies, strict=True) if line.new
+            ]
             check_seen(blanks, "study new")
         for study, units, line in planned_studies:
             if line.new:

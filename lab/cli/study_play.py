@@ -296,8 +296,8 @@ def tell(run: PlayedRun) -> None:
     questions = "one question" if run.questions == 1 else f"{run.questions} questions"
     before = "" if run.new else ", played before"
     why = f", left open: {run.why}" if run.why else ""
-    says = f"{run.task}  {run.by}  {run.trace}  {run.status}  score {score}  {questions}{before}{why}"
-    say(plain(says, lines=False))
+    line = f"{run.task}  {run.by}  {run.trace}  {run.status}  score {score}  {questions}{before}{why}"
+    say(plain(line, lines=False))
 
 
 # -- rehearsals ------------------------------------------------------------------------------------------------
