@@ -65,20 +65,20 @@ def read_elements(text: ReadText, size: Point, first: int = 1) -> list[ScreenEle
     ]
 
 
-def element_lines(shown: Sequence[ScreenElement], size: Point, most: int = 200) -> list[str]:
+def element_lines(screen_elements: Sequence[ScreenElement], size: Point, most: int = 200) -> list[str]:
     """One line for each element, `12 button "Order now" at 500,740`; says how many it leaves out.
 
     One that was read has its box, too: `12 read "Order now" at 500,740 in 410,725 to 590,755`.
     """
     lines = []
-    for element in shown[:most]:
+    for element in screen_elements[:most]:
         words = f' "{element.words}"' if element.words else ""
         state = f" ({', '.join(element.state)})" if element.state else ""
         x, y = in_thousandths(element.at, size)
         box = f" in {_corners(element.box, size)}" if element.box is not None else ""
         lines.append(f"{element.number} {element.role}{words}{state} at {x},{y}{box}")
-    if len(shown) > most:
-        lines.append(f"({len(shown) - most} more are not listed)")
+    if len(screen_elements) > most:
+        lines.append(f"({len(screen_elements) - most} more are not listed)")
     return lines
 
 
@@ -103,8 +103,8 @@ def _listed_nodes(root: Node) -> Iterator[Node]:
     stack = [(root, False)]
     while stack:
         node, inside = stack.pop()
-        worked = _touchable(node) or node.scrollable or _field(node)
-        if worked or (node.label.strip() and not inside):
+        workable = _touchable(node) or node.scrollable or _field(node)
+        if workable or (node.label.strip() and not inside):
             yield node
         stack += [(child, inside or _touchable(node)) for child in reversed(node.children)]
 
@@ -167,8 +167,8 @@ def _state(node: Node) -> Iterator[str]:
 
 def _reach(node: Node, root: Node, above: Sequence[Bounds], size: Point) -> Point | None:
     """Where a touch reaches this node and not one in it or over it; its middle where nothing is better."""
-    seen = node.bounds.cut(Bounds(0, 0, *size))
-    spots = [p for p in _spots(seen) if not any(frame.holds(*p) for frame in above)] if seen.area else []
+    visible = node.bounds.cut(Bounds(0, 0, *size))
+    spots = [p for p in _spots(visible) if not any(frame.holds(*p) for frame in above)] if visible.area else []
     if not spots or not _touchable(node):
         return spots[0] if spots else None
     inner = [below for below in node.walk() if below is not node and (_touchable(below) or _field(below))]

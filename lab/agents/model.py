@@ -47,24 +47,24 @@ class ModelAgent:
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
         """The model's next act; blocks until it answers, raises `Withdrawn` soon after `stop` is set."""
         self._check(history)
-        shown, reading = self._shown(screen)
+        screen_elements, reading = self._shown(screen)
         conversation = Conversation(self.keep)
         lessons = self._lessons(conversation, brief, history)
         conversation.add("system", RULES)
         picture = () if not self._picture else (_smaller(screen, self._picture),)
-        conversation.add("user", situation(brief, screen, shown, history, lessons, reading), *picture)
-        return self._asked(conversation, shown, screen)
+        conversation.add("user", situation(brief, screen, screen_elements, history, lessons, reading), *picture)
+        return self._asked(conversation, screen_elements, screen)
 
     def _shown(self, screen: Screen) -> tuple[list[ScreenElement], str]:
         """What the screen lists; where the phone told no words, those that were read, and what is said of them."""
-        shown = elements(screen.tree, screen.size)
+        screen_elements = elements(screen.tree, screen.size)
         try:
             text = self.read(screen)
         except LabError as error:
-            return shown, unread_words(error)
+            return screen_elements, unread_words(error)
         if text is None:
-            return shown, ""
-        return shown + read_elements(text, screen.size, len(shown) + 1), reading_words(text)
+            return screen_elements, ""
+        return screen_elements + read_elements(text, screen.size, len(screen_elements) + 1), reading_words(text)
 
     def _lessons(self, conversation: Conversation, brief: Brief, history: Sequence[Step]) -> str:
         """What it learned in earlier attempts; nothing, for one that does not remember."""
@@ -82,7 +82,7 @@ class ModelAgent:
                 f"model {self.actor.name}", f"gave no usable action {MOST_UNUSABLE} times in a row: {reason}"
             )
 
-    def _asked(self, conversation: Conversation, shown: Sequence[ScreenElement], screen: Screen) -> Proposed:
+    def _asked(self, conversation: Conversation, screen_elements: Sequence[ScreenElement], screen: Screen) -> Proposed:
         why = ""
         for last in (False, True):
             try:
@@ -92,7 +92,7 @@ class ModelAgent:
                 return conversation.proposed(Action("other", text=why or error.sentence), error.usage)
             conversation.raw = answer.text
             try:
-                parsed = meant(answer.text, shown, screen.size)
+                parsed_action = meant(answer.text, screen_elements, screen.size)
             except UnusableAnswer as unusable:
                 why = f"the model's answer cannot be used: {plain(str(unusable), lines=False)}"
                 if last:
@@ -101,7 +101,7 @@ class ModelAgent:
                 conversation.add("assistant", answer.text)
                 conversation.add("user", correction(str(unusable)))
             else:
-                return conversation.proposed(parsed.action, answer.usage, parsed)
+                return conversation.proposed(parsed_action.action, answer.usage, parsed_action)
         raise AssertionError("unreachable")
 
 
@@ -131,10 +131,11 @@ class Conversation:
         self._before += self._written() + "\n\n"
         self.messages = []
 
-    def proposed(self, action: Action, usage: Usage, parsed: ParsedAction | None = None) -> Proposed:
+    def proposed(self, action: Action, usage: Usage, parsed_action: ParsedAction | None = None) -> Proposed:
         """What came of it, with all that was sent and spent."""
         prompt = Prompt(self._before + self._written(), tuple(self._images))
-        return Proposed(action, parsed.thought if parsed else "", prompt, raw=self.raw, usage=self._usage.plus(usage))
+        thought = parsed_action.thought if parsed_action else ""
+        return Proposed(action, thought, prompt, raw=self.raw, usage=self._usage.plus(usage))
 
     def _written(self) -> str:
         return "\n\n".join(f"[{message.role}]\n{_written(message)}" for message in self.messages)
@@ -159,5 +160,5 @@ def _smaller(screen: Screen, longest: int) -> Blob:
     size = max(1, round(width * part)), max(1, round(height * part))
     with open_picture(screen.png) as picture:
         rgb = picture if picture.mode == "RGB" else picture.convert("RGB")
-        scaled = rgb.resize(size, Image.Resampling.HAMMING, reducing_gap=1.0)
-    return Blob(png_of(scaled.tobytes(), size, _PACKED), "image/png")
+        thumbnail = rgb.resize(size, Image.Resampling.HAMMING, reducing_gap=1.0)
+    return Blob(png_of(thumbnail.tobytes(), size, _PACKED), "image/png")

@@ -27,17 +27,17 @@ class ParsedAction(NamedTuple):
     thought: str
 
 
-def meant(text: str, shown: Sequence[ScreenElement], size: Point) -> ParsedAction:
+def meant(text: str, screen_elements: Sequence[ScreenElement], size: Point) -> ParsedAction:
     """The first whole action in an answer; `UnusableAnswer` where there is none, or it names what is not there.
 
     Code fences, prose, thinking aloud, trailing commas and further objects around it are passed over: what comes
     after the first action was planned for a screen that nobody has seen.
     """
-    decoded = _first(text)
-    if decoded is None:
+    json_object = _first(text)
+    if json_object is None:
         raise UnusableAnswer("there is no JSON object with an action in it")
-    inner = decoded.get("action")
-    fields = {**decoded, **inner} if isinstance(inner, dict) else decoded
+    inner = json_object.get("action")
+    fields = {**json_object, **inner} if isinstance(inner, dict) else json_object
     kind = fields.get("kind") if isinstance(inner, dict) and "kind" in inner else fields.get("action")
     if isinstance(kind, dict):
         kind = None
@@ -46,13 +46,15 @@ def meant(text: str, shown: Sequence[ScreenElement], size: Point) -> ParsedActio
         raise UnusableAnswer(f"{wrong}; the actions are {', '.join(sorted(KINDS))}")
     thought = fields.get("thought")
     return ParsedAction(
-        _action(kind, fields, decoded, shown, size), thought.strip() if isinstance(thought, str) else ""
+        _action(kind, fields, json_object, screen_elements, size), thought.strip() if isinstance(thought, str) else ""
     )
 
 
-def _action(kind: str, fields: Mapping[str, Any], raw: Any, shown: Sequence[ScreenElement], size: Point) -> Action:
-    at, by_number = _target(fields, "element", "at", shown, size)
-    to, to_number = _target(fields, "to_element", "to", shown, size)
+def _action(
+    kind: str, fields: Mapping[str, Any], raw: Any, screen_elements: Sequence[ScreenElement], size: Point
+) -> Action:
+    at, by_number = _target(fields, "element", "at", screen_elements, size)
+    to, to_number = _target(fields, "to_element", "to", screen_elements, size)
     text, direction, ms = fields.get("text"), fields.get("direction"), None
     if kind in _AT and at is None:
         raise UnusableAnswer(f"{kind} needs an element's number, or a place as at")
@@ -70,7 +72,7 @@ def _action(kind: str, fields: Mapping[str, Any], raw: Any, shown: Sequence[Scre
         raise UnusableAnswer("status needs a status: complete or infeasible")
     if kind == "wait":
         ms = _wait(fields.get("seconds", 1))
-    named = by_number or to_number
+    by_element = by_number or to_number
     return Action(
         kind,  # type: ignore[arg-type]
         at=at,
@@ -81,34 +83,32 @@ def _action(kind: str, fields: Mapping[str, Any], raw: Any, shown: Sequence[Scre
         status=status if kind == "status" else None,
         ms=ms,
         raw=raw,
-        space="index" if named else f"0-{SPACE - 1}" if at or to else None,
+        space="index" if by_element else f"0-{SPACE - 1}" if at or to else None,
     )
 
 
 def _target(
-    fields: Mapping[str, Any], number: str, place: str, shown: Sequence[ScreenElement], size: Point
+    fields: Mapping[str, Any], number: str, place: str, screen_elements: Sequence[ScreenElement], size: Point
 ) -> tuple[Point | None, bool]:
     """One target in pixels, and whether it was named by an element's number."""
-    named = fields.get(number)
-    if named is not None:
-        if isinstance(named, str) and named.strip().isdigit():
-            named = int(named)
-        if isinstance(named, bool) or not isinstance(named, int) or not 1 <= named <= len(shown):
-            last = f"they go from 1 to {len(shown)}" if shown else "this screen has none"
-            raise UnusableAnswer(f"there is no element {_short(named)}; {last}")
-        return shown[named - 1].at, True
-    given_place = fields.get(place)
-    if given_place is None:
+    index = fields.get(number)
+    if index is not None:
+        if isinstance(index, str) and index.strip().isdigit():
+            index = int(index)
+        if isinstance(index, bool) or not isinstance(index, int) or not 1 <= index <= len(screen_elements):
+            last = f"they go from 1 to {len(screen_elements)}" if screen_elements else "this screen has none"
+            raise UnusableAnswer(f"there is no element {_short(index)}; {last}")
+        return screen_elements[index - 1].at, True
+    point = fields.get(place)
+    if point is None:
         return None, False
-    if isinstance(given_place, dict):
-        given_place = [given_place.get("x"), given_place.get("y")]
-    if not (
-        isinstance(given_place, list) and len(given_place) == 2 and all(_is_number(value) for value in given_place)
-    ):
-        raise UnusableAnswer(f"{place} is [x, y], not {_short(given_place)}")
-    x, y = given_place
+    if isinstance(point, dict):
+        point = [point.get("x"), point.get("y")]
+    if not (isinstance(point, list) and len(point) == 2 and all(_is_number(value) for value in point)):
+        raise UnusableAnswer(f"{place} is [x, y], not {_short(point)}")
+    x, y = point
     if not (0 <= x <= SPACE and 0 <= y <= SPACE):
-        raise UnusableAnswer(f"{place} {_short(given_place)} lies outside the screen; x and y go from 0 to {SPACE - 1}")
+        raise UnusableAnswer(f"{place} {_short(point)} lies outside the screen; x and y go from 0 to {SPACE - 1}")
     return in_pixels(x, y, size), False
 
 

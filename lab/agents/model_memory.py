@@ -40,9 +40,12 @@ class LearningAgent(ModelAgent):
         self._tried[brief] = _PastAttempt(brief, tuple(steps), status)
 
     def _lessons(self, conversation: Conversation, brief: Brief, history: Sequence[Step]) -> str:
-        tried = None if history else self._tried.pop(brief, None)
-        if tried is not None:
-            conversation.add("user", attempt(tried.brief, tried.steps, tried.status, self._learned.get(brief, "")))
+        last_attempt = None if history else self._tried.pop(brief, None)
+        if last_attempt is not None:
+            conversation.add(
+                "user",
+                attempt(last_attempt.brief, last_attempt.steps, last_attempt.status, self._learned.get(brief, "")),
+            )
             try:
                 answer = self._llm.ask(conversation.messages, self.stop)
             except NoModelAnswer as error:

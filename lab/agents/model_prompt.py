@@ -66,7 +66,7 @@ may refuse: then end with status complete, having changed nothing."""
 def situation(
     brief: Brief,
     screen: Screen,
-    shown: Sequence[ScreenElement],
+    screen_elements: Sequence[ScreenElement],
     history: Sequence[Step],
     lessons: str = "",
     reading: str = "",
@@ -82,9 +82,9 @@ def situation(
     parts.append(f"What you learned when you tried this before\n{lessons}" if lessons else "")
     parts.append(f"What happened so far\n{_history(history)}" if history else "")
     parts.append("The screen is the same as before your last action." if _same(screen, history) else "")
-    listed = "\n".join(element_lines(shown, screen.size)) or "(this screen has no elements)"
+    listing = "\n".join(element_lines(screen_elements, screen.size)) or "(this screen has no elements)"
     activity = f", {plain(screen.activity, lines=False)}" if screen.activity else ""
-    parts.append("\n".join(part for part in (f"The screen now{activity}", reading, listed) if part))
+    parts.append("\n".join(part for part in (f"The screen now{activity}", reading, listing) if part))
     parts.append(f"This is step {len(history) + 1} of at most {brief.budget}. Answer with one JSON object.")
     return "\n\n".join(part for part in parts if part)
 
@@ -116,10 +116,10 @@ def _same(screen: Screen, history: Sequence[Step]) -> bool:
     return before.tree == screen.tree
 
 
-def attempt(brief: Brief, steps: Sequence[Step], status: str, learned: str) -> str:
+def attempt(brief: Brief, steps: Sequence[Step], status: str, lessons: str) -> str:
     """What is said to a model to have it learn from an attempt of its own; how it was judged is not known here."""
     task = plain(brief.instruction.strip()) or "(nothing was asked: decide from log, time and place whether to help)"
-    ended = {
+    ending = {
         "completed": "You said that it was over.",
         "budget": "The steps were used up before you said that it was over.",
         "failed": "It was broken off by a failure.",
@@ -128,7 +128,7 @@ def attempt(brief: Brief, steps: Sequence[Step], status: str, learned: str) -> s
         f"You worked an Android phone for a person. Task\n{task}",
         f"What happened\n{_history(steps) or '(nothing)'}",
     ]
-    parts += [ended, f"What you had learned before\n{learned}" if learned else ""]
+    parts += [ending, f"What you had learned before\n{lessons}" if lessons else ""]
     parts.append(
         "You will try the same again from the same beginning. Write at most five short lessons for yourself, one per "
         "line: where things are found, what did not work, what to do otherwise. The person may answer otherwise next "
@@ -143,51 +143,51 @@ def correction(reason: str) -> str:
 
 
 def _log(lines: Sequence[str]) -> str:
-    kept: list[str] = []
+    newest: list[str] = []
     room = _LOG
     for line in reversed(lines):
-        shown = plain(line, lines=False)
-        if len(shown) + 1 > room:
+        text = plain(line, lines=False)
+        if len(text) + 1 > room:
             break
-        room -= len(shown) + 1
-        kept.append(shown)
-    left = len(lines) - len(kept)
-    return "\n".join([*([f"(the oldest {left} lines are left out)"] if left else []), *reversed(kept)])
+        room -= len(text) + 1
+        newest.append(text)
+    older = len(lines) - len(newest)
+    return "\n".join([*([f"(the oldest {older} lines are left out)"] if older else []), *reversed(newest)])
 
 
 def _history(steps: Sequence[Step]) -> str:
     """One line for each step. Where they are too many, the oldest are left out, but never what was said."""
-    lines = [_line(step, thought=i >= len(steps) - _THOUGHTS) for i, step in enumerate(steps)]
-    spoken = [step.question is not None for step in steps]
-    room = _HISTORY - sum(len(line) for line, speech in zip(lines, spoken, strict=True) if speech)
+    lines = [_line(step, with_thought=i >= len(steps) - _THOUGHTS) for i, step in enumerate(steps)]
+    dialogue = [step.question is not None for step in steps]
+    room = _HISTORY - sum(len(line) for line, speech in zip(lines, dialogue, strict=True) if speech)
     first = len(lines)
-    while first and (spoken[first - 1] or len(lines[first - 1]) <= room):
+    while first and (dialogue[first - 1] or len(lines[first - 1]) <= room):
         first -= 1
-        room -= 0 if spoken[first] else len(lines[first])
+        room -= 0 if dialogue[first] else len(lines[first])
     out: list[str] = []
-    skipped = 0
+    gap = 0
     for i, line in enumerate(lines):
-        if i < first and not spoken[i]:
-            skipped += 1
+        if i < first and not dialogue[i]:
+            gap += 1
             continue
-        if skipped:
-            out.append(_skipped(skipped))
-            skipped = 0
+        if gap:
+            out.append(_skipped(gap))
+            gap = 0
         out.append(line)
-    return "\n".join(out + ([_skipped(skipped)] if skipped else []))
+    return "\n".join(out + ([_skipped(gap)] if gap else []))
 
 
 def _skipped(count: int) -> str:
     return f"({count} {'step is' if count == 1 else 'steps are'} left out here)"
 
 
-def _line(step: Step, *, thought: bool) -> str:
+def _line(step: Step, *, with_thought: bool) -> str:
     """What was done in a step, by whom, and what came of it."""
     proposed, decision = step.proposed, step.decision
     line = f"{step.index + 1}. "
     if proposed.by is not None:
         line += "the person acted in your place: "
-    elif thought and proposed.thought.strip():
+    elif with_thought and proposed.thought.strip():
         line += f"you thought: {_cut(proposed.thought)} "
     line += _act(proposed.action, step)
     if decision is not None and decision.verdict == "reject":
@@ -232,5 +232,5 @@ def _name(action: Action, step: Step) -> str:
 
 
 def _cut(text: str) -> str:
-    shown = plain(text.strip(), lines=False)
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}… (cut)"
+    line = plain(text.strip(), lines=False)
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}… (cut)"

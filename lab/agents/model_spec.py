@@ -23,5 +23,5 @@ def model_agent(spec: str, settings: Settings, asker: ModelAsker | None = None) 
     if asker is None:
         asker = llm = model_of(spec, settings)
         llm.check()
-    made = LearningAgent if kind == "model+memory" else ModelAgent
-    return made(name, asker, picture=settings.model_picture)
+    agent_class = LearningAgent if kind == "model+memory" else ModelAgent
+    return agent_class(name, asker, picture=settings.model_picture)

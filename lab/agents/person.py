@@ -23,7 +23,7 @@ class PersonAgent:
         self._stop = stop
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
-        given = self._mailbox.ask(screen, self._stop)
-        if isinstance(given, Proposed):
-            return msgspec.structs.replace(given, by=self.actor)
-        return Proposed(given, by=self.actor)
+        answer = self._mailbox.ask(screen, self._stop)
+        if isinstance(answer, Proposed):
+            return msgspec.structs.replace(answer, by=self.actor)
+        return Proposed(answer, by=self.actor)

@@ -55,9 +55,9 @@ class MissingTarget(RunOver):
 class TakenOver(Exception):
     """Someone else acted: `done` is what they did, `before` the screen they did it on."""
 
-    def __init__(self, done: Action, before: Targets) -> None:
+    def __init__(self, action: Action, before: Targets) -> None:
         super().__init__()
-        self.done = done
+        self.done = action
         self.before = before
 
 
@@ -94,9 +94,9 @@ def lay_flat(moves: Sequence[Do]) -> list[FlatMove]:
     lines: list[FlatMove] = []
 
     def block(inner: Sequence[Do]) -> None:
-        for one in inner:
-            move = one if isinstance(one, Move) else Move()
-            here = FlatMove(one if isinstance(one, str) else move.verb, move, {})
+        for entry in inner:
+            move = entry if isinstance(entry, Move) else Move()
+            here = FlatMove(entry if isinstance(entry, str) else move.verb, move, {})
             begin = len(lines)
             lines.append(here)
             ends: list[FlatMove] = []
@@ -205,8 +205,8 @@ class _Play:
             one, other = (number(self._filled(text)) for text in move.if_less or ("", ""))
             return to.get("then" if one is not None and other is not None and one < other else "else")
         self._rounds[self.at] += 1
-        seen = self.screen.shows(self._filled(move.while_seen or move.until_seen or ""))
-        again = seen == (line.verb == "while_seen") and self._rounds[self.at] <= move.most
+        visible = self.screen.shows(self._filled(move.while_seen or move.until_seen or ""))
+        again = visible == (line.verb == "while_seen") and self._rounds[self.at] <= move.most
         if not again:
             self._rounds[self.at] = 0
             return None
@@ -230,8 +230,8 @@ class _Play:
             text = text.replace(f"{{{name}}}", value)
         return text
 
-    def _target(self, given: str | Target) -> Target:
-        target = Target(given) if isinstance(given, str) else given
+    def _target(self, words: str | Target) -> Target:
+        target = Target(words) if isinstance(words, str) else words
         return replace(
             target,
             text=self._filled(target.text),
@@ -245,25 +245,26 @@ class _Play:
         """Proposes one act, again where it is held back; gives the reply to a question."""
         for _ in range(_MOST_HELD):
             before = self.screen
-            seen = yield Proposed(action, thought)
-            self.screen = Targets(seen.tree)
-            self._learn(before, seen.done)
-            if action.kind == "ask_user" and seen.reply is not None:
-                return seen.reply
-            if seen.reply is not None:
-                self._early.append(seen.reply)
-            if seen.done is not None and not _alike(seen.done, action):
-                raise TakenOver(seen.done, before)
-            if seen.done is not None:
+            outcome = yield Proposed(action, thought)
+            self.screen = Targets(outcome.tree)
+            self._learn(before, outcome.done)
+            if action.kind == "ask_user" and outcome.reply is not None:
+                return outcome.reply
+            if outcome.reply is not None:
+                self._early.append(outcome.reply)
+            if outcome.done is not None and not _alike(outcome.done, action):
+                raise TakenOver(outcome.done, before)
+            if outcome.done is not None:
                 return None
         what = "my question was" if action.kind == "ask_user" else "what I want to do is"
         raise _stop(f"{what} not let through")
 
-    def _learn(self, before: Targets, done: Action | None) -> None:
+    def _learn(self, before: Targets, action: Action | None) -> None:
         """Remembers which app stands behind a name, whoever opened it."""
-        name = done.app if done is not None else ""
-        if done is not None and done.kind == "click" and done.at is not None and before.package != self.screen.package:
-            name = before.tree.label_at(*done.at)
+        name = action.app if action is not None else ""
+        in_other_app = before.package != self.screen.package
+        if in_other_app and action is not None and action.kind == "click" and action.at is not None:
+            name = before.tree.label_at(*action.at)
         if name:
             self._packages.setdefault(name.casefold(), self.screen.package)
 
@@ -290,11 +291,11 @@ class _Play:
 
     def _scroll(self, direction: Direction, thought: str) -> Doing[bool]:
         """Scrolls the largest list; False where nothing moved."""
-        shown = self.screen.list()
-        if shown is None:
+        list_node = self.screen.list()
+        if list_node is None:
             return False
         before = self.screen.look
-        yield from self._act(Action("scroll", at=shown.bounds.center, direction=direction), thought)
+        yield from self._act(Action("scroll", at=list_node.bounds.center, direction=direction), thought)
         return self.screen.look != before
 
     def _seek(self, find: Callable[[], T | None], words: str) -> Doing[T]:
@@ -310,10 +311,10 @@ class _Play:
         node = find()
         if node is not None:
             return node
-        left = self.screen.left_search()
-        if left is None:
+        search_field = self.screen.left_search()
+        if search_field is None:
             raise _stop(f"I do not find {words!r} on the screen")
-        yield from self._fill(left, "", "What was searched before hides it; I clear that.")
+        yield from self._fill(search_field, "", "What was searched before hides it; I clear that.")
         if self.screen.left_search() is not None:
             raise _stop(f"I do not find {words!r} on the screen")
         if self.screen.typing():
@@ -322,18 +323,18 @@ class _Play:
 
     def _read(self, move: Move) -> Doing[None]:
         assert move.read is not None
-        read = replace(
+        reading = replace(
             move.read,
             beside=self._filled(move.read.beside),
             after=self._filled(move.read.after),
             until=self._filled(move.read.until),
         )
-        self.values[read.into] = yield from self._seek(
-            lambda: self.screen.value(read), read.beside or read.after or read.until
+        self.values[reading.into] = yield from self._seek(
+            lambda: self.screen.value(reading), reading.beside or reading.after or reading.until
         )
 
-    def _type(self, typed: Typed, why: str) -> Doing[None]:
-        name, text = self._filled(typed.into), self._filled(typed.text)
+    def _type(self, entry: Typed, why: str) -> Doing[None]:
+        name, text = self._filled(entry.into), self._filled(entry.text)
         field = yield from self._seek(lambda: self.screen.field(name), name or "a field")
         yield from self._fill(field, text, why or f"I type {text[:_SHOWN]!r}.")
 
@@ -355,23 +356,23 @@ class _Play:
             if not here.focused:
                 yield from self._press(here, f"I put the cursor into {_called(here, 'the field')}.")
                 here = self.screen.again(field) or here
-            kept = 0
+            prefix_length = 0
             if attempt or not fresh:
-                kept = yield from self._erase(here, text)
-            if text[kept:]:
-                yield from self._act(Action("input_text", text=text[kept:]), thought)
+                prefix_length = yield from self._erase(here, text)
+            if text[prefix_length:]:
+                yield from self._act(Action("input_text", text=text[prefix_length:]), thought)
 
     def _erase(self, field: Node, text: str) -> Doing[int]:
         """Deletes what is not the beginning of the text; gives how many characters of that stand there."""
         pairs = enumerate(zip(field.text, text, strict=False))
-        kept = next((i for i, (a, b) in pairs if a != b), min(len(field.text), len(text)))
+        prefix_length = next((i for i, (a, b) in pairs if a != b), min(len(field.text), len(text)))
         thought = f"I delete what stands there: {field.text[:_SHOWN]!r}."
-        for _ in range(len(field.text) - kept):
+        for _ in range(len(field.text) - prefix_length):
             key = self.screen.key("Backspace", "Delete")
             if key is None:
                 break
             yield from self._act(Action("click", at=key.bounds.center), thought)
-        return kept
+        return prefix_length
 
     # -- apps --------------------------------------------------------------------------------------------------
 
@@ -451,8 +452,8 @@ class _Play:
             follows = self._was(self.lines[place], place, other)
             if follows is not None:
                 self._left_at = self.at if place > self.at else self._left_at
-                for passed in self.lines[self.at : place]:
-                    self._pass(passed, other.before)
+                for line in self.lines[self.at : place]:
+                    self._pass(line, other.before)
                 self.at = follows
                 return
         if self.lines[self.at].verb in ("open", "ask", "offer") or self.screen.look == other.before.look:
@@ -475,19 +476,19 @@ class _Play:
     def _pass(self, line: FlatMove, before: Targets) -> None:
         """Takes from a line that someone else's act has passed over what later lines may use."""
         self.values |= {name: self._filled(value) for name, value in (line.move.set or {}).items()}
-        read = line.move.read
-        value = (before.value(read) or self.screen.value(read)) if read is not None else None
-        if read is not None and value is not None:
-            self.values[read.into] = value
+        reading = line.move.read
+        value = (before.value(reading) or self.screen.value(reading)) if reading is not None else None
+        if reading is not None and value is not None:
+            self.values[reading.into] = value
 
     def _was(self, line: FlatMove, place: int, other: TakenOver) -> int | None:
         """Where it goes on if an act was this line's move, or began it; None where it was another."""
-        done, move, before = other.done, line.move, other.before
-        if done.kind == "input_text" and isinstance(move.type, Typed):
+        action, move, before = other.done, line.move, other.before
+        if action.kind == "input_text" and isinstance(move.type, Typed):
             field = before.field(self._filled(move.type.into))
-            typed = field is not None and field.focused and same_text(done.text or "", self._filled(move.type.text))
-            return line.to["next"] if typed else None
-        if done.kind not in ("click", "long_press") or done.at is None:
+            same = field is not None and field.focused and same_text(action.text or "", self._filled(move.type.text))
+            return line.to["next"] if same else None
+        if action.kind not in ("click", "long_press") or action.at is None:
             return None
         node = None
         match line.verb:
@@ -496,16 +497,16 @@ class _Play:
             case "turn_on" | "turn_off":
                 node = before.switch(self._filled(getattr(move, line.verb)))
             case "open":
-                reached = self._packages.get(self._filled(move.open or "").casefold())
-                return place if reached and reached == self.screen.package != before.package else None
-        if node is None or not before.tappable(node).bounds.holds(*done.at):
+                package = self._packages.get(self._filled(move.open or "").casefold())
+                return place if package and package == self.screen.package != before.package else None
+        if node is None or not before.tappable(node).bounds.holds(*action.at):
             return None
         return line.to["next"]
 
     def _app_of(self, package: str) -> str:
         """What the app of a package is called; empty for the home screen."""
-        opened = (self.lines[place].move.open for place, _ in reversed(self._trail))
-        names = [self._filled(name) for name in opened if name]
+        app_names = (self.lines[place].move.open for place, _ in reversed(self._trail))
+        names = [self._filled(name) for name in app_names if name]
         return next((name for name in names if self._packages.get(name.casefold()) == package), "")
 
     def _newest(self, before: Targets) -> int:
@@ -548,12 +549,12 @@ _WORDS = {
 """The acts of the bare words, and the thoughts with them."""
 
 
-def _alike(done: Action, proposed: Action) -> bool:
+def _alike(action: Action, proposed: Action) -> bool:
     """Whether what was done is what was proposed, or a touch so near that it meant the same."""
-    if done.at is None or proposed.at is None:
-        return done == proposed
-    near = max(abs(done.at[0] - proposed.at[0]), abs(done.at[1] - proposed.at[1])) <= _NEAR
-    return (done.kind, done.text, done.direction) == (proposed.kind, proposed.text, proposed.direction) and near
+    if action.at is None or proposed.at is None:
+        return action == proposed
+    near = max(abs(action.at[0] - proposed.at[0]), abs(action.at[1] - proposed.at[1])) <= _NEAR
+    return (action.kind, action.text, action.direction) == (proposed.kind, proposed.text, proposed.direction) and near
 
 
 def same_text(one: str, other: str) -> bool:

@@ -135,10 +135,10 @@ def _node(screen: Targets, at: Point) -> Node | None:
     under = [node for node in reversed(screen.nodes) if node.bounds.holds(*at)]
     target = next((node for node in under if node.clickable or node.checkable), None)
     inner = [n for n in screen.nodes if target is not None and n.bounds.cut(target.bounds) == n.bounds]
-    named = [node for node in ([target] if target is not None else under) + inner if node.label and not is_field(node)]
-    if target is None or not named:
-        return named[0] if named else None
-    return replace(target, text=named[0].label) if not target.label else target
+    nodes = [node for node in ([target] if target is not None else under) + inner if node.label and not is_field(node)]
+    if target is None or not nodes:
+        return nodes[0] if nodes else None
+    return replace(target, text=nodes[0].label) if not target.label else target
 
 
 def _target(screen: Targets, node: Node | None, at: Point) -> str | Target:

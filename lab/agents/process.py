@@ -84,8 +84,8 @@ class ProcessAgent:
             if not self._briefed:
                 self._briefed, self._told, self._seen = True, 0, set()
                 lines.append(brief_line(brief))
-            done = [done_line(step, seen=step.index in self._seen) for step in history[self._told :]]
-            lines.append(observation_line(brief, screen, done, turn, self._picture(screen, turn)))
+            done_lines = [done_line(step, seen=step.index in self._seen) for step in history[self._told :]]
+            lines.append(observation_line(brief, screen, done_lines, turn, self._picture(screen, turn)))
             answer = self._ask(program, b"".join(encode(line) + b"\n" for line in lines))
             self._told = turn
             self._seen.add(turn)
@@ -172,11 +172,11 @@ class ProcessAgent:
 
 def _sent(lines: Sequence[ToProgram], sha256: str) -> Prompt:
     """The lines as they were sent, but for the picture, whose sha256 stands in the place of its bytes or path."""
-    pictured = False
+    has_picture = False
     texts = []
     for line in lines:
         if isinstance(line, ObservationLine) and line.screenshot is not None:
             line = msgspec.structs.replace(line, screenshot=f"sha256:{sha256}")
-            pictured = True
+            has_picture = True
         texts.append(encode(line).decode())
-    return Prompt("\n".join(texts), (sha256,) if pictured else ())
+    return Prompt("\n".join(texts), (sha256,) if has_picture else ())

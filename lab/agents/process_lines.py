@@ -196,7 +196,7 @@ def done_line(step: Step, *, seen: bool) -> Done:
 
 
 def observation_line(
-    brief: Brief, screen: Screen, done: Sequence[Done], turn: int, picture: str | None
+    brief: Brief, screen: Screen, done_lines: Sequence[Done], turn: int, picture: str | None
 ) -> ObservationLine:
     """The screen of turn number `turn` (from 0), and what was done since the last one."""
     return ObservationLine(
@@ -205,7 +205,7 @@ def observation_line(
         size=screen.size,
         activity=screen.activity,
         time=screen.at,
-        done=tuple(done),
+        done=tuple(done_lines),
         nodes=node_lines(screen.tree),
         screenshot=picture,
     )
@@ -262,10 +262,10 @@ def _target(
             raise LabError(what, f"field {name}: names a target that {field} names too")
         if not 0 <= number < len(nodes):
             raise LabError(what, f"field {name}: there is no element {number}; the last is {len(nodes) - 1}")
-        shown = nodes[number].bounds.cut(Bounds(0, 0, width, height))
-        if not shown.area:
+        visible = nodes[number].bounds.cut(Bounds(0, 0, width, height))
+        if not visible.area:
             raise LabError(what, f"field {name}: element {number} has no place on the screen")
-        return shown.center
+        return visible.center
     if at is None:
         return None
     x, y = round(at[0]), round(at[1])

@@ -68,7 +68,7 @@ def _option(move: Move, text: str) -> str | None:
         for phrase in (option, *others)
         if _names(text, phrase)
     ]
-    return max(matches, key=lambda one: one[0])[1] if matches else None
+    return max(matches, key=lambda match: match[0])[1] if matches else None
 
 
 def _names(text: str, phrase: str) -> bool:

@@ -196,20 +196,20 @@ class Targets:
 
     # -- values ------------------------------------------------------------------------------------------------
 
-    def value(self, read: Read) -> str | None:
+    def value(self, reading: Read) -> str | None:
         """What is read of the screen; None where the words are not on it."""
-        if read.beside:
-            text = self._beside(read.beside)
-            return _between(text, read) if text is not None else None
+        if reading.beside:
+            text = self._beside(reading.beside)
+            return _between(text, reading) if text is not None else None
         texts = (text for node in reversed((*self.nodes, *self.notices)) for text in (node.text, node.desc) if text)
-        return next((value for text in texts if (value := _between(text, read))), None)
+        return next((value for text in texts if (value := _between(text, reading))), None)
 
     def _beside(self, label: str) -> str | None:
         """What stands to the right of a label, else what stands below it."""
-        named = self.find(Target(label))
-        if named is None:
+        label_node = self.find(Target(label))
+        if label_node is None:
             return None
-        box = named.bounds
+        box = label_node.bounds
         others = [node for node in self.nodes if node.label and not mentions(node.label, label)]
         row = [
             n for n in others if n.bounds.left >= box.right and n.bounds.top < box.bottom > box.top < n.bounds.bottom
@@ -221,12 +221,12 @@ class Targets:
         return nearest.label.strip() if nearest is not None else None
 
 
-def _between(text: str, read: Read) -> str | None:
+def _between(text: str, reading: Read) -> str | None:
     """The part of a text after the last time some words stand in it, and before others."""
-    place = text.casefold().rfind(read.after.casefold()) if read.after else 0
-    rest = text[place + len(read.after) :] if place >= 0 else ""
-    stop = rest.casefold().find(read.until.casefold()) if read.until else rest.find("\n") if read.after else -1
-    if stop < 0 and read.until:
+    place = text.casefold().rfind(reading.after.casefold()) if reading.after else 0
+    rest = text[place + len(reading.after) :] if place >= 0 else ""
+    stop = rest.casefold().find(reading.until.casefold()) if reading.until else rest.find("\n") if reading.after else -1
+    if stop < 0 and reading.until:
         return None
     return (rest[:stop] if stop >= 0 else rest).strip() or None
 

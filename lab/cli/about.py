@@ -120,7 +120,7 @@ def tasks(args: TasksArguments) -> int:
                 nodes=len(task.tdg.walk()),
                 units=len(task.units),
                 path=str(path),
-                playbooks={one.name: one.fault for one in task.playbooks} if may_see else {},
+                playbooks={playbook.name: playbook.fault for playbook in task.playbooks} if may_see else {},
             )
         )
     emit(lines, _tell_faults if args.files else _tell_tasks, json=args.json)
@@ -132,12 +132,12 @@ def _environment_tasks(args: TasksArguments, address: str) -> int:
     from lab.runs.task_source import EnvironmentTasks
     from simulators.environments.address import read_address
 
-    shown, source = read_address(address).shown, EnvironmentTasks(address, args.seed)
+    environment_name, source = read_address(address).shown, EnvironmentTasks(address, args.seed)
     try:
-        found = [source.task(name) for name in args.files] if args.files else source.tasks()
+        environment_tasks = [source.task(name) for name in args.files] if args.files else source.tasks()
     finally:
         source.close()
-    lines = [_environment_line(task, shown) for task in found]
+    lines = [_environment_line(task, environment_name) for task in environment_tasks]
     emit(lines, _tell_named if args.files else _tell_environment, json=args.json, nothing="it has no tasks")
     return 0
 
@@ -232,8 +232,8 @@ def _tell_personas(lines: list[PersonaLine]) -> None:
     print_table(["persona", "name", "occupation", "log", "noisy log"], rows, wide="occupation")
 
 
-def _named(files: list[str], known: dict[str, Path]) -> list[tuple[str, Path]]:
-    return [(file, known.get(file, Path(file))) for file in files] or list(known.items())
+def _named(files: list[str], paths_by_name: dict[str, Path]) -> list[tuple[str, Path]]:
+    return [(file, paths_by_name.get(file, Path(file))) for file in files] or list(paths_by_name.items())
 
 
 def _entries(profile: Path, source: Any) -> int | None:
@@ -290,14 +290,14 @@ def keys(args: Arguments) -> int:
     """Every binding with the keys in force; exit 3 where the settings' keymap names what is none."""
     from screens.keymap import keymap_of, named_bindings
 
-    settings, wrong, moved = load(), None, dict[str, str]()
+    settings, wrong, keymap = load(), None, dict[str, str]()
     try:
-        moved = keymap_of(settings.keymap).keys
+        keymap = keymap_of(settings.keymap).keys
     except LabError as error:
         wrong = error
     lines = [
-        KeyLine(one.id, moved.get(one.id, one.keys), one.keys, one.word, one.tooltip)
-        for one in named_bindings().values()
+        KeyLine(binding.id, keymap.get(binding.id, binding.keys), binding.keys, binding.word, binding.tooltip)
+        for binding in named_bindings().values()
     ]
     emit(
         lines,

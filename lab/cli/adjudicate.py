@@ -166,7 +166,7 @@ def _check_options(args: AdjudicateArguments) -> None:
     """Raises `LabError` where options stand beside each other that do not go together."""
     settles = _settling(args)
     at_once = {"--majority": args.majority, "--by-rater": args.by_rater, "--undo": args.undo}
-    ways = [*settles, *(name for name, given in at_once.items() if given), *(["--from"] * bool(args.source))]
+    ways = [*settles, *(name for name, value in at_once.items() if value), *(["--from"] * bool(args.source))]
     if args.all_but_one and not ways:
         ways = ["--majority"]
     if len(ways) > 1:
@@ -200,20 +200,22 @@ def _queue(chair: AdjudicationSession, field: str = "") -> Queue:
     queue = chair.queue(gathered(chair.store, chair.study))
     if not field:
         return queue
-    still, done = ([one for one in some if one.spot.field == field] for some in (queue.open, queue.settled))
-    return queue._replace(open=still, settled=done)
+    open_places = [place for place in queue.open if place.spot.field == field]
+    settled_places = [place for place in queue.settled if place.spot.field == field]
+    return queue._replace(open=open_places, settled=settled_places)
 
 
 def _check_field(chair: AdjudicationSession, field: str) -> None:
     """Raises `LabError` where no question has that id."""
     if field and chair.study.protocol.field(field) is None:
-        raise LabError("adjudicate", f"--field: {none_of(field, [one.id for one in chair.study.protocol.fields])}")
+        ids = [protocol_field.id for protocol_field in chair.study.protocol.fields]
+        raise LabError("adjudicate", f"--field: {none_of(field, ids)}")
 
 
 def _settling(args: AdjudicateArguments) -> list[str]:
     """Those of the options given by which one item is settled."""
-    given = {"--value": args.value, "--missing": args.missing, "--withdraw": args.withdraw}
-    return [name for name, value in given.items() if value]
+    options = {"--value": args.value, "--missing": args.missing, "--withdraw": args.withdraw}
+    return [name for name, value in options.items() if value]
 
 
 # -- one item ----------------------------------------------------------------------------------------------------
@@ -274,12 +276,12 @@ def _reason(study: Study, args: AdjudicateArguments) -> str:
     """Why, as it was typed, after the words of the protocol's reason where one is named."""
     if not args.reason_id:
         return args.reason or ""
-    known = study.protocol.reason_words(study.locale)
-    if args.reason_id not in known:
-        if not known:
+    reason_words = study.protocol.reason_words(study.locale)
+    if args.reason_id not in reason_words:
+        if not reason_words:
             raise LabError("adjudicate", f"--reason-id: {study.protocol.id} names no reasons.", "--reason says why.")
-        raise LabError("adjudicate", f"--reason-id: {none_of(args.reason_id, list(known))}")
-    return ": ".join(filter(None, (known[args.reason_id], args.reason)))
+        raise LabError("adjudicate", f"--reason-id: {none_of(args.reason_id, list(reason_words))}")
+    return ": ".join(filter(None, (reason_words[args.reason_id], args.reason)))
 
 
 def _from_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement]:
@@ -309,16 +311,20 @@ def _settlement(chair: AdjudicationSession, case: ItemAnswers, row: Row) -> Sett
 
 
 def _kept(
-    chair: AdjudicationSession, settled: list[SignedSettlement], args: AdjudicateArguments, batch: Batch | None = None
+    chair: AdjudicationSession,
+    settlements: list[SignedSettlement],
+    args: AdjudicateArguments,
+    batch: Batch | None = None,
 ) -> int:
     lines = []
-    for one in settled:
+    for settlement in settlements:
         case = None
-        if one.what.moves:
+        if settlement.what.moves:
             case = chair.case(
-                chair.store.studies.unit(chair.study, one.unit), FieldReference(one.what.target, one.what.field)
+                chair.store.studies.unit(chair.study, settlement.unit),
+                FieldReference(settlement.what.target, settlement.what.field),
             )
-        lines.append(settled_line(one, case))
+        lines.append(settled_line(settlement, case))
     emit(
         Adjudications(chair.study.id, chair.study.version, tuple(lines), batch.left if batch is not None else {}),
         lambda _: tell_settled(lines, chair.store.path.name, batch.left_words if batch is not None else ""),
@@ -331,11 +337,11 @@ def _gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
     """Writes what is settled with a value as the lines that `hitlab study new --gold` reads, to a new file."""
     from annotators.gold import GoldLine
 
-    standing = sorted(chair.store.adjudications.settled(chair.study).items())
+    settlements = sorted(chair.store.adjudications.settled(chair.study).items())
     lines = [
-        encode(GoldLine(one.what.value, unit, "", spot.target, spot.field, one.what.reason))
-        for (unit, spot), one in standing
-        if one.what.reason_missing is None
+        encode(GoldLine(settlement.what.value, unit, "", spot.target, spot.field, settlement.what.reason))
+        for (unit, spot), settlement in settlements
+        if settlement.what.reason_missing is None
     ]
     if not lines:
         raise LabError("adjudicate", "nothing is settled yet; no gold was written.")
@@ -379,8 +385,8 @@ def rows_of(name: str) -> list[tuple[str, Row]]:
             continue
         where = f"{what}, line {number}"
         value, notes = read_json(line, where)
-        for place, stood in notes:
-            raise LabError(where, f"field {place}: holds a {stood}")
+        for place, oddity in notes:
+            raise LabError(where, f"field {place}: holds a {oddity}")
         row: Row = convert(value, Row, where)
         count = (row.value is not None) + (row.missing is not None) + row.withdrawn
         if count != 1:
@@ -406,10 +412,10 @@ def value_at(study: Study, case: ItemAnswers, words: str) -> Any:
     if field.kind in ("nominal", "ordinal"):
         return words
     if field.kind == "flag":
-        known = {"yes": True, "true": True, "no": False, "false": False}
-        if words.casefold() not in known:
+        flag_values = {"yes": True, "true": True, "no": False, "false": False}
+        if words.casefold() not in flag_values:
             raise LabError(field.id, f"{words!r} is neither yes nor no.")
-        return known[words.casefold()]
+        return flag_values[words.casefold()]
     return typed_value(field, words)
 
 

@@ -144,14 +144,15 @@ def queue_output(study: Study, queue: Queue) -> QueueTold:
     )  # fmt: skip
 
 
-def _dispute(one: DisputedPlace) -> DisputeLine:
-    counts, most = tuple(map(_count, one.counts)), _count(one.majority) if one.majority is not None else None
-    settled = settled_line(one.settled) if one.settled is not None else None
-    return DisputeLine(one.unit, one.spot.target, one.spot.field, counts, one.moves, most, settled)
+def _dispute(dispute: DisputedPlace) -> DisputeLine:
+    counts = tuple(map(_count, dispute.counts))
+    most = _count(dispute.majority) if dispute.majority is not None else None
+    settlement = settled_line(dispute.settled) if dispute.settled is not None else None
+    return DisputeLine(dispute.unit, dispute.spot.target, dispute.spot.field, counts, dispute.moves, most, settlement)
 
 
-def _count(one: AnswerCount) -> CountLine:
-    return CountLine(one.value, one.reason or None, one.people)
+def _count(answer: AnswerCount) -> CountLine:
+    return CountLine(answer.value, answer.reason or None, answer.people)
 
 
 def case_output(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
@@ -175,16 +176,17 @@ def _voice(voice: MaskedAnswer) -> VoiceLine:
     )  # fmt: skip
 
 
-def settled_line(one: SignedSettlement, case: ItemAnswers | None = None) -> SettledLine:
+def settled_line(settlement: SignedSettlement, case: ItemAnswers | None = None) -> SettledLine:
     """What was settled; raters are named as they are in its case, and by nothing where there is none."""
-    what = one.what
+    what = settlement.what
     moves = tuple(
         MoveLine(case.called(move.rater) if case is not None else "", move.was, move.now, move.code, move.why)
         for move in what.moves
     )
     return SettledLine(
-        one.unit, what.target, what.field, what.value, what.reason_missing, what.by_means, what.reason, what.minutes,
-        moves, one.by.id, one.at, what.judges_seen, what.withdrawn, what.reason_id, what.batch,
+        settlement.unit, what.target, what.field, what.value, what.reason_missing, what.by_means, what.reason,
+        what.minutes, moves, settlement.by.id, settlement.at, what.judges_seen, what.withdrawn, what.reason_id,
+        what.batch,
     )  # fmt: skip
 
 
@@ -208,13 +210,13 @@ def tell_queue(queue: QueueTold) -> None:
         print_table(
             ["", "item", "question", "answers", "moves alpha by"],
             [
-                [one.unit, one.target or "-", one.field, _counts(one), _moved(one.moves)]
-                for one in queue.open[:_SHOWN]
+                [dispute.unit, dispute.target or "-", dispute.field, _counts(dispute), _moved(dispute.moves)]
+                for dispute in queue.open[:_SHOWN]
             ],
         )  # fmt: skip
         if len(queue.open) > _SHOWN:
             say(f"and {len(queue.open) - _SHOWN:,} more (--json)")
-    majority = sum(one.majority is not None for one in queue.open)
+    majority = sum(dispute.majority is not None for dispute in queue.open)
     summary = f"{len(queue.open):,} to settle, {majority:,} of them with a majority; {len(queue.settled):,} settled"
     say(summary if queue.open or queue.settled else "nothing to settle: people differ on nothing that is handed in")
     if queue.waiting:
@@ -222,8 +224,8 @@ def tell_queue(queue: QueueTold) -> None:
         say(f"{runs} until all its raters have handed it in" if queue.waiting == 1 else f"{runs} until all have")
 
 
-def _counts(one: DisputeLine) -> str:
-    return ", ".join(so_many(count.people, value_words(count.value, count.missing)) for count in one.said)
+def _counts(dispute: DisputeLine) -> str:
+    return ", ".join(so_many(count.people, value_words(count.value, count.missing)) for count in dispute.said)
 
 
 def _moved(by: float | None) -> str:
@@ -238,10 +240,10 @@ def tell_case(case: CaseTold) -> None:
         ["", "answer", "step", "flags", "sure", "note"],
         [
             [
-                one.rater, value_words(one.value, one.missing), str(one.step or ""), ", ".join(one.flags),
-                "" if one.confidence is None else f"{one.confidence:g}", one.note or one.cites,
+                voice.rater, value_words(voice.value, voice.missing), str(voice.step or ""), ", ".join(voice.flags),
+                "" if voice.confidence is None else f"{voice.confidence:g}", voice.note or voice.cites,
             ]
-            for one in voices
+            for voice in voices
         ],
         wide="note",
     )  # fmt: skip
@@ -254,17 +256,18 @@ def tell_case(case: CaseTold) -> None:
         say(f"closed    {case.closed}")
 
 
-def _settled_words(one: SettledLine) -> str:
-    if one.withdrawn:
-        return f"no more: {one.reason}"
-    minutes = f", {one.minutes:g} min" if one.minutes is not None else ""
-    return f"{value_words(one.value, one.missing)} by {one.means}{minutes}, {one.by}: {one.reason}"
+def _settled_words(settlement: SettledLine) -> str:
+    if settlement.withdrawn:
+        return f"no more: {settlement.reason}"
+    minutes = f", {settlement.minutes:g} min" if settlement.minutes is not None else ""
+    value = value_words(settlement.value, settlement.missing)
+    return f"{value} by {settlement.means}{minutes}, {settlement.by}: {settlement.reason}"
 
 
-def tell_settled(lines: Sequence[SettledLine], db: str, left: str = "") -> None:
-    for one in lines[:_SHOWN]:
-        where = ", ".join(part for part in (one.unit, one.target, one.field) if part)
-        say(f"{where}: {_settled_words(one)}")
+def tell_settled(lines: Sequence[SettledLine], db: str, open_words: str = "") -> None:
+    for settlement in lines[:_SHOWN]:
+        where = ", ".join(part for part in (settlement.unit, settlement.target, settlement.field) if part)
+        say(f"{where}: {_settled_words(settlement)}")
     if len(lines) > _SHOWN:
         say(f"and {len(lines) - _SHOWN:,} more")
-    say(f"{len(lines):,} kept in {db}" + (f"; left open: {left}" if left else ""))
+    say(f"{len(lines):,} kept in {db}" + (f"; left open: {open_words}" if open_words else ""))

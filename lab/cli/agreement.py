@@ -136,28 +136,28 @@ _CORRECTED = ("kappa", "alpha", "ac1", "ac2")
 """What the names of those hold that Landis and Koch's words are about."""
 
 
-def tell_agreement(result: StudyAgreement, shown: Mapping[str, str]) -> None:
-    """A table for each question, part of its items and whose answers are compared; `shown` are questions in words."""
+def tell_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> None:
+    """A table for each question, part of its items and whose answers are compared; `questions` gives them in words."""
     say(f"{result.study} v{result.version}: {result.title}{'   locked' if result.locked else ''}")
     if not result.agreements:
         say("Nothing that is asked in it can be compared.")
         return
-    if any(one.low is not None for one in result.agreements):
+    if any(number.low is not None for number in result.agreements):
         say(_ways(result.how, result.agreements[0].clusters))
-    if any(one.planned and one.value is not None for one in result.agreements):
+    if any(number.planned and number.value is not None for number in result.agreements):
         say("A star marks what was planned.")
     all_of = (*result.agreements, *result.evidence)
-    for (field, part, between), group in groupby(all_of, lambda one: (one.field, one.part, one.between)):
+    for (field, part, between), group in groupby(all_of, lambda number: (number.field, number.part, number.between)):
         numbers = list(group)
         say("")
-        say(" · ".join(filter(None, (shown.get(field, field), part, between))))
+        say(" · ".join(filter(None, (questions.get(field, field), part, between))))
         for heading, some in groupby(numbers, _n):
             _tell(heading, list(some))
 
 
 def _tell(n_words: str, numbers: Sequence[Agreement]) -> None:
-    if all(one.value is None and one.statistic == "agreement" for one in numbers):
-        for why in dict.fromkeys(one.undefined for one in numbers):
+    if all(number.value is None and number.statistic == "agreement" for number in numbers):
+        for why in dict.fromkeys(number.undefined for number in numbers):
             say(f"  no number: {why}")
         if numbers[0].reasons:
             say(f"  {_missing(numbers[0])}")
@@ -166,59 +166,64 @@ def _tell(n_words: str, numbers: Sequence[Agreement]) -> None:
     print_table(
         ["  statistic", "value", "interval", "in words"],
         [
-            [f"  {one.statistic}{' *' if one.planned else ''}", _value(one), _interval(one), _remark(one)]
-            for one in numbers
+            [
+                f"  {number.statistic}{' *' if number.planned else ''}",
+                _value(number),
+                _interval(number),
+                _remark(number),
+            ]
+            for number in numbers
         ],
         wide="in words",
     )
 
 
-def _ways(how: How, one: str) -> str:
+def _ways(how: How, cluster: str) -> str:
     share = f"{how.level * 100:g} %"
     if how.interval == "bootstrap":
-        return f"{share} intervals from {how.resamples:,} resamples of {one}s, seed {how.seed}."
-    made = f"{share} intervals by leaving out one {one} after another (jackknife-t, freed of skewness)."
-    return f"{made} Of a share of one item a {one}: Wilson's."
+        return f"{share} intervals from {how.resamples:,} resamples of {cluster}s, seed {how.seed}."
+    sentence = f"{share} intervals by leaving out one {cluster} after another (jackknife-t, freed of skewness)."
+    return f"{sentence} Of a share of one item a {cluster}: Wilson's."
 
 
-def _n(one: Agreement) -> str:
+def _n(number: Agreement) -> str:
     """The n of a number, as a line of words."""
     parts = [
-        f"{one.places:,} item{'' if one.places == 1 else 's'}",
-        f"{one.traces:,} {one.clusters}{'' if one.traces == 1 else 's'}",
-        f"{one.raters:,} rater{'' if one.raters == 1 else 's'}",
+        f"{number.places:,} item{'' if number.places == 1 else 's'}",
+        f"{number.traces:,} {number.clusters}{'' if number.traces == 1 else 's'}",
+        f"{number.raters:,} rater{'' if number.raters == 1 else 's'}",
     ]  # fmt: skip
-    return f"n: {', '.join(parts)}; {_missing(one) if one.missing or one.reasons else 'none missing'}"
+    return f"n: {', '.join(parts)}; {_missing(number) if number.missing or number.reasons else 'none missing'}"
 
 
-def _missing(one: Agreement) -> str:
+def _missing(number: Agreement) -> str:
     """The share of answers that are missing, and why."""
-    why = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in one.reasons.items())
-    return f"{rounded(one.missing, 1, 100)} % missing" + (f" ({why})" if why else "")
+    why = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in number.reasons.items())
+    return f"{rounded(number.missing, 1, 100)} % missing" + (f" ({why})" if why else "")
 
 
-def _value(one: Agreement) -> str:
-    return "undefined" if one.value is None else _number(one, one.value)
+def _value(number: Agreement) -> str:
+    return "undefined" if number.value is None else _number(number, number.value)
 
 
-def _interval(one: Agreement) -> str:
-    if one.low is None or one.high is None:
+def _interval(number: Agreement) -> str:
+    if number.low is None or number.high is None:
         return "-"
-    return f"{_number(one, one.low)} to {_number(one, one.high)}"
+    return f"{_number(number, number.low)} to {_number(number, number.high)}"
 
 
-def _number(one: Agreement, value: float) -> str:
-    return f"{rounded(value, 1, 100)} %" if is_share(one) else rounded(value, 3)
+def _number(number: Agreement, value: float) -> str:
+    return f"{rounded(value, 1, 100)} %" if is_share(number) else rounded(value, 3)
 
 
-def _remark(one: Agreement) -> str:
+def _remark(number: Agreement) -> str:
     """Why there is no value or no interval; else Landis and Koch's words, where they mean something."""
-    if one.value is None:
-        return one.undefined
-    if one.low is None:
-        return f"no interval: {one.no_interval}"
-    corrected = any(name in one.statistic for name in _CORRECTED) and " minus " not in one.between
-    return words(one) if corrected else ""
+    if number.value is None:
+        return number.undefined
+    if number.low is None:
+        return f"no interval: {number.no_interval}"
+    corrected = any(name in number.statistic for name in _CORRECTED) and " minus " not in number.between
+    return words(number) if corrected else ""
 
 
 class CaseValue(msgspec.Struct, frozen=True):
@@ -243,14 +248,14 @@ def tell_cases(file: str, *, as_json: bool) -> int:
     results = computed(Path(file))
     values = [
         CaseValue(
-            one.id,
-            one.statistic,
-            one.value,
-            one.undefined,
-            one.expected,
-            _agrees(one.value, one.expected, results.tolerance),
+            case.id,
+            case.statistic,
+            case.value,
+            case.undefined,
+            case.expected,
+            _agrees(case.value, case.expected, results.tolerance),
         )
-        for one in results.cases
+        for case in results.cases
     ]
     emit(values, lambda _: _tell_cases(values, results.tolerance), json=as_json)
     return 0
@@ -258,11 +263,11 @@ def tell_cases(file: str, *, as_json: bool) -> int:
 
 def _tell_cases(values: list[CaseValue], tolerance: float) -> None:
     if values:
-        print_table(["case", "value", "expected", "statistic"], [_case_row(one) for one in values], wide="statistic")
-    compared = [one for one in values if one.agrees is not None]
+        print_table(["case", "value", "expected", "statistic"], [_case_row(case) for case in values], wide="statistic")
+    agreements = [case.agrees for case in values if case.agrees is not None]
     say(
-        f"\n{len(values):,} case{'' if len(values) == 1 else 's'}; {sum(one.agrees is True for one in compared):,} of "
-        f"{len(compared):,} agree to {tolerance:g}"
+        f"\n{len(values):,} case{'' if len(values) == 1 else 's'}; {sum(agreements):,} of "
+        f"{len(agreements):,} agree to {tolerance:g}"
     )
 
 
@@ -272,10 +277,10 @@ def _agrees(value: float | None, expected: float | None, tolerance: float) -> bo
     return value is not None and abs(value - expected) <= tolerance
 
 
-def _case_row(one: CaseValue) -> list[str]:
-    value = f"undefined ({one.undefined})" if one.value is None else f"{one.value:.6f}"
-    beside = "" if one.expected is None else f"{one.expected:.6f}{'' if one.agrees else ' differs'}"
-    return [one.id, value, beside, one.statistic]
+def _case_row(case: CaseValue) -> list[str]:
+    value = f"undefined ({case.undefined})" if case.value is None else f"{case.value:.6f}"
+    beside = "" if case.expected is None else f"{case.expected:.6f}{'' if case.agrees else ' differs'}"
+    return [case.id, value, beside, case.statistic]
 
 
 class StudyRaters(msgspec.Struct, frozen=True):
@@ -329,29 +334,29 @@ def raters(args: RatersArguments) -> int:
     return 0
 
 
-def tell_raters(result: StudyRaters, shown: Mapping[str, str]) -> None:
-    """A block for each rater; `shown` are questions in words."""
+def tell_raters(result: StudyRaters, questions: Mapping[str, str]) -> None:
+    """A block for each rater; `questions` gives questions in words."""
     say(f"{result.study} v{result.version}: {result.title}")
     if not result.raters:
         say("Nobody was dealt anything yet, and nobody has answered.")
         return
     say("The rest at an item are more than half of the other people; a judge is held against all people.")
-    for one in result.raters:
+    for rater in result.raters:
         say("")
-        _tell_rater(one, shown)
+        _tell_rater(rater, questions)
 
 
-def _tell_rater(one: RaterNumbers, shown: Mapping[str, str]) -> None:
-    say(head_words(one))
-    if not one.answers:
+def _tell_rater(rater: RaterNumbers, questions: Mapping[str, str]) -> None:
+    say(head_words(rater))
+    if not rater.answers:
         return
-    say(f"  {pace_words(one)}")
+    say(f"  {pace_words(rater)}")
     rows = [
         [f"  {line.name}", value_words(line), interval_words(line), n_words(line.number), line.beside]
-        for line in lines_of(one, shown)
+        for line in lines_of(rater, questions)
     ]
     print_table(["  number", "value", "interval", "n", "beside"], rows, wide="beside")
-    for line in (*stretch_lines("pace", one.pace, "s"), *stretch_lines("as the rest", one.along, "%")):
+    for line in (*stretch_lines("pace", rater.pace, "s"), *stretch_lines("as the rest", rater.along, "%")):
         say(f"  {line}")
-    for line in apart_words(one):
+    for line in apart_words(rater):
         say(f"  {line}")

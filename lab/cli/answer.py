@@ -224,10 +224,10 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
     plan = _plan(args, settings, people)
     with open_store(settings) as store, serving(store, plan, lambda error: warn(error.sentence)) as server:
         if headless:
-            codes, place = tuple(one.id for one in plan.people), place_of(server, plan)
-            served = EndpointServed(server.base, plan.access.token, str(store.path), codes)
+            codes, place = tuple(person.id for person in plan.people), place_of(server, plan)
+            endpoint = EndpointServed(server.base, plan.access.token, str(store.path), codes)
             with end_signals() as end:
-                _tell(served, place, as_json=args.json)
+                _tell(endpoint, place, as_json=args.json)
                 end.wait_for_end()
             return 0
         from screens.navigation import Opening
@@ -291,11 +291,11 @@ def _llm(name: str, settings: Settings) -> Llm:
     return llm
 
 
-def _tell(served: EndpointServed, place: EndpointPlace, *, as_json: bool) -> None:
+def _tell(endpoint: EndpointServed, place: EndpointPlace, *, as_json: bool) -> None:
     if as_json:
-        print_json(served)
+        print_json(endpoint)
         return
-    say(f"{', '.join(served.people)} answers at {served.base}")
+    say(f"{', '.join(endpoint.people)} answers at {endpoint.base}")
     for note in place.notes:
         say(f"  {note}")
     if place.close_after:

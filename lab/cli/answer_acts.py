@@ -87,8 +87,8 @@ def _state(line: ConversationLine) -> str:
 
 def waiting_words(since: str) -> str:
     """For how long something waits, in words."""
-    passed = max(0, int((datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()))
-    return f"{passed // 60} min {passed % 60} s" if passed >= 60 else f"{passed} s"
+    seconds = max(0, int((datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()))
+    return f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
 
 
 def act(args: AnswerActArguments, settings: Settings) -> int:
@@ -105,8 +105,9 @@ def act(args: AnswerActArguments, settings: Settings) -> int:
                 raise LabError(f"run {run}", "waits for no answer.", "`hitlab answer --list` says what does.")
             give_reply(store, turn, _typed_reply(args, turn, by))
         trace = store.runs.trace(run)
-    done = ReplyGiven(run, trace.status, trace.questions, trace.replies)
-    emit(done, lambda it: say(f"run {it.run}: {it.replies} of {it.questions} answered, {it.status}"), json=args.json)
+    result = ReplyGiven(run, trace.status, trace.questions, trace.replies)
+    words = f"run {run}: {trace.replies} of {trace.questions} answered, {trace.status}"
+    emit(result, lambda _: say(words), json=args.json)
     return 0
 
 

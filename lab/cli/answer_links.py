@@ -41,13 +41,13 @@ def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str])
     url = checked_url(args.url or LOCAL)
     until = expiry(args.until) if args.until else ""
     with open_store(settings, create=False) as store:
-        linked = _linked(store)
-        again = named_people(args.again, linked, "--again")
-        revoked = named_people(args.revoke, linked, "--revoke")
-        _revoke(store, [*again, *revoked], settings.person)
-        wanted = [*people, *(code for code in again if code not in people)]
-        made = make_missing(store, None, wanted, url, by=settings.person, until=until, shared=args.shared)
-        result = AnswerLinks(tuple(_rows(store, made)))
+        link_holders = _linked(store)
+        again = named_people(args.again, link_holders, "--again")
+        revoked_people = named_people(args.revoke, link_holders, "--revoke")
+        _revoke(store, [*again, *revoked_people], settings.person)
+        recipients = [*people, *(code for code in again if code not in people)]
+        new_links = make_missing(store, None, recipients, url, by=settings.person, until=until, shared=args.shared)
+        result = AnswerLinks(tuple(_rows(store, new_links)))
     emit(result, lambda _: _tell(result), json=args.json)
     return 0
 
@@ -74,10 +74,10 @@ def _revoke(store: Store, people: Sequence[str], by: str) -> None:
             revoke_link(store, link, by=by)
 
 
-def _rows(store: Store, made: dict[str, str]) -> list[PersonLink]:
+def _rows(store: Store, new_links: dict[str, str]) -> list[PersonLink]:
     last: dict[str, Link] = {link.rater: link for link in links_of(store, None)}
     at = now()
-    return [person_link(link, at, made.get(code, "")) for code, link in last.items()]
+    return [person_link(link, at, new_links.get(code, "")) for code, link in last.items()]
 
 
 def _tell(result: AnswerLinks) -> None:

@@ -55,14 +55,14 @@ def swap_answers(
             raise LabError(
                 f"run {trace.id}", "was given no reply other than its own.", "None of them fits its questions."
             )
-        done = []
+        replies = []
         for number, reply in enumerate(swapped(store, trace.id, plan_list, person=settings.person, user=user), 1):
-            done.append(reply)
+            replies.append(reply)
             warn(f"{number}/{len(plan_list)}: step {plan_list[number - 1].at + 1}, {_donors(reply)}: {_end(reply)}")
-        questions = tuple(compared(store, trace, plan_list, done))
-    made = sum(bool(reply.run) for reply in done)
-    emit(AnswerSwap(trace.id, trace.task.id, trace.agent.id, made, questions), _tell, json=json)
-    return 0 if made else 1
+        questions = tuple(compared(store, trace, plan_list, replies))
+    fork_count = sum(bool(reply.run) for reply in replies)
+    emit(AnswerSwap(trace.id, trace.task.id, trace.agent.id, fork_count, questions), _tell, json=json)
+    return 0 if fork_count else 1
 
 
 def _check(trace: Trace, user: str | None) -> None:

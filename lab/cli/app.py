@@ -39,12 +39,12 @@ def show_home(db: str | None, window: bool | None) -> int:
 
     settings = load(db=db, window=window)
     # A file that is named on the command line is one that is there; another name is a slip of the hand.
-    with open_store(settings, create=db is None) as store, ExitStack() as served:
+    with open_store(settings, create=db is None) as store, ExitStack() as endpoints:
 
         def serve_endpoint(person: str) -> EndpointPlace:
             from lab.cli.endpoint_start import starter
 
-            return starter(store, served)(person)
+            return starter(store, endpoints)(person)
 
         return run_app(store, settings, Opening("home", serve_endpoint=serve_endpoint))
 

@@ -43,8 +43,8 @@ class StudyArguments(Arguments):
 class Command(argparse.ArgumentParser):
     """A command by its name alone: it becomes a parser, with all that it takes, once it is the one that was typed."""
 
-    def __init__(self, **described: Any) -> None:
-        self.described = described
+    def __init__(self, **options: Any) -> None:
+        self.described = options
         self.fill: Callable[[Parser], None]
 
     def __repr__(self) -> str:
@@ -70,9 +70,9 @@ class Parser(argparse.ArgumentParser):
     takes: type[Arguments] = Arguments
     """What the command's function is given."""
 
-    def __init__(self, **described: Any) -> None:
-        described.setdefault("formatter_class", formatter)
-        super().__init__(**described)
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("formatter_class", formatter)
+        super().__init__(**options)
         self.names: dict[str, NameKind] = {}
         """Of what the names are that are typed for an argument, by its `dest`: what a shell completes them with."""
         self.elsewhere: dict[str, str] = {}
@@ -81,9 +81,9 @@ class Parser(argparse.ArgumentParser):
     def runs(self, function: Callable[[A], int], arguments: type[A]) -> None:
         """Names what does this command, and the class of what it is given; it takes --db as every command does."""
 
-        def run(typed: Arguments) -> int:
+        def run(namespace: Arguments) -> int:
             values = arguments()
-            vars(values).update(vars(typed))
+            vars(values).update(vars(namespace))
             return function(values)
 
         self.takes = arguments
@@ -108,7 +108,8 @@ class Parser(argparse.ArgumentParser):
         """Exits with what this command does not take: said here, where its own options are known."""
         from lab.core.suggestion import suggestion
 
-        options = [one for action in self._actions if action.help != argparse.SUPPRESS for one in action.option_strings]
+        actions = [action for action in self._actions if action.help != argparse.SUPPRESS]
+        options = [option for action in actions for option in action.option_strings]
         near = next(filter(None, (suggestion(word.partition("=")[0], options) for word in rest if word[:1] == "-")), "")
         self.error(f"unrecognized arguments: {' '.join(rest)}{near}")
 
@@ -118,7 +119,7 @@ class Parser(argparse.ArgumentParser):
             return
         from lab.core.suggestion import question, suggestion
 
-        names = [str(one) for one in action.choices]
+        names = [str(choice) for choice in action.choices]
         near = question([self.elsewhere[value]]) if value in self.elsewhere else suggestion(str(value), names)
         if isinstance(action, argparse._SubParsersAction):
             problem = f"there is no {value!r}{near or '.'} `{self.prog} --help` lists what is."
@@ -251,9 +252,9 @@ class _LayoutAsWritten(_Layout, argparse.RawDescriptionHelpFormatter):
 
 
 def _columns() -> int:
-    named = os.environ.get("COLUMNS", "")
-    if named.isascii() and named.isdigit() and int(named):
-        return int(named)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and int(columns):
+        return int(columns)
     try:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80 if sys.__stdout__ is not None else 80
     except (OSError, ValueError):

@@ -215,8 +215,8 @@ def find_task(store: Store, target: str, run: str | None) -> tuple[Task, str | N
         task = library.task(target)
     else:
         runs = store.runs.of_task(target)
-        named = newest_run if newest_run in runs else runs[0] if runs else _run(store, target)
-        task, newest_run = store.runs.task(named), newest_run or (None if runs else named)
+        task_run = newest_run if newest_run in runs else runs[0] if runs else _run(store, target)
+        task, newest_run = store.runs.task(task_run), newest_run or (None if runs else task_run)
     if newest_run is None:
         newest_run = store.runs.latest(subject_of(task))
     if newest_run is not None and subject_of(store.runs.task(newest_run)) != subject_of(task):
@@ -259,8 +259,8 @@ def _act(bench: AuthorContext, args: AuthorArguments) -> None:
     elif args.begin:
         from lab.studies.design_drafts import BEGINNINGS, begun
 
-        made = begun(args.begin, bench.task, bench.store.runs.trace(bench.run) if bench.run else None)
-        _draft(bench, lambda _: made, f"began from {BEGINNINGS[args.begin]}")
+        design = begun(args.begin, bench.task, bench.store.runs.trace(bench.run) if bench.run else None)
+        _draft(bench, lambda _: design, f"began from {BEGINNINGS[args.begin]}")
     elif args.settle:
         _settle(bench, args.settle)
     else:
@@ -281,26 +281,26 @@ def _draft(bench: AuthorContext, change: Callable[[Design], Design], note: str) 
 
 def _settle(bench: AuthorContext, id: str) -> None:
     heads = bench.store.designs.heads(bench.subject)
-    chosen = [head for head in heads if head.id.startswith(id)]
-    if len(chosen) != 1:
-        known = ", ".join(head.id for head in heads) or "none"
-        raise LabError(bench.what, f"{id!r} is not one of where it stands ({known}).")
-    others = [head for head in heads if head is not chosen[0]]
-    note = f"settled on the draft of {chosen[0].by.shown}"
-    bench.store.designs.append(following(chosen[0], "settle", bench.by, note=note, also=others))
+    matches = [head for head in heads if head.id.startswith(id)]
+    if len(matches) != 1:
+        ids = ", ".join(head.id for head in heads) or "none"
+        raise LabError(bench.what, f"{id!r} is not one of where it stands ({ids}).")
+    others = [head for head in heads if head is not matches[0]]
+    note = f"settled on the draft of {matches[0].by.shown}"
+    bench.store.designs.append(following(matches[0], "settle", bench.by, note=note, also=others))
 
 
 # -- what is printed -------------------------------------------------------------------------------------------
 def _show(bench: AuthorContext, *, as_json: bool, brief: bool) -> int:
     head = bench.head()
     faults = problems(head.design, bench.task.apps)
-    emit(_shown(bench, head, faults), lambda shown: _tell_shown(head, faults, shown, brief=brief), json=as_json)
+    emit(_shown(bench, head, faults), lambda view: _tell_shown(head, faults, view, brief=brief), json=as_json)
     return 0
 
 
-def _tell_shown(head: Revision, problem_list: list[Problem], shown: DesignShown, *, brief: bool) -> None:
+def _tell_shown(head: Revision, problem_list: list[Problem], view: DesignShown, *, brief: bool) -> None:
     if not brief:
-        tell_design(head, problem_list, shown.history)
+        tell_design(head, problem_list, view.history)
     say(next_words(head, problem_list))
 
 
@@ -378,10 +378,10 @@ def _write_out(bench: AuthorContext, out: Path, *, even_draft: bool, as_json: bo
         raise LabError(str(out), "is there already; nothing was written.", "Name a new file.") from error
     except OSError as error:
         raise LabError(str(out), f"cannot be written ({error.strerror}).") from error
-    written = DesignWritten(str(out), revision.task, revision.version, revision.state)
+    result = DesignWritten(str(out), revision.task, revision.version, revision.state)
     emit(
-        written,
-        lambda _: say(f"{written.path}: version {written.version} ({written.state}) of the design of {written.task}"),
+        result,
+        lambda _: say(f"{result.path}: version {result.version} ({result.state}) of the design of {result.task}"),
         json=as_json,
     )
     return 0

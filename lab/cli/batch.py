@@ -201,10 +201,10 @@ def _names(args: RunArguments, source: TaskSource) -> list[str]:
     if not (args.all or args.tasks or args.kinds):
         raise LabError("run", "names no task", "`hitlab tasks` lists tasks; --all runs all of them.", code=2)
     names = list(dict.fromkeys(args.tasks)) or source.names()
-    kept = [name for name in names if not args.kinds or source.kind(name) in args.kinds]
-    if not kept:
+    fitting_names = [name for name in names if not args.kinds or source.kind(name) in args.kinds]
+    if not fitting_names:
         raise LabError("run", f"none of the tasks is {' or '.join(args.kinds or ())}", code=2)
-    return kept
+    return fitting_names
 
 
 def _spec(args: RunArguments, settings: Settings, source: TaskSource, name: str, places: Sequence[RunPlace]) -> Spec:
@@ -263,14 +263,14 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
     )
     emit(result, _tell, json=args.json)
     if batch.lost:
-        made = f"{len(batch.lost)} attempt{' was' if len(batch.lost) == 1 else 's were'} not made"
-        warn(f"run: no phone is left, so {made}.")
+        problem = f"{len(batch.lost)} attempt{' was' if len(batch.lost) == 1 else 's were'} not made"
+        warn(f"run: no phone is left, so {problem}.")
     if batch.interrupted or batch.lost:
         return 3
     rate = result.kinds[-1].rates[-1].rate
     if args.fail_under is not None and (rate is None or rate < args.fail_under):
-        shown = "undefined" if rate is None else f"{rate:.3f}"
-        warn(f"run: pass@{args.attempts} is {shown}, under {args.fail_under:g}")
+        rate_text = "undefined" if rate is None else f"{rate:.3f}"
+        warn(f"run: pass@{args.attempts} is {rate_text}, under {args.fail_under:g}")
         return 1
     return 0
 
@@ -304,12 +304,12 @@ def _tell(result: BatchResult) -> None:
 
 
 def _task_row(task: TaskResult) -> list[str]:
-    counted = [attempt for attempt in task.attempts if attempt.passed is not None]
+    checked_attempts = [attempt for attempt in task.attempts if attempt.passed is not None]
     last = task.attempts[-1] if task.attempts else None
     return [
         task.task,
         task.kind,
-        f"{task.passes}/{len(counted)}" if counted else "not checked",
+        f"{task.passes}/{len(checked_attempts)}" if checked_attempts else "not checked",
         _number(task.steps, 1),
         _number(task.seconds, 1),
         _number(task.cost, 4),
@@ -319,7 +319,7 @@ def _task_row(task: TaskResult) -> list[str]:
 
 def _notes(result: BatchResult) -> list[str]:
     """What the numbers are, and from which runs."""
-    scorers = sorted({one.scored_by for task in result.tasks for one in task.attempts if one.scored_by})
+    scorers = sorted({attempt.scored_by for task in result.tasks for attempt in task.attempts if attempt.scored_by})
     notes = [
         *(f"A run passes when {scorer} scores it above 0.99." for scorer in scorers),
         *(() if scorers else ["A run passes when it is completed and every rule that applies holds."]),
@@ -327,8 +327,8 @@ def _notes(result: BatchResult) -> list[str]:
     ]
     every = result.kinds[-1]
     if result.attempts > 1:
-        begun = [{attempt.state for attempt in task.attempts} for task in result.tasks]
-        if all(len(states) <= 1 and None not in states for states in begun):
+        start_states = [{attempt.state for attempt in task.attempts} for task in result.tasks]
+        if all(len(states) <= 1 and None not in states for states in start_states):
             notes.append("Every attempt at a task began from the same snapshot of the phone.")
         rates = [f"pass@{rate.k} {rate.unbiased:.3f}" for rate in every.rates if rate.unbiased is not None]
         why = "it stops at the first pass" if result.until_pass else "the agent may learn from one attempt to the next"

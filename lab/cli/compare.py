@@ -76,19 +76,19 @@ def compare(args: CompareArguments) -> int:
     """Two runs, each step beside the one of the other that answers it, the first difference marked."""
     settings = settings_for(args.db, sees_outcomes, "compare")
     with open_store(settings, create=False, readonly=True) as store:
-        compared = laid(store, store.runs.find(args.left), store.runs.find(args.right))
-    emit(_comparison(compared), lambda _: _tell(compared), json=args.json)
+        comparison = laid(store, store.runs.find(args.left), store.runs.find(args.right))
+    emit(_comparison(comparison), lambda _: _tell(comparison), json=args.json)
     return 0
 
 
-def _comparison(compared: RunComparison) -> Comparison:
+def _comparison(comparison: RunComparison) -> Comparison:
     return Comparison(
-        _run(compared.left),
-        _run(compared.right),
-        compared.same_task,
-        compared.first,
-        tuple(compared.starts),
-        tuple(_pair(compared, index) for index in range(len(compared.pairs))),
+        _run(comparison.left),
+        _run(comparison.right),
+        comparison.same_task,
+        comparison.first,
+        tuple(comparison.starts),
+        tuple(_pair(comparison, index) for index in range(len(comparison.pairs))),
     )
 
 
@@ -107,34 +107,34 @@ def _run(side: Side) -> ComparedRun:
     )
 
 
-def _pair(compared: RunComparison, index: int) -> ComparedPair:
-    pair, words = compared.pairs[index], compared.words(index)
-    end = compared.is_end(index)
+def _pair(comparison: RunComparison, index: int) -> ComparedPair:
+    pair, words = comparison.pairs[index], comparison.words(index)
+    end = comparison.is_end(index)
     left = None if pair.left is None or end else pair.left + 1
     right = None if pair.right is None or end else pair.right + 1
     return ComparedPair(left, right, pair.same, *words, end=end)
 
 
-def _tell(compared: RunComparison) -> None:
-    if compared.same_task:
-        say(f"task   {compared.left.task}")
+def _tell(comparison: RunComparison) -> None:
+    if comparison.same_task:
+        say(f"task   {comparison.left.task}")
     else:
-        say(f"two tasks: {compared.left.task} | {compared.right.task}")
-    for name, side in (("left", compared.left), ("right", compared.right)):
+        say(f"two tasks: {comparison.left.task} | {comparison.right.task}")
+    for name, side in (("left", comparison.left), ("right", comparison.right)):
         say(f"{name:<6} {side.name}   {side.facts}   {side.reel.id}")
     say("")
     rows = []
-    for index in range(len(compared.pairs)):
-        pair = _pair(compared, index)
-        first = "►" if index == compared.first else " "
+    for index in range(len(comparison.pairs)):
+        pair = _pair(comparison, index)
+        first = "►" if index == comparison.first else " "
         numbers = ["" if number is None else str(number) for number in (pair.left, pair.right)]
-        rows.append([first + sign_of(compared, index), numbers[0], pair.left_words, numbers[1], pair.right_words])
+        rows.append([first + sign_of(comparison, index), numbers[0], pair.left_words, numbers[1], pair.right_words])
     if rows:
-        print_table(["", "left", compared.left.name, "right", compared.right.name], rows)
+        print_table(["", "left", comparison.left.name, "right", comparison.right.name], rows)
     say("")
-    count = len(compared.starts)
-    if compared.first is None:
+    count = len(comparison.starts)
+    if comparison.first is None:
         say("both did the same")
     else:
         differences = f"{count} difference{'' if count == 1 else 's'}"
-        say(f"{differences}; the first: {'  /  '.join(compared.words(compared.first))}")
+        say(f"{differences}; the first: {'  /  '.join(comparison.words(comparison.first))}")

@@ -54,10 +54,10 @@ def sweep_leftovers(*folders: Path, temporary: bool = False) -> None:
     """Removes what killed commands left in these folders, and in the temporary one; says which, on standard error."""
     from store.leftovers import sweep
 
-    swept = sweep((folder.absolute() for folder in folders), temporary=temporary)
-    for path in swept.removed:
+    leftovers = sweep((folder.absolute() for folder in folders), temporary=temporary)
+    for path in leftovers.removed:
         warn(f"removed {path}: a command that was killed had left it")
-    for path in swept.left:
+    for path in leftovers.left:
         warn(f"{path} was left by a command that was killed, and cannot be removed; it may hold what was erased")
 
 
@@ -70,9 +70,9 @@ _NO_LINKS = (1, 45, 95, 102)
 """What a folder says that knows no second names for a file: EPERM, and ENOTSUP or EOPNOTSUPP by platform."""
 
 
-def write_new(out: Path, data: bytes, named: str, nothing: str) -> None:
-    """Writes `data` to the file `out`, called `named`; `LabError` where one is there, or none can be."""
-    there = LabError(named, f"is there already; {nothing}.", "Name a new file.")
+def write_new(out: Path, data: bytes, title: str, nothing: str) -> None:
+    """Writes `data` to the file `out`, called `title`; `LabError` where one is there, or none can be."""
+    there = LabError(title, f"is there already; {nothing}.", "Name a new file.")
     sweep_leftovers(out.parent)
     part = out.parent / f".hitlab.part-{os.getpid()}"
     try:
@@ -89,7 +89,7 @@ def write_new(out: Path, data: bytes, named: str, nothing: str) -> None:
         raise there from None
     except (OSError, ValueError) as error:
         problem = error.strerror if isinstance(error, OSError) else str(error)
-        raise LabError(named, f"cannot be written ({problem}).") from error
+        raise LabError(title, f"cannot be written ({problem}).") from error
     finally:
         _removed(part)
 
@@ -136,8 +136,8 @@ def erased_or_unwiped(path: Path, erase: Callable[[], T]) -> tuple[T, LabError |
     try:
         return erase(), None
     except NotWiped as error:
-        done: T = error.done
-        return done, error
+        result: T = error.done
+        return result, error
     finally:
         forget(path)
         forget_read_text()

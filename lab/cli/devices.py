@@ -111,14 +111,14 @@ def fetch(args: DeviceScrcpyArguments) -> int:
     from lab.devices.scrcpy_release import DEFAULT
     from lab.devices.scrcpy_release import fetch as bring
 
-    got = bring(args.version or DEFAULT, base=args.base or "")
-    emit(ServerFetched(str(got.path), got.version, got.size, got.sha256, got.fresh), _tell_fetched, json=args.json)
+    jar = bring(args.version or DEFAULT, base=args.base or "")
+    emit(ServerFetched(str(jar.path), jar.version, jar.size, jar.sha256, jar.fresh), _tell_fetched, json=args.json)
     return 0
 
 
-def _tell_fetched(got: ServerFetched) -> None:
-    done = "fetched and checked" if got.fresh else "was there already, checked"
-    say(f"scrcpy server {got.version}: {done} (SHA-256 {got.sha256[:12]}…, {got.bytes:,} bytes)\n{got.path}")
+def _tell_fetched(jar: ServerFetched) -> None:
+    outcome = "fetched and checked" if jar.fresh else "was there already, checked"
+    say(f"scrcpy server {jar.version}: {outcome} (SHA-256 {jar.sha256[:12]}…, {jar.bytes:,} bytes)\n{jar.path}")
 
 
 TOKEN = "HITLAB_HARNESS_TOKEN"
@@ -174,11 +174,11 @@ def phone(args: PhoneArguments) -> int:
 
     if args.adb_port in _EMULATORS:
         warn(f"adb takes {_EMULATORS[0]} to {_EMULATORS[-1]} for emulators' ports: it may list this phone twice.")
-    served = PhoneServer(
+    server = PhoneServer(
         _phone(args), port=args.adb_port, harness_port=args.harness_port, token=os.environ.get(TOKEN, "")
     )
-    with end_signals() as end, served:
-        _tell_served(args, served)
+    with end_signals() as end, server:
+        _tell_served(args, server)
         end.wait_for_end()
     return 0
 
@@ -204,26 +204,26 @@ def _task(args: PhoneArguments) -> Task:
     return library.on_their_phone(Task("phone", "general", persona=args.persona or ""))
 
 
-def _tell_served(args: PhoneArguments, served: PhoneServer) -> None:
+def _tell_served(args: PhoneArguments, server: PhoneServer) -> None:
     """Where it is and what to type; the token only where it was made up here."""
     if args.json:
-        token = served.token
+        token = server.token
         print_json(
-            PhoneServed(served.serial, served.harness_url, token, args.task or "", args.seed or 0, args.vary or 0)
+            PhoneServed(server.serial, server.harness_url, token, args.task or "", args.seed or 0, args.vary or 0)
         )
         return
     task = args.task or "TASK"
     own = TOKEN in os.environ and bool(os.environ[TOKEN])
     lines = [
-        f"The embedded phone is served at {served.serial}. Ctrl-C ends it.",
+        f"The embedded phone is served at {server.serial}. Ctrl-C ends it.",
         "",
         "  a phone for adb, and for all that speaks with it:",
-        f"    adb connect {served.serial}",
-        f"    hitlab live {task} --device {served.serial}",
+        f"    adb connect {server.serial}",
+        f"    hitlab live {task} --device {server.serial}",
         "",
         "  reset and scored through its harness, which adb cannot see:",
-        f"    {TOKEN} is as you set it" if own else f"    export {TOKEN}={served.token}",
-        f"    hitlab live {task} --device {served.serial} --harness {served.harness_url}",
+        f"    {TOKEN} is as you set it" if own else f"    export {TOKEN}={server.token}",
+        f"    hitlab live {task} --device {server.serial} --harness {server.harness_url}",
     ]
     say("\n".join(lines))
     sys.stdout.flush()

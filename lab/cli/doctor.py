@@ -87,8 +87,8 @@ _MODULES = ("lab", "screens", "annotators", "simulators", "store")
 
 def examine(settings: Settings) -> list[Finding]:
     """One finding per thing that a run can fail on, those that need doing with what to do."""
-    if shadowed := shadowing():
-        return [_python(), _settings(), *shadowed]  # whatever else is looked at is looked at by those modules
+    if shadows := shadowing():
+        return [_python(), _settings(), *shadows]  # whatever else is looked at is looked at by those modules
     terminal = [_terminal(), _colour(), _graphics(settings)]
     return [
         _python(),
@@ -176,19 +176,19 @@ def _graphics(settings: Settings) -> Finding:
     """What the terminal says that it can draw beside characters, and whether what is chosen for Replay fits that."""
     from screens.mirror.terminal_graphics import ask
 
-    chosen = settings.graphics
+    graphics = settings.graphics
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return Finding("graphics", True, f"{chosen} chosen; not asked for without a terminal", "")
+        return Finding("graphics", True, f"{graphics} chosen; not asked for without a terminal", "")
     can = ask()
     able = " and ".join(can.kinds)
     who = can.name or "it"
-    says = f"{who} draws {able}" if able else f"{who} draws characters alone" if can.answered else "it says nothing"
-    words = f"{chosen} chosen; asked what else it can draw, {says}"
-    if chosen == "auto":
+    answer = f"{who} draws {able}" if able else f"{who} draws characters alone" if can.answered else "it says nothing"
+    words = f"{graphics} chosen; asked what else it can draw, {answer}"
+    if graphics == "auto":
         return Finding("graphics", True, f"{words}; pictures are drawn by {can.best}", "")
-    if chosen == "cells":
+    if graphics == "cells":
         return Finding("graphics", True, words, 'Set graphics = "auto" to see the pictures themselves.' if able else "")
-    do = "" if chosen in can.kinds else "Set graphics to auto, or use another terminal."
+    do = "" if graphics in can.kinds else "Set graphics to auto, or use another terminal."
     return Finding("graphics", not do, words, do)
 
 
@@ -219,34 +219,35 @@ def _database(settings: Settings) -> list[Finding]:
 
     try:
         with Store.open(path, create=False, readonly=True) as store:
-            wrong, linked, lost = store.check(links=False), store.links.outside(), store.links.lost()
+            wrong, link_count, lost_links = store.check(links=False), store.links.outside(), store.links.lost()
     except LabError as error:
         return [Finding("database", False, f"{error.title}: {error.message}", error.hint or "Name another with --db.")]
     do = "" if not wrong else "Copy what can be read with `hitlab pack`, and keep the file."
     finding = Finding("database", not wrong, "; ".join(wrong) or f"{path} is sound", do)
-    return [finding, *([_pictures(linked, lost)] if linked else [])]
+    return [finding, *([_pictures(link_count, lost_links)] if link_count else [])]
 
 
-def _pictures(linked: int, lost: Sequence[Link]) -> Finding:
+def _pictures(link_count: int, lost_links: Sequence[Link]) -> Finding:
     """Pictures that stand in files outside the database."""
-    sentences = [link.wrong() for link in lost[:_NAMED]] + (
-        [f"{len(lost) - _NAMED} more"] if len(lost) > _NAMED else []
+    sentences = [link.wrong() for link in lost_links[:_NAMED]] + (
+        [f"{len(lost_links) - _NAMED} more"] if len(lost_links) > _NAMED else []
     )
-    words = f"{linked} linked, {len(lost)} of them lost" + (f": {'; '.join(sentences)}" if lost else "")
-    do = "Put the files back where they were, or import their folder again from where it is now." if lost else ""
-    return Finding("pictures", not lost, words, do)
+    words = f"{link_count} linked, {len(lost_links)} of them lost" + (f": {'; '.join(sentences)}" if lost_links else "")
+    do = "Put the files back where they were, or import their folder again from where it is now." if lost_links else ""
+    return Finding("pictures", not lost_links, words, do)
 
 
 def _leftovers(settings: Settings) -> list[Finding]:
     """Copies that killed commands left, which may hold what was erased: they are removed here. None where none is."""
     from store.leftovers import sweep
 
-    swept = sweep([database(settings).parent.absolute(), Path.cwd()], temporary=True)
-    if not (swept.removed or swept.left):
+    leftovers = sweep([database(settings).parent.absolute(), Path.cwd()], temporary=True)
+    if not (leftovers.removed or leftovers.left):
         return []
-    sentences = [f"removed {path}" for path in swept.removed] + [f"{path} cannot be removed" for path in swept.left]
-    do = "Delete what cannot be removed: it may hold what was erased." if swept.left else ""
-    return [Finding("leftovers", not swept.left, f"of commands that were killed: {'; '.join(sentences)}", do)]
+    sentences = [f"removed {path}" for path in leftovers.removed]
+    sentences += [f"{path} cannot be removed" for path in leftovers.left]
+    do = "Delete what cannot be removed: it may hold what was erased." if leftovers.left else ""
+    return [Finding("leftovers", not leftovers.left, f"of commands that were killed: {'; '.join(sentences)}", do)]
 
 
 def _adb() -> Finding:

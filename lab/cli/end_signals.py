@@ -28,7 +28,7 @@ class EndSignal:
         ready, _, _ = select.select([self.wakes, *others], [], [], seconds)
         if self.wakes in ready:
             os.read(self.wakes, 1024)
-        return [one for one in ready if one != self.wakes]
+        return [descriptor for descriptor in ready if descriptor != self.wakes]
 
     def wait_for_end(self) -> None:
         """Returns once a signal asked for the end."""

@@ -28,8 +28,8 @@ def place_of(server: EndpointServer, plan: AnswerPlan) -> EndpointPlace:
     return EndpointPlace(server.base, notes, duration_words(plan.close_after) if plan.close_after else "")
 
 
-def starter(store: Store, served: ExitStack) -> Callable[[str], EndpointPlace]:
-    """What starts an endpoint for the app that is open, on the usual port of this machine, until `served` is left."""
+def starter(store: Store, endpoints: ExitStack) -> Callable[[str], EndpointPlace]:
+    """What starts an endpoint for the open app, on the usual port of this machine, until `endpoints` is left."""
 
     def start(person: str) -> EndpointPlace:
         from lab.serve.answer_service import AnswerPlan, serving
@@ -40,6 +40,6 @@ def starter(store: Store, served: ExitStack) -> Callable[[str], EndpointPlace]:
         check_server()
         access = access_for(HOST, os.environ.get(TOKEN, ""))
         plan = AnswerPlan(HOST, PORT, access, judge_rules(), [Actor("human", person)])
-        return place_of(served.enter_context(serving(store, plan, lambda error: None)), plan)
+        return place_of(endpoints.enter_context(serving(store, plan, lambda error: None)), plan)
 
     return start

@@ -111,9 +111,9 @@ def bring(args: ImportArguments) -> int:
 
     paths = [Path(path) for path in args.paths]
     settings = load(db=args.db)
-    failed = failed_import(paths, args.format) if is_new(settings) else None
-    if failed is not None:
-        return _tell_result(msgspec.convert({**msgspec.to_builtins(failed), "linked": 0}, ImportResult), args, "")
+    failure = failed_import(paths, args.format) if is_new(settings) else None
+    if failure is not None:
+        return _tell_result(msgspec.convert({**msgspec.to_builtins(failure), "linked": 0}, ImportResult), args, "")
     with open_store(settings) as store:
         with incoming(store.size) as on_run:
             report = import_paths(store, paths, args.format, on_run=on_run, link=args.link)
@@ -221,16 +221,16 @@ def pack(args: PackArguments) -> int:
         store.pack(out, images=not args.no_images, embed=args.embed)
     with Store.open(out, create=False, readonly=True) as copy:
         outside = copy.links.outside()
-    packed = Packed(str(out), out.stat().st_size, not args.no_images, outside)
-    emit(packed, lambda _: _tell_packed(packed, embed=args.embed), json=args.json)
+    result = Packed(str(out), out.stat().st_size, not args.no_images, outside)
+    emit(result, lambda _: _tell_packed(result, embed=args.embed), json=args.json)
     return 0
 
 
-def _tell_packed(packed: Packed, *, embed: bool) -> None:
-    say(f"{packed.bytes:,} bytes in {packed.db}" + ("" if packed.images else ", without screenshots"))
-    if packed.outside:
+def _tell_packed(result: Packed, *, embed: bool) -> None:
+    say(f"{result.bytes:,} bytes in {result.db}" + ("" if result.images else ", without screenshots"))
+    if result.outside:
         stay = "they stay in files on this machine, and the copy names them"
-        say(f"{packed.outside} linked pictures are not in it: {stay}.")
+        say(f"{result.outside} linked pictures are not in it: {stay}.")
         if not embed:
             say("`hitlab pack --embed` takes them in.")
 
@@ -284,23 +284,23 @@ def export(args: ExportArguments) -> int:
             every = [run.id for run in store.runs.summaries(archived=None)]
         else:
             every = [store.runs.find(id) for id in args.run_ids]
-        archived = store.runs.acts.archived() if args.all else set()
-        ids = [id for id in every if id not in archived]
+        archived_ids = store.runs.acts.archived() if args.all else set()
+        ids = [id for id in every if id not in archived_ids]
         ids = ids[::-1] if args.all else ids
-        uncleared = len(set(ids) & set(store.reviews.uncleared()))
-        written: list[str] = []
-        size = export_runs(store, ids, out, args.format, reviewed=args.reviewed, on_run=written.append)
-    done = Exported(
-        str(out), args.format, args.reviewed, tuple(written), size, uncleared, archived=len(every) - len(ids)
+        uncleared_count = len(set(ids) & set(store.reviews.uncleared()))
+        run_ids: list[str] = []
+        size = export_runs(store, ids, out, args.format, reviewed=args.reviewed, on_run=run_ids.append)
+    result = Exported(
+        str(out), args.format, args.reviewed, tuple(run_ids), size, uncleared_count, archived=len(every) - len(ids)
     )
-    emit(done, _tell_export, json=args.json)
+    emit(result, _tell_export, json=args.json)
     return 0
 
 
-def _tell_export(done: Exported) -> None:
-    reviewed = " as reviewed" if done.reviewed else ""
-    say(f"{count(len(done.runs), 'run')}, {done.bytes:,} bytes, in {done.out}{reviewed}")
-    if done.archived:
-        say(f"{count(done.archived, 'run')} archived and left out; an export by ids takes them")
-    if done.uncleared:
-        say(f"{done.uncleared} of them nobody has cleared yet: `hitlab privacy --list`")
+def _tell_export(result: Exported) -> None:
+    reviewed = " as reviewed" if result.reviewed else ""
+    say(f"{count(len(result.runs), 'run')}, {result.bytes:,} bytes, in {result.out}{reviewed}")
+    if result.archived:
+        say(f"{count(result.archived, 'run')} archived and left out; an export by ids takes them")
+    if result.uncleared:
+        say(f"{result.uncleared} of them nobody has cleared yet: `hitlab privacy --list`")

@@ -235,5 +235,5 @@ def _tell_family(limbs: Sequence[Limb]) -> None:
 def _line(kin: RelatedRun) -> KinLine:
     names = set(KinLine.__struct_fields__) - {"step", "changes"}
     values = {name: value for name, value in msgspec.structs.asdict(kin).items() if name in names}
-    forked = kin.forked
-    return KinLine(**values, step=forked.index + 1 if forked else None, changes=forked.changes if forked else ())
+    origin = kin.forked
+    return KinLine(**values, step=origin.index + 1 if origin else None, changes=origin.changes if origin else ())

@@ -203,11 +203,11 @@ def judge(args: JudgeArguments) -> int:
         if args.dry_run:
             emit(estimated(job, llm, batch=args.batch), _tell_estimate, json=args.json)
             return 0
-        for one in (llm, *stages.values()):
-            one.check()
-            if terms.budget is not None and one.prices() is None:
+        for model in (llm, *stages.values()):
+            model.check()
+            if terms.budget is not None and model.prices() is None:
                 hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
-                raise LabError("judge", f"--budget: nobody knows what {plain(one.model)} costs.", hint)
+                raise LabError("judge", f"--budget: nobody knows what {plain(model.model)} costs.", hint)
         report = _report(job, _went(job, llm, args, settings.person))
         emit(report, _tell_report, json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
@@ -220,12 +220,12 @@ def _validate(args: JudgeArguments, settings: Settings) -> int:
 
     with open_store(settings, create=False, readonly=True) as store:
         study = study_named(store, args.study)
-        studied = gathered(store, study)
+        study_data = gathered(store, study)
         if args.split is not None:
-            check_split(studied)
-        found = tuple(sections(studied, args.rater or args.model, args.split, grids=True))
-    emit(JudgeValidation(study.name, found), _tell_validation, json=args.json)
-    return 0 if any(section.tables for section in found) else 1
+            check_split(study_data)
+        judge_sections = tuple(sections(study_data, args.rater or args.model, args.split, grids=True))
+    emit(JudgeValidation(study.name, judge_sections), _tell_validation, json=args.json)
+    return 0 if any(section.tables for section in judge_sections) else 1
 
 
 def _hold_gate(args: JudgeArguments, settings: Settings, file: Path) -> int:
@@ -283,10 +283,10 @@ def _llm(model: str, args: JudgeArguments, settings: Settings) -> Llm:
 def _stage_models(args: JudgeArguments, settings: Settings) -> dict[str, Llm]:
     """Models by the stage at which they are asked; a name without a stage, or a stage named twice, is refused."""
     models: dict[str, Llm] = {}
-    for typed in args.stage_model:
-        stage, _, name = typed.partition("=")
+    for stage_option in args.stage_model:
+        stage, _, name = stage_option.partition("=")
         if not stage or not name:
-            raise LabError("judge", f"--stage-model {plain(typed)!r} is not of the form STAGE=NAME.", code=2)
+            raise LabError("judge", f"--stage-model {plain(stage_option)!r} is not of the form STAGE=NAME.", code=2)
         if stage in models:
             raise LabError("judge", f"--stage-model names stage {plain(stage)} twice.", code=2)
         models[stage] = _llm(name, args, settings)
@@ -322,8 +322,8 @@ def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor 
     if not args.on:
         return None
     cluster = ClusterExecutor(args.on, job.stop, args.concurrency)
-    for one in (llm, *job.stages.values()):
-        cluster.check(one)
+    for model in (llm, *job.stages.values()):
+        cluster.check(model)
     return cluster
 
 
@@ -366,12 +366,12 @@ def _bar(job: JudgingJob) -> Iterator[Callable[[JudgeProgress], None]]:
 # -- telling it ----------------------------------------------------------------------------------------------------
 
 
-def _report(job: JudgingJob, done: JudgingDone) -> JudgeReport:
-    progress = done.progress
-    failed = tuple(FailedJudgement(one.unit, one.run, one.why) for one in done.failed)
+def _report(job: JudgingJob, outcome: JudgingDone) -> JudgeReport:
+    progress = outcome.progress
+    failures = tuple(FailedJudgement(failure.unit, failure.run, failure.why) for failure in outcome.failed)
     return JudgeReport(
         job.study.name, job.judge.id, job.method.name, job.config_sha, progress.done, progress.total, progress.asked,
-        progress.found, done.unusable, progress.spent, done.ended, failed,
+        progress.found, outcome.unusable, progress.spent, outcome.ended, failures,
     )  # fmt: skip
 
 
@@ -386,8 +386,8 @@ def _tell_report(report: JudgeReport) -> None:
     )
     if report.unusable:
         say(f"{count(report.unusable, 'sheet')} without a usable answer, kept as `cannot judge` with the reason.")
-    for one in report.failed:
-        say(plain(f"  {one.unit} run {one.run}: {one_line(one.why)}", lines=False))
+    for failure in report.failed:
+        say(plain(f"  {failure.unit} run {failure.run}: {one_line(failure.why)}", lines=False))
     if report.ended:
         say(f"It ended early: {report.ended}.")
     if report.done < report.total:
@@ -402,15 +402,15 @@ def _tell_estimate(estimate: JudgeEstimate) -> None:
     )
     say(f"About {estimate.prompt_tokens:,} tokens sent ({count(estimate.pictures, 'picture')}), "
         f"{estimate.completion_tokens:,} back.")  # fmt: skip
-    known = f"About {money(estimate.cost)}." if estimate.cost is not None else (
+    cost_words = f"About {money(estimate.cost)}." if estimate.cost is not None else (
         "Nobody knows what this model costs: set model_price_in and model_price_out."
     )  # fmt: skip
-    say(known)
+    say(cost_words)
 
 
-def _tell_prompt(shown: ShownQuestion) -> None:
-    say(f"judge {plain(shown.judge)}, method {shown.method}, stage {shown.stage}, unit {shown.unit}")
-    for message in shown.messages:
+def _tell_prompt(question: ShownQuestion) -> None:
+    say(f"judge {plain(question.judge)}, method {question.method}, stage {question.stage}, unit {question.unit}")
+    for message in question.messages:
         say(f"\n[{message.role}]")
         for part in message.parts:
             say(plain(part.text) if part.text else f"[{part.mime}, {part.size:,} bytes, sha256 {part.sha256}]")

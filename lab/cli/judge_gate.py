@@ -49,7 +49,7 @@ class GateReport(msgspec.Struct, frozen=True):
 
     @property
     def fell(self) -> bool:
-        return any(one.fell for one in self.fields)
+        return any(field.fell for field in self.fields)
 
 
 def hold_gate(store: Store, study: Study, judge: str, file: Path, *, json: bool) -> int:
@@ -66,16 +66,16 @@ def hold_gate(store: Store, study: Study, judge: str, file: Path, *, json: bool)
         report = GateReport(study.name, judge, judge, True, len(now.answers), ())
     else:
         before = _read(file)
-        fields = tuple(_line(one) for one in gated(before, now, How("bootstrap")))
+        fields = tuple(_line(field) for field in gated(before, now, How("bootstrap")))
         report = GateReport(study.name, judge, before.judge, False, len(now.answers), fields)
-    emit(report, lambda told: _tell(told, file), json=json)
+    emit(report, lambda result: _tell(result, file), json=json)
     return 1 if report.fell else 0
 
 
 def _write(file: Path, gate: JudgeGate) -> None:
     try:
-        with file.open("xb") as opened:
-            opened.write(encode(gate) + b"\n")
+        with file.open("xb") as stream:
+            stream.write(encode(gate) + b"\n")
     except OSError as error:
         raise LabError(f"--gate {file}", f"cannot be written ({error.strerror})") from error
 
@@ -88,13 +88,13 @@ def _read(file: Path) -> JudgeGate:
     return gate
 
 
-def _line(one: GatedField) -> GateLine:
+def _line(field: GatedField) -> GateLine:
     from annotators.validation.drift import has_fallen
 
-    found = one.drift
+    drift = field.drift
     return GateLine(
-        one.field, found.items, found.before.value, found.after.value, found.accuracy.value, found.accuracy.low,
-        found.accuracy.high, found.lost, found.won, one.changed, has_fallen(found),
+        field.field, drift.items, drift.before.value, drift.after.value, drift.accuracy.value, drift.accuracy.low,
+        drift.accuracy.high, drift.lost, drift.won, field.changed, has_fallen(drift),
     )  # fmt: skip
 
 
@@ -102,15 +102,15 @@ def _tell(report: GateReport, file: Path) -> None:
     if report.written:
         say(f"{plain(str(file), lines=False)} holds {report.answers:,} answers of {plain(report.judge)} from now on.")
         return
-    for one in report.fields:
-        interval = f" [{one.low:+.1%}, {one.high:+.1%}]" if one.low is not None and one.high is not None else ""
-        verdict = "FELL" if one.fell else "holds"
+    for field in report.fields:
+        interval = f" [{field.low:+.1%}, {field.high:+.1%}]" if field.low is not None and field.high is not None else ""
+        verdict = "FELL" if field.fell else "holds"
         say(
-            f"{verdict}  {one.field}: {_share(one.before)} before, {_share(one.now)} now, change "
-            f"{one.change or 0:+.1%}{interval}; {one.lost:,} lost, {one.won:,} won of {one.items:,} items"
+            f"{verdict}  {field.field}: {_share(field.before)} before, {_share(field.now)} now, change "
+            f"{field.change or 0:+.1%}{interval}; {field.lost:,} lost, {field.won:,} won of {field.items:,} items"
         )
-        if one.settled_otherwise:
-            say(f"       {one.settled_otherwise:,} places were settled otherwise meanwhile, and do not count")
+        if field.settled_otherwise:
+            say(f"       {field.settled_otherwise:,} places were settled otherwise meanwhile, and do not count")
 
 
 def _share(value: float | None) -> str:

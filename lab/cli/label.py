@@ -101,21 +101,21 @@ def _one_file(files: Sequence[str]) -> str:
 
 def _take_all(taking: RowImport, lines: Iterator[bytes], name: str, *, keep_going: bool, as_json: bool) -> int:
     counts = {"kept": 0, "there already": 0, "refused": 0}
-    stopped = ""
-    for done in _each(taking, lines, name):
-        counts[done.state] += 1
+    stop_place = ""
+    for result in _each(taking, lines, name):
+        counts[result.state] += 1
         if as_json:
-            print_json(done)
+            print_json(result)
         else:
-            say(done_words(done))
+            say(done_words(result))
             sys.stdout.flush()
-        if done.state == "refused" and not keep_going:
-            stopped = done.where
+        if result.state == "refused" and not keep_going:
+            stop_place = result.where
             break
     well = counts["kept"] + counts["there already"]
     summary = ", ".join(f"{count:,} {state}" for state, count in counts.items())
-    if stopped:
-        warn(f"{stopped} was refused, and nothing after it was read: {summary}. --keep-going passes over such rows.")
+    if stop_place:
+        warn(f"{stop_place} was refused, and nothing after it was read: {summary}. --keep-going passes over such rows.")
     elif not well and not counts["refused"]:
         warn(f"{name} holds no row")
         return 1
@@ -127,8 +127,8 @@ def _take_all(taking: RowImport, lines: Iterator[bytes], name: str, *, keep_goin
 def _each(taking: RowImport, lines: Iterator[bytes], name: str) -> Iterator[LabelDone]:
     for number, data in enumerate(lines, 1):
         if data.strip():
-            for placed in rows_of(data, f"{name}, line {number}", number):
-                yield refused(placed) if isinstance(placed, LabError) else taking.take(placed)
+            for row in rows_of(data, f"{name}, line {number}", number):
+                yield refused(row) if isinstance(row, LabError) else taking.take(row)
 
 
 def refused(error: LabError) -> LabelDone:
@@ -143,15 +143,15 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
         yield _read(sys.stdin.buffer)
         return
     try:
-        opened = open(file, "rb")  # noqa: SIM115
+        stream = open(file, "rb")  # noqa: SIM115
     except FileNotFoundError as error:
         raise LabError(f"label file {file}", "is not there") from error
     except IsADirectoryError as error:
         raise LabError(f"label file {file}", "is a folder, not a file") from error
     except OSError as error:
         raise LabError(f"label file {file}", f"cannot be read ({error.strerror})") from error
-    with opened:
-        yield _read(opened)
+    with stream:
+        yield _read(stream)
 
 
 def _read(stream: BinaryIO) -> Iterator[bytes]:
@@ -180,15 +180,15 @@ def _rater(args: LabelArguments, settings: Settings) -> tuple[Rater, str]:
     return Rater(args.rater or alone, kind, args.run_number, config, alone), text
 
 
-def _config(given: str) -> str:
+def _config(config: str) -> str:
     try:
-        is_file = Path(given).is_file()
+        is_file = Path(config).is_file()
     except (OSError, ValueError):  # a text too long for a name, or with a NUL in it, names no file
         is_file = False
     if is_file:
-        text = read_file(Path(given), f"--config {given}", most=4 * 1024 * 1024).decode("utf-8-sig", "replace")
+        text = read_file(Path(config), f"--config {config}", most=4 * 1024 * 1024).decode("utf-8-sig", "replace")
     else:
-        text = given
+        text = config
     if not text.strip():
         raise LabError("label", "--config is empty.", code=2)
     return text
@@ -207,24 +207,24 @@ def answer_words(value: Any, missing: Missing | None) -> str:
     return (",".join(map(str, value)) or NO_OPTION) if isinstance(value, list | tuple) else str(value)
 
 
-def done_words(done: LabelDone) -> str:
+def done_words(result: LabelDone) -> str:
     """What became of one row, in a line."""
-    if done.state == "refused":
-        return f"refused  {done.where}: {done.error}"
+    if result.state == "refused":
+        return f"refused  {result.where}: {result.error}"
     parts = [
-        " ".join(filter(None, (one.target, one.field, "=", answer_words(one.value, one.missing))))
-        + (" (there already)" if one.state == "there already" and done.state == "kept" else "")
-        for one in done.labels
+        " ".join(filter(None, (answer.target, answer.field, "=", answer_words(answer.value, answer.missing))))
+        + (" (there already)" if answer.state == "there already" and result.state == "kept" else "")
+        for answer in result.labels
     ]
-    if done.handed_in:
+    if result.handed_in:
         parts.append("handed in")
-    if done.share is not None:
-        right = sum(one.right for one in done.gold)
-        parts.append(f"{right} of {len(done.gold)} right, {done.share:.0%} of the pilot so far")
-    parts += ["held below the study's bar"] if done.held else []
-    parts += [f"{name} {value}" for name, value in done.derived]
-    for one in done.judges:
-        told = (f"{one.judge}:", one.target, one.field, "=", answer_words(one.value, one.missing))
-        parts.append(plain(" ".join(filter(None, told)), lines=False))
-    again = f" run {done.run}" if done.run > 1 else ""
-    return f"{done.state}  {done.unit[:SHORT_ID]} {done.rater}{again}: {'; '.join(parts)}"
+    if result.share is not None:
+        right = sum(answer.right for answer in result.gold)
+        parts.append(f"{right} of {len(result.gold)} right, {result.share:.0%} of the pilot so far")
+    parts += ["held below the study's bar"] if result.held else []
+    parts += [f"{name} {value}" for name, value in result.derived]
+    for answer in result.judges:
+        words = (f"{answer.judge}:", answer.target, answer.field, "=", answer_words(answer.value, answer.missing))
+        parts.append(plain(" ".join(filter(None, words)), lines=False))
+    again = f" run {result.run}" if result.run > 1 else ""
+    return f"{result.state}  {result.unit[:SHORT_ID]} {result.rater}{again}: {'; '.join(parts)}"

@@ -227,11 +227,11 @@ def labels(args: LabelsArguments) -> int:
             result = pilot(store, study, only or args.rater or "", only)
             emit(result, tell_pilot, json=args.json)
             return 0
-        asked = LabelQuery(args.rater, args.unit, args.history, args.acts)
+        query = LabelQuery(args.rater, args.unit, args.history, args.acts)
         if args.csv:
-            print_labels_csv(store, study, asked, only)
+            print_labels_csv(store, study, query, only)
             return 0
-        emit(listed(store, study, asked, only), tell_list, json=args.json)
+        emit(listed(store, study, query, only), tell_list, json=args.json)
     return 0
 
 
@@ -268,15 +268,15 @@ class LabelQuery(NamedTuple):
     acts: bool
 
 
-def listed(store: Store, study: Study, asked: LabelQuery, only: str) -> LabelList:
+def listed(store: Store, study: Study, query: LabelQuery, only: str) -> LabelList:
     """The labels that were asked for, and what was done beside answering where that was, too."""
-    rater = only or asked.rater
-    unit = _unit_id(store, study, asked.unit)
+    rater = only or query.rater
+    unit = _unit_id(store, study, query.unit)
     rows = ordered(list(store.labels.read(study, unit, rater)))
     rows = [row for row in rows if not only or row.rater.kind == "human"]
-    acts = [act for act in store.labels.acts(study, rater, unit, judged=asked.acts) if not only or act.act in OWN]
-    lines = tuple(label_lines(study, rows, acts, history=asked.history))
-    act_lines = [_act_line(act) for act in acts] if asked.acts else None
+    acts = [act for act in store.labels.acts(study, rater, unit, judged=query.acts) if not only or act.act in OWN]
+    lines = tuple(label_lines(study, rows, acts, history=query.history))
+    act_lines = [_act_line(act) for act in acts] if query.acts else None
     return LabelList(
         study.id, study.version, study.title, study.protocol.id, store.studies.locked(study), only, lines,
         tuple(clashes(rows)), None if act_lines is None else tuple(act_lines),
@@ -285,17 +285,17 @@ def listed(store: Store, study: Study, asked: LabelQuery, only: str) -> LabelLis
 
 def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history: bool) -> Iterator[LabelLine]:
     """Labels as they are told: those that stand, or with `history` all, in their order."""
-    standing = {label.id for label in current(rows)}
+    current_ids = {label.id for label in current(rows)}
     two = clashing(rows)
-    handed = handed_in(acts)
+    hand_ins = handed_in(acts)
     for label in rows:
-        if history or label.id in standing:
+        if history or label.id in current_ids:
             yield LabelLine(
                 label.id, label.study, label.version, label.unit, label.target, label.field, label.rater.id,
                 label.rater.kind, label.run, label.value, label.reason_missing, _step(label), label.evidence,
                 label.region, label.confidence, label.note, label.cites, label.act, label.undoes, label.supersedes,
-                label.also, label.id in standing, place_key(label) in two,
-                (label.rater.id, label.unit, label.run) in handed, label.shown_at, label.first_key_at, label.at,
+                label.also, label.id in current_ids, place_key(label) in two,
+                (label.rater.id, label.unit, label.run) in hand_ins, label.shown_at, label.first_key_at, label.at,
                 label.idle_ms, label.guide_sha, label.protocol_sha, label.config_sha, label.source, label.cost,
             )  # fmt: skip
 
@@ -311,11 +311,11 @@ def clashes(rows: list[Label]) -> list[ClashLine]:
     ]  # fmt: skip
 
 
-def print_labels_csv(store: Store, study: Study, asked: LabelQuery, only: str) -> None:
+def print_labels_csv(store: Store, study: Study, query: LabelQuery, only: str) -> None:
     """One line for each label; texts never run as a formula."""
     write_table(line(CSV_COLUMNS))
-    for one in listed(store, study, asked, only).labels:
-        write_table(line([_csv_cell(getattr(one, name)) for name in CSV_COLUMNS]))
+    for label in listed(store, study, query, only).labels:
+        write_table(line([_csv_cell(getattr(label, name)) for name in CSV_COLUMNS]))
 
 
 def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
@@ -326,9 +326,9 @@ def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
     lines = [pilot_line(name, theirs) for name, theirs in sheets.items()]
     rows = [
         PilotRater(
-            one.rater, one.done, one.dealt, one.places, one.right, one.share, store.studies.is_held(study, one.rater)
+            row.rater, row.done, row.dealt, row.places, row.right, row.share, store.studies.is_held(study, row.rater)
         )
-        for one in lines
+        for row in lines
     ]
     wrong = confusion(sheet for theirs in sheets.values() for sheet in theirs)
     cells = [
@@ -336,11 +336,13 @@ def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
         for field, counts in wrong.items()
         for (gold, answer), n in sorted(counts.items())
     ]
-    pairs = [PairLine(one.field, one.one, one.other, one.places, one.same, one.percent) for one in pairwise(sheets)]
+    pairs = [
+        PairLine(pair.field, pair.one, pair.other, pair.places, pair.same, pair.percent) for pair in pairwise(sheets)
+    ]
     guide = study.protocol.guide_sha(study.locale)
-    begun = introduction_lines(store.labels.acts_of(study, INTRODUCTION_ACTS), rater)
+    introductions = introduction_lines(store.labels.acts_of(study, INTRODUCTION_ACTS), rater)
     return PilotTold(
-        study.id, study.version, study.bar, guide, only, tuple(rows), tuple(cells), tuple(pairs), tuple(begun)
+        study.id, study.version, study.bar, guide, only, tuple(rows), tuple(cells), tuple(pairs), tuple(introductions)
     )
 
 
@@ -383,8 +385,8 @@ _COLUMNS = ("unit", "rater", "question", "answer", "item", "step", "round", "sur
 def tell_list(result: LabelList) -> None:
     """Labels as a table, clashes by name, and whose they are."""
     if result.labels:
-        rows = [_cells(one) for one in result.labels]
-        if all(one.current for one in result.labels):
+        rows = [_cells(label) for label in result.labels]
+        if all(label.current for label in result.labels):
             rows = [row[:-1] for row in rows]
         told_of = [at for at, name in enumerate(_COLUMNS[: len(rows[0])]) if _tells(name, [row[at] for row in rows])]
         columns = [_COLUMNS[at] for at in told_of]
@@ -394,8 +396,8 @@ def tell_list(result: LabelList) -> None:
         place = " ".join(filter(None, (clash.target, clash.field)))
         say(f"clash  {clash.unit[:SHORT_ID]} {place}: {clash.rater} says {values}, and settles it by answering again")
     whose = f", only those of {result.only}" if result.only else ""
-    standing = sum(one.current for one in result.labels)
-    older = len(result.labels) - standing
+    current_count = sum(label.current for label in result.labels)
+    older = len(result.labels) - current_count
     history = f", {older:,} of them superseded or taken back" if older else ""
     clashing = f", {_counted(len(result.clashes), 'clash')}" if result.clashes else ""
     say(f"{_counted(len(result.labels), 'answer')}{history}{clashing} in {result.study} v{result.version}{whose}")
@@ -410,18 +412,18 @@ def _tells(column: str, cells: list[str]) -> bool:
     return column in _COLUMNS[:4] or any(cell not in ("", "-", "1" if column == "round" else "") for cell in cells)
 
 
-def _cells(one: LabelLine) -> list[str]:
-    answer = answer_words(one.value, one.missing)
-    if one.act == "undo":
+def _cells(label: LabelLine) -> list[str]:
+    answer = answer_words(label.value, label.missing)
+    if label.act == "undo":
         answer = f"undo: {answer}"
-    if not one.current:
-        answer += " (clash)" if one.clash else " (no longer)"
-    sure = "-" if one.confidence is None else f"{one.confidence:g}"
-    rater = one.rater if one.kind == "human" else f"{one.rater} ({one.kind})"
-    step = "-" if one.step is None else str(one.step)
+    if not label.current:
+        answer += " (clash)" if label.clash else " (no longer)"
+    sure = "-" if label.confidence is None else f"{label.confidence:g}"
+    rater = label.rater if label.kind == "human" else f"{label.rater} ({label.kind})"
+    step = "-" if label.step is None else str(label.step)
     return [
-        one.unit[:SHORT_ID], rater, one.field, answer, one.target or "-", step, str(one.run), sure, one.note,
-        one.at[:19].replace("T", " "),
+        label.unit[:SHORT_ID], rater, label.field, answer, label.target or "-", step, str(label.run), sure, label.note,
+        label.at[:19].replace("T", " "),
     ]  # fmt: skip
 
 
@@ -429,11 +431,11 @@ def _tell_introductions(lines: Sequence[IntroductionLine]) -> None:
     """When each rater was shown the guide, and how they did in practice."""
     rows = [
         [
-            one.rater, one.guide[:16].replace("T", " ") or "-",
-            f"{one.right} of {one.places}" if one.practice else "skipped" if one.skipped else "-",
-            "passed" if one.passed else "", "-" if one.seconds is None else span(one.seconds),
+            rater.rater, rater.guide[:16].replace("T", " ") or "-",
+            f"{rater.right} of {rater.places}" if rater.practice else "skipped" if rater.skipped else "-",
+            "passed" if rater.passed else "", "-" if rater.seconds is None else span(rater.seconds),
         ]
-        for one in lines
+        for rater in lines
     ]  # fmt: skip
     print_table(["rater", "guide shown", "practice", "", "took"], rows)
 
@@ -448,15 +450,15 @@ def tell_pilot(result: PilotTold) -> None:
         return
     rows = [
         [
-            one.rater, f"{one.handed_in} of {one.dealt}", f"{one.right} of {one.places}",
-            "-" if one.share is None else f"{one.share:.0%}", "held" if one.held else "",
+            rater.rater, f"{rater.handed_in} of {rater.dealt}", f"{rater.right} of {rater.places}",
+            "-" if rater.share is None else f"{rater.share:.0%}", "held" if rater.held else "",
         ]
-        for one in result.raters
+        for rater in result.raters
     ]  # fmt: skip
     print_table(["rater", "handed in", "as gold", "share", ""], rows)
     bar = "" if result.bar is None else f", the bar is {result.bar:.0%}"
     say(f"{result.study} v{result.version}, guideline {result.guide_sha[:12]}{bar}")
-    wrong = [[one.field, one.gold, one.said, str(one.n)] for one in result.confusion if one.gold != one.said]
+    wrong = [[cell.field, cell.gold, cell.said, str(cell.n)] for cell in result.confusion if cell.gold != cell.said]
     if wrong:
         say("")
         print_table(["question", "gold", "was rated", "times"], wrong)
@@ -464,10 +466,10 @@ def tell_pilot(result: PilotTold) -> None:
         say("")
         pairs = [
             [
-                one.field, one.one, one.other,
-                "undefined (nothing in common)" if one.percent is None else f"{one.percent:.1f} %", str(one.places),
+                pair.field, pair.one, pair.other,
+                "undefined (nothing in common)" if pair.percent is None else f"{pair.percent:.1f} %", str(pair.places),
             ]
-            for one in result.pairs
+            for pair in result.pairs
         ]  # fmt: skip
         print_table(["question", "rater", "and", "the same", "n"], pairs)
     if result.only:

@@ -79,11 +79,11 @@ def add_demo(parser: Parser) -> None:
 
 def demo(args: DemoArguments) -> int:
     """One built-in personalized task; on a terminal you answer, else its fitting script does."""
-    typed = LiveArguments()
-    typed.db, typed.json, typed.window = args.db, args.json, args.window
-    typed.task, typed.device = DEMO_TASK, "embedded"
-    typed.headless = args.headless or args.json or not app.has_terminal()
-    return live(typed)
+    live_args = LiveArguments()
+    live_args.db, live_args.json, live_args.window = args.db, args.json, args.window
+    live_args.task, live_args.device = DEMO_TASK, "embedded"
+    live_args.headless = args.headless or args.json or not app.has_terminal()
+    return live(live_args)
 
 
 class LiveArguments(Arguments):
@@ -304,7 +304,7 @@ def _new_spec(args: LiveArguments, settings: Settings, *, headless: bool) -> Spe
 
 def _refuse_other(args: LiveArguments) -> None:
     """What a run was begun with stays as it is: raises `LabError` where another is asked for as it goes on."""
-    given = {
+    options = {
         "--persona": args.persona is not None,
         "--log": args.log is not None,
         "--seed": args.seed is not None,
@@ -314,9 +314,9 @@ def _refuse_other(args: LiveArguments) -> None:
         "--shadow": args.shadow is not None,
         "--env": args.environments is not None,
     }
-    fixed = ", ".join(name for name, there in given.items() if there)
-    if fixed:
-        problem = f"{fixed}: was settled when the run began; an open run goes on as it is"
+    option_names = ", ".join(name for name, there in options.items() if there)
+    if option_names:
+        problem = f"{option_names}: was settled when the run began; an open run goes on as it is"
         raise LabError("live --resume", problem, "`hitlab fork ID@STEP` goes on with another persona or log.", code=2)
 
 
@@ -370,8 +370,8 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False) -> in
     )
     stop = session.stopped_at
     if stop is not None:
-        stopped = Stopped(stop.breakpoint.spec, stop.step + 1, stop.proposed.action, stop.proposed.thought, stop.read)
-        result = msgspec.structs.replace(result, stopped=stopped)
+        halt = Stopped(stop.breakpoint.spec, stop.step + 1, stop.proposed.action, stop.proposed.thought, stop.read)
+        result = msgspec.structs.replace(result, stopped=halt)
     if as_json:
         print_json(result)
     elif not events:
@@ -400,14 +400,14 @@ class _EventLines:
             self.session.leave()
 
 
-def tell_stop(stopped: Stopped | None, breaks: tuple[str, ...] = ()) -> None:
+def tell_stop(stop: Stopped | None, breaks: tuple[str, ...] = ()) -> None:
     """At which breakpoint a run was left open, and what waits there; or that none of `breaks` held."""
     from lab.runs.breakpoints import READ
 
-    if stopped is None:
+    if stop is None:
         if breaks:
             say(f"passed by without a stop: {', '.join(breaks)}")
         return
-    how = f" ({READ})" if stopped.read else ""
-    say(f"stopped at breakpoint {stopped.breakpoint}{how}, before step {stopped.step}; not yet done:")
-    say(f"        {in_words(stopped.action)}" + (f" ({stopped.thought})" if stopped.thought else ""))
+    how = f" ({READ})" if stop.read else ""
+    say(f"stopped at breakpoint {stop.breakpoint}{how}, before step {stop.step}; not yet done:")
+    say(f"        {in_words(stop.action)}" + (f" ({stop.thought})" if stop.thought else ""))

@@ -130,10 +130,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ImportError:
         from lab.cli.doctor import shadowing
 
-        shadowed = shadowing()
-        if not shadowed:
+        shadows = shadowing()
+        if not shadows:
             raise
-        return _refuse(LabError(shadowed[0].name, f"{shadowed[0].found}.", shadowed[0].do), as_json=False)
+        return _refuse(LabError(shadows[0].name, f"{shadows[0].found}.", shadows[0].do), as_json=False)
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -211,14 +211,14 @@ def build_parser() -> Parser:
 
 def _add(parser: Parser, metavar: str, commands: tuple[tuple[str, str, str], ...], prefix: str = "") -> None:
     """Adds commands to those of a parser, each listed below the last heading before it."""
-    added = parser.add_subparsers(metavar=metavar, required=bool(prefix), parser_class=Command)
+    subparsers = parser.add_subparsers(metavar=metavar, required=bool(prefix), parser_class=Command)
     section = parser.add_argument_group("commands")
     for name, help, module in commands:
         if not prefix and name in HEADINGS:
             section = parser.add_argument_group(HEADINGS[name])
-        command = added.add_parser(name, help=help, description=help)
+        command = subparsers.add_parser(name, help=help, description=help)
         command.fill = _filled_by(module, f"add_{prefix}{name}") if module else _GROUPS[name]
-        section._group_actions += added._choices_actions[-1:]
+        section._group_actions += subparsers._choices_actions[-1:]
 
 
 def _filled_by(module: str, name: str) -> Callable[[Parser], None]:

@@ -93,51 +93,51 @@ def merge(args: MergeArguments) -> int:
     if not settings.db:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     sweep_leftovers(path.parent, temporary=True)
-    merged, unwiped = erased_or_unwiped(path, lambda: merge_into(path, [Path(file) for file in args.files]))
-    emit(_merge_report(path, args.files, merged), lambda _: _tell(path, args.files, merged), json=args.json)
-    for file in merged.outside:
+    outcome, unwiped = erased_or_unwiped(path, lambda: merge_into(path, [Path(file) for file in args.files]))
+    emit(_merge_report(path, args.files, outcome), lambda _: _tell(path, args.files, outcome), json=args.json)
+    for file in outcome.outside:
         warn(f"{file} is still there: its picture was linked, not taken in, and is yours to delete")
     return not_wiped(unwiped)
 
 
-def _merge_report(path: Path, files: list[str], merged: Merged) -> MergeDone:
-    clashes = tuple(ClashLine(*clash) for clash in merged.clashes)
+def _merge_report(path: Path, files: list[str], outcome: Merged) -> MergeDone:
+    clashes = tuple(ClashLine(*clash) for clash in outcome.clashes)
     return MergeDone(
-        str(path), tuple(files), merged.came, merged.there, merged.gone, merged.withdrew, merged.kits, clashes,
-        merged.outside,
+        str(path), tuple(files), outcome.came, outcome.there, outcome.gone, outcome.withdrew, outcome.kits, clashes,
+        outcome.outside,
     )  # fmt: skip
 
 
-def _tell(path: Path, files: list[str], merged: Merged) -> None:
+def _tell(path: Path, files: list[str], outcome: Merged) -> None:
     say(f"{path}: {len(files):,} {'file' if len(files) == 1 else 'files'} brought together")
     for name, words in CAME.items():
-        if count := merged.came.get(name, 0):
+        if count := outcome.came.get(name, 0):
             say(f"{count:9,} {words}")
-    if not merged.came:
+    if not outcome.came:
         say("          nothing new")
-    if merged.there:
-        say(f"{merged.there:9,} rows were here already")
-    _tell_gone(merged)
-    _tell_clashes(merged)
+    if outcome.there:
+        say(f"{outcome.there:9,} rows were here already")
+    _tell_gone(outcome)
+    _tell_clashes(outcome)
 
 
-def _tell_gone(merged: Merged) -> None:
-    if merged.withdrew:
-        say(f"{', '.join(merged.withdrew)} withdrew elsewhere and {'is' if len(merged.withdrew) == 1 else 'are'} "
+def _tell_gone(outcome: Merged) -> None:
+    if outcome.withdrew:
+        say(f"{', '.join(outcome.withdrew)} withdrew elsewhere and {'is' if len(outcome.withdrew) == 1 else 'are'} "
             "taken out here, too")  # fmt: skip
-    for name, count in merged.gone.items():
+    for name, count in outcome.gone.items():
         say(f"{count:9,} went: {ERASED_WORDS.get(name, name)}")
 
 
-def _tell_clashes(merged: Merged) -> None:
-    if merged.clashes:
-        count = len(merged.clashes)
+def _tell_clashes(outcome: Merged) -> None:
+    if outcome.clashes:
+        count = len(outcome.clashes)
         say(f"{count:9,} {'place has' if count == 1 else 'places have'} two last words of one rater, who settles them "
             "on opening the study")  # fmt: skip
-    for study, version, rater, unit, run, target, field, handed in merged.clashes[:_MOST]:
+    for study, version, rater, unit, run, target, field, is_handed_in in outcome.clashes[:_MOST]:
         again = f", rating {run}" if run > 1 else ""
-        first = ", handed in" if handed else ""
+        first = ", handed in" if is_handed_in else ""
         place = f"{field} of {target}" if target else field
         say(f"          {rater} in {study} v{version}: {place} in {unit}{again}{first}")
-    if len(merged.clashes) > _MOST:
-        say(f"          and {len(merged.clashes) - _MOST:,} more; --json lists them")
+    if len(outcome.clashes) > _MOST:
+        say(f"          and {len(outcome.clashes) - _MOST:,} more; --json lists them")

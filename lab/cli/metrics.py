@@ -176,9 +176,9 @@ def metrics(args: MetricsArguments) -> int:
     with open_store(settings, create=False, readonly=True) as store:
         left_out: dict[str, int] = {}
         cases = list(_measurable(store, args, left_out))
-        rated = ""
+        source = ""
         if args.study:
-            marks, rated = study_marks(store, args.study, args.rater or "", cases)
+            marks, source = study_marks(store, args.study, args.rater or "", cases)
             cases = marked(cases, marks)
         if args.marks:
             cases = marked(cases, _marks(store, Path(args.marks)))
@@ -193,7 +193,7 @@ def metrics(args: MetricsArguments) -> int:
             ),
             groups=tuple(groups),
             by=args.by,
-            rated=rated,
+            rated=source,
         )
     if args.json:
         print_json(result)
@@ -216,19 +216,19 @@ def _measurable(store: Store, args: MetricsArguments, left_out: dict[str, int]) 
         return
     tag = check_tag(args.tag) if args.tag is not None else ""
     ids = [line.id for line in reversed(store.runs.summaries(archived=None, tag=tag))] if tag else None
-    archived = store.runs.acts.archived()
-    if archived and args.study:
-        archived -= {run for unit in store.studies.units(study_named(store, args.study)) for run in unit.runs}
+    archived_ids = store.runs.acts.archived()
+    if archived_ids and args.study:
+        archived_ids -= {run for unit in store.studies.units(study_named(store, args.study)) for run in unit.runs}
     for case in store.runs.measured(ids):
-        if why := _why_not(case, archived, forks=args.forks):
+        if why := _why_not(case, archived_ids, forks=args.forks):
             left_out[why] = left_out.get(why, 0) + 1
         else:
             yield case
 
 
-def _why_not(case: MeasuredRun, archived: Collection[str], *, forks: bool) -> str:
+def _why_not(case: MeasuredRun, archived_ids: Collection[str], *, forks: bool) -> str:
     """Why a run that was not named is in no number; empty where it is."""
-    if case.id in archived:
+    if case.id in archived_ids:
         return "archived"
     if case.status == "open":
         return "not ended"
@@ -305,8 +305,8 @@ def tell(result: Measured) -> None:
         say("Nothing to measure: no run is there that has ended.")
     for group in result.groups:
         if group.by:
-            named = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in group.by.items())
-            say(f"\n== {named}: {_counted(group.runs, 'runs')}")
+            group_words = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in group.by.items())
+            say(f"\n== {group_words}: {_counted(group.runs, 'runs')}")
         for paper in result.papers:
             _tell_paper(paper, [number for number in group.numbers if number.paper == paper])
 
@@ -409,6 +409,6 @@ def print_csv(result: Measured) -> None:
     for group in result.groups:
         for number in group.numbers:
             out = "; ".join(f"{count} {why}" for why, count in number.left_out)
-            named = map(harmless, (*group.by.values(), number.paper, number.metric, number.part, number.version))
+            keys = map(harmless, (*group.by.values(), number.paper, number.metric, number.part, number.version))
             texts = map(harmless, (number.of, out, number.undefined, number.note))
-            write_table(line([*named, number.value, number.unit, number.n, *texts]))
+            write_table(line([*keys, number.value, number.unit, number.n, *texts]))

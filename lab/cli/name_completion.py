@@ -91,22 +91,22 @@ def _store(settings: Settings) -> Store:
     return Store.open(database(settings), create=False, readonly=True)
 
 
-def _runs(asked: CompletionRequest) -> Mapping[str, str]:
+def _runs(request: CompletionRequest) -> Mapping[str, str]:
     """Runs' ids with their tasks, the newest first, for those whom `hitlab traces` lists them."""
     from lab.studies.seats import sees_outcomes
 
-    settings = asked.settings
+    settings = request.settings
     if not sees_outcomes(settings.seat):
         return {}
     with _store(settings) as store:
-        return dict(store.runs.names(asked.prefix, _MOST_RUNS))
+        return dict(store.runs.names(request.prefix, _MOST_RUNS))
 
 
-def _studies(asked: CompletionRequest) -> list[str]:
+def _studies(request: CompletionRequest) -> list[str]:
     """Studies' names; who rates or plays is told of those alone in which something is dealt to them."""
     from lab.studies.seats import sees_outcomes
 
-    settings = asked.settings
+    settings = request.settings
     with _store(settings) as store:
         names = store.studies.names()
         if sees_outcomes(settings.seat):
@@ -114,13 +114,13 @@ def _studies(asked: CompletionRequest) -> list[str]:
         return [name for name in names if store.studies.progress(store.studies.study(name), settings.person).dealt]
 
 
-def _raters(asked: CompletionRequest) -> Sequence[str]:
+def _raters(request: CompletionRequest) -> Sequence[str]:
     """The people of the study that was typed, for those whom `hitlab study status` lists them."""
     from lab.studies.seats import sees_outcomes
     from lab.studies.study_places import study_named
 
-    settings = asked.settings
-    study = asked.typed.get("study")
+    settings = request.settings
+    study = request.typed.get("study")
     if not sees_outcomes(settings.seat) or not isinstance(study, str):
         return ()
     with _store(settings) as store:
@@ -130,73 +130,73 @@ def _raters(asked: CompletionRequest) -> Sequence[str]:
 # -- names that come with hitlab ------------------------------------------------------------------------------------
 
 
-def _or_files(names: Sequence[str], asked: CompletionRequest) -> list[str]:
+def _or_files(names: Sequence[str], request: CompletionRequest) -> list[str]:
     """Names, and files of one's own that do as well."""
     from argcomplete.completers import FilesCompleter
 
-    return [*names, *FilesCompleter()(asked.prefix)]
+    return [*names, *FilesCompleter()(request.prefix)]
 
 
-def _tasks(asked: CompletionRequest) -> list[str]:
+def _tasks(request: CompletionRequest) -> list[str]:
     from simulators import library
 
-    return _or_files([*library.tasks()], asked)
+    return _or_files([*library.tasks()], request)
 
 
-def _personas(asked: CompletionRequest) -> list[str]:
+def _personas(request: CompletionRequest) -> list[str]:
     from simulators import library
 
-    return _or_files([*library.personas()], asked)
+    return _or_files([*library.personas()], request)
 
 
-def _protocols(asked: CompletionRequest) -> list[str]:
+def _protocols(request: CompletionRequest) -> list[str]:
     from annotators.protocols import names
 
-    return _or_files(names(), asked)
+    return _or_files(names(), request)
 
 
-def _plans(asked: CompletionRequest) -> list[str]:
+def _plans(request: CompletionRequest) -> list[str]:
     from annotators.presets import presets
     from annotators.protocols import names
 
-    return _or_files([*presets(), *names()], asked)
+    return _or_files([*presets(), *names()], request)
 
 
-def _schemas(asked: CompletionRequest) -> list[str]:
+def _schemas(request: CompletionRequest) -> list[str]:
     from lab.cli.schemas import names
 
     return names()
 
 
-def _agents(asked: CompletionRequest) -> list[str]:
+def _agents(request: CompletionRequest) -> list[str]:
     """The forms of an agent's name; the ways in which a task's playbook goes wrong, for those who may know them."""
     from lab.runs.spec import AGENT_FORMS
 
-    kind, colon, source = asked.prefix.partition(":")
+    kind, colon, source = request.prefix.partition(":")
     if kind == "recorded" and colon:
-        asked = msgspec.structs.replace(asked, prefix=source)
-        return [f"recorded:{id}" for id in _runs(asked)]
+        request = msgspec.structs.replace(request, prefix=source)
+        return [f"recorded:{id}" for id in _runs(request)]
     if kind == "playbook" and colon:
-        return [f"playbook:{name}" for name in _playbooks(asked)]
+        return [f"playbook:{name}" for name in _playbooks(request)]
     return _beginnings(AGENT_FORMS)
 
 
-def _playbooks(asked: CompletionRequest) -> list[str]:
+def _playbooks(request: CompletionRequest) -> list[str]:
     from lab.studies.seats import sees_outcomes
     from simulators import library
 
-    tasks = asked.typed.get("task") or asked.typed.get("tasks")
+    tasks = request.typed.get("task") or request.typed.get("tasks")
     names = [tasks] if isinstance(tasks, str) else tasks if isinstance(tasks, list) else []
-    if not sees_outcomes(asked.settings.seat):
+    if not sees_outcomes(request.settings.seat):
         return []
-    return [one.name for name in names for one in library.task(name).playbooks]
+    return [playbook.name for name in names for playbook in library.task(name).playbooks]
 
 
-def _users(asked: CompletionRequest) -> list[str]:
+def _users(request: CompletionRequest) -> list[str]:
     from lab.runs.spec import USER_FORMS
     from simulators import library
 
-    if asked.prefix.startswith("script:"):
+    if request.prefix.startswith("script:"):
         return [f"script:{name}" for name in library.scripts()]
     return _beginnings(USER_FORMS)
 
@@ -206,13 +206,13 @@ def _beginnings(forms: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(form.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for form in forms))
 
 
-def _columns(asked: CompletionRequest) -> list[str]:
+def _columns(request: CompletionRequest) -> list[str]:
     from lab.runs.run_order import SORTS
 
     return [*SORTS]
 
 
-def _groups(asked: CompletionRequest) -> list[str]:
+def _groups(request: CompletionRequest) -> list[str]:
     from lab.runs.run_order import GROUPS
 
     return [*GROUPS]

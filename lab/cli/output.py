@@ -58,7 +58,7 @@ def json_bytes(value: Any) -> bytes:
 def _escaped(data: bytes) -> bytes:
     if data.isascii():
         return data
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", data.decode()).encode()
+    return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", data.decode()).encode()
 
 
 _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -128,9 +128,9 @@ def _widths(needs: list[int], folds: int | None, whole: int) -> dict[int, int]:
     widths = {at: need if at in (0, folds) else min(need, _WIDEST) for at, need in enumerate(needs)}
     rest = whole - 2 * (len(widths) - 1)
     if folds is not None:
-        left = rest - sum(width for at, width in widths.items() if at != folds)
-        if left >= min(_FOLDED, needs[folds]):
-            return {**widths, folds: min(left, needs[folds])}
+        room = rest - sum(width for at, width in widths.items() if at != folds)
+        if room >= min(_FOLDED, needs[folds]):
+            return {**widths, folds: min(room, needs[folds])}
         del widths[folds]
         rest += 2
     while sum(widths.values()) > rest and (longest := max(list(widths)[1:], key=widths.__getitem__, default=None)):

@@ -33,11 +33,11 @@ class PastSheets(msgspec.Struct, frozen=True):
 def past(store: Store, study: Study, rater: str, find: str, settings: Settings) -> PastSheets:
     """The sheets of a rater of the study; `LabError` where that person is none of its raters."""
     if not rater or (rater not in study.raters and not store.studies.progress(study, rater).dealt):
-        named = f"{plain(rater, lines=False)} is no rater of {study.id}" if rater else "nobody is named"
-        raise LabError("labels", f"--past is about one rater, and {named}.", "--rater says whose sheets.", code=2)
+        problem = f"{plain(rater, lines=False)} is no rater of {study.id}" if rater else "nobody is named"
+        raise LabError("labels", f"--past is about one rater, and {problem}.", "--rater says whose sheets.", code=2)
     sheets = past_sheets(store, study, rater, settings.locale if settings.locale != "en" else "")
     if not sees_outcomes(settings.seat):  # a terminal tells raters nothing of a run; Annotate shows what is asked there
-        sheets = [msgspec.structs.replace(one, title=f"Item {one.position}") for one in sheets]
+        sheets = [msgspec.structs.replace(sheet, title=f"Item {sheet.position}") for sheet in sheets]
     return PastSheets(
         study.id, study.version, study.title, rater, find, len(sheets), tuple(sheets_with(sheets, find))
     )  # fmt: skip
@@ -50,17 +50,17 @@ def tell_past(result: PastSheets) -> None:
         again = f"   run {sheet.run}" if sheet.run > 1 else ""
         say(f"{sheet.position}  {sheet.title}")
         say(f"   {sheet.unit[:SHORT_ID]}{again}   {when}")
-        for one in sheet.answers:
-            say(f"   {_answer_line(one)}")
-            if one.note:
-                say(f"      note: {plain(one.note, lines=False)}")
+        for answer in sheet.answers:
+            say(f"   {_answer_line(answer)}")
+            if answer.note:
+                say(f"      note: {plain(answer.note, lines=False)}")
     count = f"{len(result.sheets):,} of " if result.find.strip() else ""
     hold = f" with the words {plain(result.find.strip(), lines=False)}" if result.find.strip() else ""
     plural = "" if result.total == 1 else "s"
     say(f"{count}{result.total:,} sheet{plural} of {result.rater} in {result.study} v{result.version}{hold}")
 
 
-def _answer_line(one: PastAnswer) -> str:
-    about = " / ".join(plain(text, lines=False) for text in (one.item, one.asked) if text)
-    added = [one.place, one.sure, *(f"+{flag}" for flag in one.flags)]
-    return f"{about}: {' '.join(filter(None, (plain(one.answer, lines=False), *added)))}"
+def _answer_line(answer: PastAnswer) -> str:
+    about = " / ".join(plain(text, lines=False) for text in (answer.item, answer.asked) if text)
+    details = [answer.place, answer.sure, *(f"+{flag}" for flag in answer.flags)]
+    return f"{about}: {' '.join(filter(None, (plain(answer.answer, lines=False), *details)))}"

@@ -149,8 +149,8 @@ def privacy(args: PrivacyArguments) -> int:
         run = store.runs.find(args.run_id)
         if args.show and not (args.boxes or args.texts or args.clear):
             return _show(store, run, as_json=args.json)
-        done, unwiped = _done(store, run, args, Actor("human", settings.person))
-    emit(done, tell_done, json=args.json)
+        result, unwiped = _done(store, run, args, Actor("human", settings.person))
+    emit(result, tell_done, json=args.json)
     return not_wiped(unwiped)
 
 
@@ -176,7 +176,7 @@ def _done(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[Pr
     boxes: dict[int, list[Bounds]] = {}
     for step, box in args.boxes or ():
         boxes.setdefault(_step(step), []).append(_box(box))
-    redacted: Redacted | None = None
+    redaction: Redacted | None = None
     unwiped: LabError | None = None
     if boxes or args.texts:
         from lab.runs.picture_text import tree_reader
@@ -186,20 +186,20 @@ def _done(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[Pr
         reader = _reader() if words else None
 
         def cover() -> Redacted:
-            read = tree_reader(store, reader) if reader is not None else None
-            return redact(store, run, by, boxes=boxes, words=words, everywhere=args.everywhere, read=read)
+            read_tree = tree_reader(store, reader) if reader is not None else None
+            return redact(store, run, by, boxes=boxes, words=words, everywhere=args.everywhere, read=read_tree)
 
         try:
-            covered, unwiped = erased_or_unwiped(store.path, cover)
+            outcome, unwiped = erased_or_unwiped(store.path, cover)
         finally:
             if reader is not None:
                 reader.close()
-        redacted, run = covered, covered.replaced[run]
-        for path in covered.outside:
+        redaction, run = outcome, outcome.replaced[run]
+        for path in outcome.outside:
             warn(f"{path} still shows what was covered: it was linked, not taken in, and is yours to delete")
     if args.clear:
         store.reviews.clear(run, by)
-    return done_of(run, redacted, cleared=args.clear, unwiped=unwiped), unwiped
+    return done_of(run, redaction, cleared=args.clear, unwiped=unwiped), unwiped
 
 
 def _reader() -> TextReader | None:
@@ -210,18 +210,19 @@ def _reader() -> TextReader | None:
     return TextReader() if load().ocr and engine_name() else None
 
 
-def done_of(run: str, done: Redacted | None, *, cleared: bool, unwiped: LabError | None = None) -> PrivacyDone:
+def done_of(run: str, redaction: Redacted | None, *, cleared: bool, unwiped: LabError | None = None) -> PrivacyDone:
     """What was done, as it is told."""
     counts: dict[str, Any] = dict.fromkeys(
         ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews", "unseen", "read"), 0
     )
     counts |= dict.fromkeys(("rows", "blobs", "bytes"), 0)
-    if done is None:
+    if redaction is None:
         return PrivacyDone(trace=run, cleared=cleared, replaced={}, **counts)
-    counts |= {name: getattr(done, name) for name in counts if hasattr(done, name)}
-    counts |= {**done.studies._asdict(), **done.destroyed._asdict()}
-    counts |= {"left": done.left.runs, "plans": done.left.plans, "unwiped": unwiped.sentence if unwiped else ""}
-    return PrivacyDone(trace=run, cleared=cleared, replaced=dict(done.replaced), **counts)
+    counts |= {name: getattr(redaction, name) for name in counts if hasattr(redaction, name)}
+    counts |= {**redaction.studies._asdict(), **redaction.destroyed._asdict()}
+    rest = redaction.left
+    counts |= {"left": rest.runs, "plans": rest.plans, "unwiped": unwiped.sentence if unwiped else ""}
+    return PrivacyDone(trace=run, cleared=cleared, replaced=dict(redaction.replaced), **counts)
 
 
 def _step(text: str) -> int:
@@ -242,33 +243,34 @@ def _box(text: str) -> Bounds:
 
 def _show(store: Store, run: str, *, as_json: bool) -> int:
     trace = store.runs.trace(run)
-    seen = [step.before for step in trace.steps]
-    seen += [trace.ended.final] if trace.ended is not None and trace.ended.final is not None else []
-    shots = {one.image for one in seen if one.image}
-    bare = {one.image for one in seen if one.image and one.tree is None}
+    screen_list = [step.before for step in trace.steps]
+    screen_list += [trace.ended.final] if trace.ended is not None and trace.ended.final is not None else []
+    shots = {screen.image for screen in screen_list if screen.image}
+    bare = {screen.image for screen in screen_list if screen.image and screen.tree is None}
     suspects_shown = tuple(
-        SuspectShown(one.looks, one.text, tuple(step + 1 for step in one.steps), one.box) for one in suspects(trace)
+        SuspectShown(suspect.looks, suspect.text, tuple(step + 1 for step in suspect.steps), suspect.box)
+        for suspect in suspects(trace)
     )
-    cleared = tuple(clearance.by.id for clearance in store.reviews.clearances(run))
-    shown = PrivacyShown(run, cleared, suspects_shown, len(shots), len(bare))
-    emit(shown, lambda _: _tell_shown(shown, len(trace.steps)), json=as_json)
+    cleared_by = tuple(clearance.by.id for clearance in store.reviews.clearances(run))
+    result = PrivacyShown(run, cleared_by, suspects_shown, len(shots), len(bare))
+    emit(result, lambda _: _tell_shown(result, len(trace.steps)), json=as_json)
     return 0
 
 
-def _tell_shown(shown: PrivacyShown, steps: int) -> None:
-    cleared = f"cleared by {', '.join(shown.cleared_by)}" if shown.cleared_by else "not cleared"
-    say(f"run     {shown.trace}, {cleared}")
-    for suspect in shown.suspects:
+def _tell_shown(result: PrivacyShown, steps: int) -> None:
+    clearance = f"cleared by {', '.join(result.cleared_by)}" if result.cleared_by else "not cleared"
+    say(f"run     {result.trace}, {clearance}")
+    for suspect in result.suspects:
         where = places_words([step - 1 for step in suspect.steps], steps)
         box = f" at {','.join(map(str, suspect.box))}" if suspect.box else ""
         say(f"{suspect.looks:8}{suspect.text or 'a field'}{box}, {where}")
-    pictures = f"{count(shown.pictures, 'picture')}, {shown.bare_pictures} of them without a tree"
+    pictures = f"{count(result.pictures, 'picture')}, {result.bare_pictures} of them without a tree"
     say(f"        {pictures}: look at those yourself")
 
 
 def _list(args: PrivacyArguments, settings: Settings) -> int:
     with open_store(settings, create=False, readonly=args.db is not None) as store:
-        lines = [PrivacyLine(*one) for one in privacy_queue(store)]
+        lines = [PrivacyLine(*entry) for entry in privacy_queue(store)]
     emit(lines, _tell_list, json=args.json, nothing=f"no demonstration waits to be cleared in {store.path}")
     return 0
 
@@ -292,27 +294,27 @@ def _wipe(args: PrivacyArguments, settings: Settings) -> int:
     return 0
 
 
-def covered_too(done: PrivacyDone) -> list[tuple[str, int]]:
+def covered_too(result: PrivacyDone) -> list[tuple[str, int]]:
     """What beside runs was covered, and how many rows of it."""
     counts = [
-        ("acts on designs", done.designs),
-        ("words of reviewers", done.reviews),
-        ("items of studies", done.items),
-        ("answers in studies", done.answers),
-        ("acts in studies", done.acts),
+        ("acts on designs", result.designs),
+        ("words of reviewers", result.reviews),
+        ("items of studies", result.items),
+        ("answers in studies", result.answers),
+        ("acts in studies", result.acts),
     ]
     return [(what, count) for what, count in counts if count]
 
 
-def left_words(done: PrivacyDone) -> list[str]:
+def left_words(result: PrivacyDone) -> list[str]:
     """Where the words still stand, a sentence each."""
     parts = []
-    if done.left:
-        some = ", ".join(done.left[:_NAMED]) + (", ..." if len(done.left) > _NAMED else "")
-        parts.append(f"the words still stand in {len(done.left)} other run{'s' * (len(done.left) > 1)} ({some}): "
+    if result.left:
+        some = ", ".join(result.left[:_NAMED]) + (", ..." if len(result.left) > _NAMED else "")
+        parts.append(f"the words still stand in {len(result.left)} other run{'s' * (len(result.left) > 1)} ({some}): "
                     "redact these, too")  # fmt: skip
-    if done.plans:
-        parts.append(f"the words still stand in the frozen plan of {', '.join(done.plans)}, which never changes")
+    if result.plans:
+        parts.append(f"the words still stand in the frozen plan of {', '.join(result.plans)}, which never changes")
     return parts
 
 
@@ -320,25 +322,25 @@ _NAMED = 5
 """Runs that are named; the others are counted."""
 
 
-def tell_done(done: PrivacyDone) -> None:
+def tell_done(result: PrivacyDone) -> None:
     """What a redaction did, and what it cannot reach."""
-    for old, new in done.replaced.items():
+    for old, new in result.replaced.items():
         say(f"run {old} is destroyed; run {new} stands in its place")
-    if done.replaced:
+    if result.replaced:
         say(
-            f"covered: boxes {done.boxes}, nodes {done.nodes}, places with the words {done.texts}; "
-            f"pictures painted {done.pictures}, phone states left out {done.states}"
+            f"covered: boxes {result.boxes}, nodes {result.nodes}, places with the words {result.texts}; "
+            f"pictures painted {result.pictures}, phone states left out {result.states}"
         )
-        wiped = "" if done.unwiped else "; the file is wiped"
-        say(f"destroyed: rows {done.rows:,}, pictures or states {done.blobs:,}, bytes {done.bytes:,}{wiped}")
-        for what, count in covered_too(done):
+        wiped = "" if result.unwiped else "; the file is wiped"
+        say(f"destroyed: rows {result.rows:,}, pictures or states {result.blobs:,}, bytes {result.bytes:,}{wiped}")
+        for what, count in covered_too(result):
             say(f"covered too: {what} {count}")
-        if done.unseen:
-            say(f"pictures without a tree {done.unseen}: words in them are covered only where you drew a box")
-        if done.read:
-            say(f"pictures whose words were read {done.read}: look at them, for what was misread is not covered")
-        for line in left_words(done):
+        if result.unseen:
+            say(f"pictures without a tree {result.unseen}: words in them are covered only where you drew a box")
+        if result.read:
+            say(f"pictures whose words were read {result.read}: look at them, for what was misread is not covered")
+        for line in left_words(result):
             say(line)
         say("copies made before (packs, exports, backups) cannot be reached; destroy them yourself")
-    if done.cleared:
-        say(f"run {done.trace} is cleared: it holds nothing private")
+    if result.cleared:
+        say(f"run {result.trace} is cleared: it holds nothing private")

@@ -99,8 +99,8 @@ def list_protocols(args: ProtocolsArguments) -> int:
 
 def _tell_list(lines: list[ProtocolLine]) -> None:
     rows = [
-        [one.id, one.unit, _OF[one.targets], ", ".join(one.fields), one.sha[:_SHORT], one.title, one.source]
-        for one in lines
+        [line.id, line.unit, _OF[line.targets], ", ".join(line.fields), line.sha[:_SHORT], line.title, line.source]
+        for line in lines
     ]
     print_table(["protocol", "of a", "asked of", "fields", "version", "title", "source"], rows, wide="title")
 
@@ -115,75 +115,75 @@ def _print_file(name: str | None) -> int:
     return 0
 
 
-def _line(one: Protocol, locale: str) -> ProtocolLine:
+def _line(protocol: Protocol, locale: str) -> ProtocolLine:
     return ProtocolLine(
-        id=one.id,
-        title=one.word(locale, "title", one.title),
-        unit=one.unit,
-        targets=one.targets,
-        fields=tuple(field.id for field in one.fields),
-        shows=one.shows,
-        sha=one.sha,
-        source=one.source,
+        id=protocol.id,
+        title=protocol.word(locale, "title", protocol.title),
+        unit=protocol.unit,
+        targets=protocol.targets,
+        fields=tuple(field.id for field in protocol.fields),
+        shows=protocol.shows,
+        sha=protocol.sha,
+        source=protocol.source,
     )
 
 
-def _show(one: Protocol, locale: str, *, as_json: bool) -> int:
-    shown = ProtocolShown(one.sha, {name: one.guide_sha(name) for name in one.guide}, one)
-    emit(shown, lambda _: _tell_whole(one, locale), json=as_json)
+def _show(protocol: Protocol, locale: str, *, as_json: bool) -> int:
+    result = ProtocolShown(protocol.sha, {name: protocol.guide_sha(name) for name in protocol.guide}, protocol)
+    emit(result, lambda _: _tell_whole(protocol, locale), json=as_json)
     return 0
 
 
-def _tell_whole(one: Protocol, locale: str) -> None:
-    known = {"en", *one.guide, *one.words}
-    if locale not in known and locale.partition("-")[0] not in known:
-        warn(f"{one.id} is not there in {locale}; it is in {', '.join(sorted(known))}.")
-    say(one.word(locale, "title", one.title))
-    say(f"  {one.id}, version {one.sha[:_SHORT]}" + f"; {one.source}" * bool(one.source))
-    say(f"  asked of a {one.unit}" + ("" if one.targets == "unit" else f", of {_OF[one.targets]}"))
-    say(f"  shown before handing in: {', '.join(one.shows) or 'the texts alone'}")
-    for words in _rules(one):
+def _tell_whole(protocol: Protocol, locale: str) -> None:
+    locales = {"en", *protocol.guide, *protocol.words}
+    if locale not in locales and locale.partition("-")[0] not in locales:
+        warn(f"{protocol.id} is not there in {locale}; it is in {', '.join(sorted(locales))}.")
+    say(protocol.word(locale, "title", protocol.title))
+    say(f"  {protocol.id}, version {protocol.sha[:_SHORT]}" + f"; {protocol.source}" * bool(protocol.source))
+    say(f"  asked of a {protocol.unit}" + ("" if protocol.targets == "unit" else f", of {_OF[protocol.targets]}"))
+    say(f"  shown before handing in: {', '.join(protocol.shows) or 'the texts alone'}")
+    for words in _rules(protocol):
         say(f"  {words}")
-    for field in one.fields:
-        _show_field(one, field, locale)
-    if one.practice is not None:
+    for field in protocol.fields:
+        _show_field(protocol, field, locale)
+    if protocol.practice is not None:
         say("")
-        say(f"Practice before the first item: {_practice(one, one.practice)}")
-    if one.reasons:
+        say(f"Practice before the first item: {_practice(protocol, protocol.practice)}")
+    if protocol.reasons:
         say("")
         say("Reasons that are offered for settling")
-        for id, words in one.reason_words(locale).items():
+        for id, words in protocol.reason_words(locale).items():
             _block(f"{id}  {words}", 2, hang=len(id) + 2)
-    if one.guide:
+    if protocol.guide:
         say("")
-        say(f"Guideline, version {one.guide_sha(locale)[:_SHORT]}")
-        _block(one.guided(locale), 2)
+        say(f"Guideline, version {protocol.guide_sha(locale)[:_SHORT]}")
+        _block(protocol.guided(locale), 2)
 
 
-def _practice(one: Protocol, practice: Practice) -> str:
+def _practice(protocol: Protocol, practice: Practice) -> str:
     """What a rater tries the sheet on; not what is right there."""
     runs = ", ".join(run.task + f" ({run.playbook})" * bool(run.playbook) for run in practice.runs)
-    return f"{'run of ' * bool(runs)}{runs or one.unit}, {count(len(practice.answers), 'answer')} told to be right"
+    return f"{'run of ' * bool(runs)}{runs or protocol.unit}, {count(len(practice.answers), 'answer')} told to be right"
 
 
-def _rules(one: Protocol) -> list[str]:
+def _rules(protocol: Protocol) -> list[str]:
     rules = {
-        "only failed runs are asked about": one.only_failed,
-        "each is rated beside another run of its task, by the person who made that one": one.reference,
-        "there is no going back to what was handed in": one.forward,
+        "only failed runs are asked about": protocol.only_failed,
+        "each is rated beside another run of its task, by the person who made that one": protocol.reference,
+        "there is no going back to what was handed in": protocol.forward,
     }
     return [words for words, holds in rules.items() if holds]
 
 
-def _show_field(one: Protocol, field: Field, locale: str) -> None:
+def _show_field(protocol: Protocol, field: Field, locale: str) -> None:
     say("")
     key = f"[{field.key}] " if field.key else ""
-    say(f"{key}{one.word(locale, field.id, field.ask)} ({field.id}: {', '.join(_kind(field))})")
-    hint = one.hinted(locale, field)
+    say(f"{key}{protocol.word(locale, field.id, field.ask)} ({field.id}: {', '.join(_kind(field))})")
+    hint = protocol.hinted(locale, field)
     if hint:
         _block(hint, 4)
     for option in field.options:
-        _show_option(one, field, option, locale)
+        _show_option(protocol, field, option, locale)
 
 
 def _kind(field: Field) -> list[str]:
@@ -198,13 +198,13 @@ def _kind(field: Field) -> list[str]:
     return parts + ["with the step"] * field.evidence + ["sides shuffled"] * field.sided
 
 
-def _show_option(one: Protocol, field: Field, option: Option, locale: str) -> None:
+def _show_option(protocol: Protocol, field: Field, option: Option, locale: str) -> None:
     place = f"{field.id}.{option.id}"
     key = option.key or "-"
-    says = one.word(locale, place, option.shown)
-    means = one.word(locale, f"{place}.means", option.means)
-    _block(f"{key}  {says}" + f": {means}" * bool(means), 4, hang=3)
-    for case in one.cases(locale, field, option):
+    caption = protocol.word(locale, place, option.shown)
+    means = protocol.word(locale, f"{place}.means", option.means)
+    _block(f"{key}  {caption}" + f": {means}" * bool(means), 4, hang=3)
+    for case in protocol.cases(locale, field, option):
         _block(f"· {case}", 9)
 
 

@@ -79,14 +79,14 @@ def read(args: ReadArguments) -> int:
             runs = _runs(args, store)
             pictures = wordless_pictures(store, runs)
             new = [picture for picture in pictures if reader.stored_text(picture.sha256) is None]
-            with _bar(len(new)) as done:
-                unread = read_pictures(store, new, reader, done)
+            with _bar(len(new)) as advance:
+                unread_pictures = read_pictures(store, new, reader, advance)
     finally:
         reader.close()
-    lines = tuple(UnreadLine(one.run, one.step, one.why) for one in unread)
-    known = len(pictures) - len(new)
+    lines = tuple(UnreadLine(picture.run, picture.step, picture.why) for picture in unread_pictures)
+    known_count = len(pictures) - len(new)
     emit(
-        PicturesRead(reader.engine, len(runs), len(pictures), known, len(new) - len(lines), lines),
+        PicturesRead(reader.engine, len(runs), len(pictures), known_count, len(new) - len(lines), lines),
         _tell,
         json=args.json,
     )
@@ -95,7 +95,7 @@ def read(args: ReadArguments) -> int:
 
 def _runs(args: ReadArguments, store: Store) -> list[str]:
     if args.all:
-        return [one.id for one in store.runs.summaries()]
+        return [run.id for run in store.runs.summaries()]
     if args.study is None:
         return list(dict.fromkeys(store.runs.find(run) for run in args.runs))
     study = study_named(store, args.study)

@@ -28,7 +28,7 @@ def repaint(page: Callable[[int, int], list[str]], every: float) -> None:
             while not end.asked:
                 size = os.get_terminal_size(sys.stdout.fileno())
                 _paint(page(size.columns, size.lines), size.lines)
-                if any(_asks_to_quit(one) for one in end.wait(keyboard, every)):
+                if any(_asks_to_quit(descriptor) for descriptor in end.wait(keyboard, every)):
                     return
         finally:
             sys.stdout.write(_LEAVE)
@@ -44,8 +44,8 @@ def _paint(lines: list[str], rows: int) -> None:
 
 def _asks_to_quit(keyboard: int) -> bool:
     """Whether `q` was typed; other keys do nothing. A keyboard that is gone ends it, too."""
-    typed = os.read(keyboard, 1024)
-    return not typed or any(key in typed for key in _QUIT)
+    keys = os.read(keyboard, 1024)
+    return not keys or any(key in keys for key in _QUIT)
 
 
 @contextmanager

@@ -86,11 +86,11 @@ def report(args: ReportArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "report")
     form = _form(args)
     with open_store(settings, create=False, readonly=True) as store:
-        made = _study_report(
+        study_report = _study_report(
             store, args.study, args.beside, how_of(args.bootstrap, args.seed), _embedding(args.embed, settings)
         )
     if args.out:
-        data = _rendered(made, form, _WIDTH)
+        data = _rendered(study_report, form, _WIDTH)
         write_new(Path(args.out), data, args.out, "nothing was written")
         emit(
             ReportWritten(args.out, form, len(data)),
@@ -98,15 +98,15 @@ def report(args: ReportArguments) -> int:
             json=args.json,
         )
     else:
-        write_table(_rendered(made, form, _columns()).decode())
+        write_table(_rendered(study_report, form, _columns()).decode())
         sys.stdout.flush()
     return 0
 
 
 def _form(args: ReportArguments) -> Form:
     forms: dict[Form, bool] = {"md": args.md, "html": args.html, "json": args.json}
-    for form, wanted in forms.items():
-        if wanted:
+    for form, flag in forms.items():
+        if flag:
             return form
     return _ENDINGS.get(Path(args.out).suffix.lower(), "text") if args.out else "text"
 
@@ -128,28 +128,28 @@ def _study_report(store: Store, name: str, beside: list[str], how: How, embeddin
 
     study = study_named(store, name)
     others = [study_named(store, other) for other in beside]
-    names = [one.name for one in (study, *others)]
+    names = [each_study.name for each_study in (study, *others)]
     if len(set(names)) < len(names):
         raise LabError("report", "--with names further studies, each once.", code=2)
-    studied = gathered(store, study, how, beside)
-    studied.further = studied.further._replace(**embedding)
-    return reported(studied, program(), platform())
+    study_data = gathered(store, study, how, beside)
+    study_data.further = study_data.further._replace(**embedding)
+    return reported(study_data, program(), platform())
 
 
-def _rendered(made: Report, form: Form, width: int) -> bytes:
+def _rendered(study_report: Report, form: Form, width: int) -> bytes:
     if form == "md":
         from annotators.report.markdown import as_markdown
 
-        return as_markdown(made).encode()
+        return as_markdown(study_report).encode()
     if form == "html":
         from annotators.report.html import as_html
 
-        return as_html(made).encode()
+        return as_html(study_report).encode()
     if form == "json":
-        return json_bytes(made)
+        return json_bytes(study_report)
     from annotators.report.text import as_text
 
-    return as_text(made, width).encode()
+    return as_text(study_report, width).encode()
 
 
 def _columns() -> int:

@@ -184,8 +184,8 @@ def review(args: ReviewArguments) -> int:
     with open_store(settings, create=False) as store:
         desk = ProofreadingSession(store, store.runs.find(args.run_id), Actor("human", settings.person))
         _act(desk, args)
-        shown = review_shown(desk.demo, desk.standing, desk.visible, settings.person)
-    emit(shown, tell_review, json=args.json)
+        result = review_shown(desk.demo, desk.standing, desk.visible, settings.person)
+    emit(result, tell_review, json=args.json)
     return 0
 
 
@@ -233,9 +233,9 @@ def _place_named(desk: ProofreadingSession, step: str, field: str, *, verdicts: 
     number = _step(desk, step)
     fields: tuple[Field, ...] = WHOLE_FIELDS if number is None else STEP_FIELDS
     fields = (*fields, verdict_place(number).field) if verdicts else fields
-    for known in fields:
-        if field == known:
-            return ProofreadPlace(number, known)
+    for field_name in fields:
+        if field == field_name:
+            return ProofreadPlace(number, field_name)
     problem = f"{step} has no field {field!r}; it has {', '.join(fields)}{suggestion(field, fields)}"
     raise LabError("review", problem, code=2)
 
@@ -272,8 +272,8 @@ def review_list(store: Store, person: str) -> ReviewList:
     """Every demonstration as this person may see it; edit rates count only those that two have handed in."""
     queue = review_queue(store, person)
     names = ReviewLine.__struct_fields__
-    lines = [ReviewLine(**{name: getattr(one, _FROM.get(name, name)) for name in names}) for one in queue]
-    return ReviewList(tuple(lines), tuple(edit_rates((one.proof, one.rows) for one in queue)))
+    lines = [ReviewLine(**{name: getattr(entry, _FROM.get(name, name)) for name in names}) for entry in queue]
+    return ReviewList(tuple(lines), tuple(edit_rates((entry.proof, entry.rows) for entry in queue)))
 
 
 _FROM = {"task": "intent"}
@@ -281,52 +281,54 @@ _FROM = {"task": "intent"}
 
 def _cells(line: ReviewLine) -> list[str]:
     mine = line.mine if line.mine != "none" else "-"
-    cleared = "yes" if line.cleared else "no"
+    clearance = "yes" if line.cleared else "no"
     return [
-        line.id[:13], line.task, line.annotator, str(line.steps), line.state, mine, str(line.differences), cleared
+        line.id[:13], line.task, line.annotator, str(line.steps), line.state, mine, str(line.differences), clearance
     ]  # fmt: skip
 
 
-def review_shown(demo: Proof, standing: ProofreadingState, rows: Sequence[Review], person: str) -> ReviewShown:
+def review_shown(demo: Proof, state: ProofreadingState, rows: Sequence[Review], person: str) -> ReviewShown:
     """A demonstration as one person may see it; `rows` are those that they may."""
     sheet = ProofreadingSheet(demo, rows, person)
-    two = len(standing.proofreaders) >= 2
+    two = len(state.proofreaders) >= 2
     return ReviewShown(
         trace=demo.trace,
         annotator=demo.annotator.id,
         person=person,
-        state=standing.state,
+        state=state.state,
         handed_in=sheet.committed,
-        proofreaders=len(standing.proofreaders),
-        settled_by=standing.settled_by,
-        rejected=tuple(step + 1 for step in standing.rejected),
-        differences=tuple(_difference(one) for one in standing.differences) if two else (),
-        places=tuple(_place(demo, standing, sheet, step) for step in (None, *range(demo.steps))),
+        proofreaders=len(state.proofreaders),
+        settled_by=state.settled_by,
+        rejected=tuple(step + 1 for step in state.rejected),
+        differences=tuple(_difference(difference) for difference in state.differences) if two else (),
+        places=tuple(_place(demo, state, sheet, step) for step in (None, *range(demo.steps))),
         rows=tuple(rows),
     )
 
 
-def _difference(one: Difference) -> DifferenceShown:
-    step = None if one.place.step is None else one.place.step + 1
-    return DifferenceShown(step, one.place.field, one.old, tuple(WordShown(*word) for word in one.words))
+def _difference(difference: Difference) -> DifferenceShown:
+    step = None if difference.place.step is None else difference.place.step + 1
+    return DifferenceShown(
+        step, difference.place.field, difference.old, tuple(WordShown(*word) for word in difference.words)
+    )
 
 
-def _place(demo: Proof, standing: ProofreadingState, sheet: ProofreadingSheet, step: int | None) -> PlaceShown:
+def _place(demo: Proof, state: ProofreadingState, sheet: ProofreadingSheet, step: int | None) -> PlaceShown:
     places = [ProofreadPlace(step, field) for field in (WHOLE_FIELDS if step is None else STEP_FIELDS)]
     recorded: dict[str, Any] = {place.field: demo.values[place] for place in places}
     mine: dict[str, Any] = {
         place.field: sheet.value(place) for place in places if sheet.value(place) != demo.values[place]
     }
-    reviewed: dict[str, Any] = {place.field: standing.values[place] for place in places if place in standing.values}
+    reviewed: dict[str, Any] = {place.field: state.values[place] for place in places if place in state.values}
     note = sheet.note(ProofreadPlace(step, "whole" if step is None else "step"))
     return PlaceShown(None if step is None else step + 1, sheet.verdict(step), note, recorded, mine, reviewed)
 
 
-def tell_review(shown: ReviewShown) -> None:
+def tell_review(result: ReviewShown) -> None:
     """One demonstration, in lines of plain text."""
-    say(f"run     {shown.trace}, recorded by {shown.annotator}")
-    say(f"state   {shown.state}" + (f"; settled by {', '.join(shown.settled_by)}" if shown.settled_by else ""))
-    for place in shown.places:
+    say(f"run     {result.trace}, recorded by {result.annotator}")
+    say(f"state   {result.state}" + (f"; settled by {', '.join(result.settled_by)}" if result.settled_by else ""))
+    for place in result.places:
         head = "whole   " if place.step is None else f"{place.step:4}    "
         say(f"{head}{_fields(place.recorded)}")
         for field, value in place.mine.items():
@@ -336,14 +338,15 @@ def tell_review(shown: ReviewShown) -> None:
                 say(f"        stands now: {field}: {_value(field, value)}")
         if place.verdict:
             say(f"        {place.verdict}ed by you" + (f": {place.note}" if place.note else ""))
-    for one in shown.differences:
-        where = place_words(ProofreadPlace(None if one.step is None else one.step - 1, one.field))  # type: ignore[arg-type]
-        words_by_person = "; ".join(f"{word.by} says {_value(one.field, word.value)}" for word in one.words)
+    for difference in result.differences:
+        step, field = None if difference.step is None else difference.step - 1, difference.field
+        where = place_words(ProofreadPlace(step, field))  # type: ignore[arg-type]
+        words_by_person = "; ".join(f"{word.by} says {_value(field, word.value)}" for word in difference.words)
         say(f"differ  {where}: {words_by_person}")
-    unseen = [None if place.step is None else place.step - 1 for place in shown.places if not place.verdict]
-    if shown.handed_in:
-        say(f"        you have handed it in ({shown.proofreaders} of 2)")
-    elif shown.proofreaders < 2 and unseen:
+    unseen = [None if place.step is None else place.step - 1 for place in result.places if not place.verdict]
+    if result.handed_in:
+        say(f"        you have handed it in ({result.proofreaders} of 2)")
+    elif result.proofreaders < 2 and unseen:
         say(f"        {unseen_words([*unseen[1:], *unseen[:1]] if unseen[0] is None else unseen)} not looked at yet")
 
 

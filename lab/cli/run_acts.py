@@ -117,8 +117,8 @@ def _tell_archived(result: RunsArchived, db: str | None) -> None:
         return
     say(f"{count(len(result.new), 'run')} archived: in no list, and nothing is lost{beside}")
     if result.new:
-        named = result.new[0][:SHORT_ID] + (" ..." if len(result.new) > 1 else "")
-        say(f"`hitlab restore {named}{in_file(db)}` brings back; `hitlab runs --archived{in_file(db)}` lists")
+        ids = result.new[0][:SHORT_ID] + (" ..." if len(result.new) > 1 else "")
+        say(f"`hitlab restore {ids}{in_file(db)}` brings back; `hitlab runs --archived{in_file(db)}` lists")
 
 
 class TagArguments(Arguments):
@@ -160,8 +160,8 @@ def tag(args: TagArguments) -> int:
         runs = _selected(store, [word for word in words if word not in marks], "tag")
         acts = tag_runs(store, runs, change, settings.person)
         states = store.runs.acts.states(runs)
-    tagged = tuple(RunTags(run, states[run].tags if run in states else ()) for run in runs)
-    result = RunsTagged(change.added, change.removed, len(acts), tagged)
+    run_tags = tuple(RunTags(run, states[run].tags if run in states else ()) for run in runs)
+    result = RunsTagged(change.added, change.removed, len(acts), run_tags)
     emit(result, lambda _: _tell_tagged(result, change), json=args.json)
     return 0
 
@@ -172,8 +172,8 @@ def _tell_tags(lines: Sequence[TagLine]) -> None:
 
 def _tell_tagged(result: RunsTagged, change: TagChange) -> None:
     words = [f"+{name}" for name in change.added] + [f"-{name}" for name in change.removed]
-    done = "" if result.changes else "; all was so already"
-    say(f"{count(len(result.runs), 'run')}: {' '.join(words)}{done}")
+    note = "" if result.changes else "; all was so already"
+    say(f"{count(len(result.runs), 'run')}: {' '.join(words)}{note}")
 
 
 def _selected(store: Store, words: Sequence[str], verb: str, *, archived: bool = False) -> list[str]:
@@ -183,6 +183,6 @@ def _selected(store: Store, words: Sequence[str], verb: str, *, archived: bool =
         raise LabError(verb, "names no run", "Ids, `all`, or a filter name runs; `hitlab runs` lists them.", code=2)
     runs = named_runs(store, words) or fitting_runs(store, words, archived=archived)
     if not runs:
-        wanted = "" if words == [EVERY] else f" that fits {' '.join(words)!r}"
-        raise LabError(verb, f"there is no {'archived ' if archived else ''}run{wanted}.")
+        criterion = "" if words == [EVERY] else f" that fits {' '.join(words)!r}"
+        raise LabError(verb, f"there is no {'archived ' if archived else ''}run{criterion}.")
     return runs

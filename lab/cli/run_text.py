@@ -34,30 +34,30 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
     say("")
     if trace.asked is not None and trace.answered is None:
         say(f'open    a question waits: "{trace.asked.question.text}"')
-    made = demonstration(trace)
-    verb = "live" if made is None else "record"
+    demo = demonstration(trace)
+    verb = "live" if demo is None else "record"
     say(_end(trace.ended) if trace.ended else f"open    hitlab {verb} --resume {trace.id} goes on")
-    for name, held in trace.ended.checks if trace.ended else ():
-        say(f"        {'✓' if held else '✗'} {name}")
+    for name, holds in trace.ended.checks if trace.ended else ():
+        say(f"        {'✓' if holds else '✗'} {name}")
     for verdict in verdicts or []:
         if verdict.value is not None or verdict.reason:
             value = "" if verdict.value is None else f" {verdict.value}"
             say(f"source  {verdict.name}:{value}" + (f" ({verdict.reason})" if verdict.reason else ""))
-    if made is not None:
-        say(f"shown   {outcome_words(made)}")
-        for line in demonstration_words(made).splitlines():
+    if demo is not None:
+        say(f"shown   {outcome_words(demo)}")
+        for line in demonstration_words(demo).splitlines():
             say(f"        {line}")
     if trace.spent is not None:
         say(f"model   {spent_words(trace.spent)}")
-    asked, replied = count(trace.questions, "question"), count(trace.replies, "reply", "replies")
-    say(f"        {count(len(trace.steps), 'step')}, {asked}, {replied}, in {db}")
+    questions, replies = count(trace.questions, "question"), count(trace.replies, "reply", "replies")
+    say(f"        {count(len(trace.steps), 'step')}, {questions}, {replies}, in {db}")
 
 
 def step_lines(step: Step, *, slip: bool = False) -> list[str]:
     """One step in words: the action, its instruction, then what was asked and answered, then what went wrong."""
     action = step.action
-    rejected = f" (rejected by {step.decision.by.shown})" if step.decision and step.decision.verdict == "reject" else ""
-    lines = [f"{step.index + 1:4}  {in_words(action or step.proposed.action, step)}{rejected}"]
+    refusal = f" (rejected by {step.decision.by.shown})" if step.decision and step.decision.verdict == "reject" else ""
+    lines = [f"{step.index + 1:4}  {in_words(action or step.proposed.action, step)}{refusal}"]
     if step.proposed.instruction:
         lines.append(f"      instruction: {step.proposed.instruction}")
     if slip:

@@ -117,26 +117,25 @@ def runs(args: RunsArguments) -> int:
     """The runs that fit, in the order asked for; with --group, what is said of each group."""
     if args.limit is not None and args.limit < 1:
         raise LabError("runs", f"--limit {args.limit} is less than one", code=2)
-    sought, order = _read(with_tag(args.words, args.tag)), _order(args.sort, args.group)
+    run_filter, order = _read(with_tag(args.words, args.tag)), _order(args.sort, args.group)
     settings = settings_for(args.db, sees_outcomes, "runs")
-    named = args.db is not None
-    with open_store(settings, create=not named, readonly=named) as store:
+    with open_store(settings, create=args.db is None, readonly=args.db is not None) as store:
         rows = store.runs.rows(-1)
         entries = [entry(row) for row in rows if row.archived is args.archived]
         away = sum(row.archived for row in rows)
         costs: dict[str, Cost] = {}
-        if sought.costly or order.costly:
+        if run_filter.costly or order.costly:
             costs = _costs(store, entries)
-        arranged = arrange(entries, sought, order, costs, frozenset())
-        lines = arranged.lines[: args.limit]
+        arrangement = arrange(entries, run_filter, order, costs, frozenset())
+        lines = arrangement.lines[: args.limit]
         if args.costs and not costs:
             costs = _costs(store, [line.entry for line in lines if line.entry is not None])
-        arranged = arranged._replace(lines=lines)
+        arrangement = arrangement._replace(lines=lines)
     if not rows and not args.json:
         say(_NO_RUNS.format(store.path))
         return 0
-    table = _table(len(entries), away, arranged, costs)
-    emit(table, lambda _: _tell_table(table, arranged, order, costs, archived=args.archived), json=args.json)
+    table = _table(len(entries), away, arrangement, costs)
+    emit(table, lambda _: _tell_table(table, arrangement, order, costs, archived=args.archived), json=args.json)
     return 0
 
 
@@ -150,27 +149,27 @@ def _read(words: Sequence[str]) -> RunFilter:
 
 def _order(sort: str | None, group: str | None) -> Order:
     by = sort or NEWEST
-    turned = by.endswith("-")
+    reverse = by.endswith("-")
     by = column(by.removesuffix("-"), SORTS, "--sort")
-    return Order(by, turned, column(group, GROUPS, "--group") if group else "")
+    return Order(by, reverse, column(group, GROUPS, "--group") if group else "")
 
 
 def _costs(store: Store, entries: Sequence[RunEntry]) -> dict[str, Cost]:
-    return {case.id: cost_of(case) for case in store.runs.measured([it.run.id for it in entries])}
+    return {case.id: cost_of(case) for case in store.runs.measured([row.run.id for row in entries])}
 
 
-def _table(total: int, archived: int, arranged: ArrangedRuns, costs: Mapping[str, Cost]) -> RunTable:
+def _table(total: int, archived: int, arrangement: ArrangedRuns, costs: Mapping[str, Cost]) -> RunTable:
     return RunTable(
         total,
-        arranged.runs,
-        tuple(_run_line(line.entry, costs) for line in arranged.lines if line.entry is not None),
-        tuple(_group(line.group) for line in arranged.lines if line.group is not None),
+        arrangement.runs,
+        tuple(_run_line(line.entry, costs) for line in arrangement.lines if line.entry is not None),
+        tuple(_group(line.group) for line in arrangement.lines if line.group is not None),
         archived,
     )
 
 
-def _run_line(it: RunEntry, costs: Mapping[str, Cost]) -> RunLine:
-    run, cost = it.run, costs.get(it.run.id, Cost())
+def _run_line(row: RunEntry, costs: Mapping[str, Cost]) -> RunLine:
+    run, cost = row.run, costs.get(row.run.id, Cost())
     return RunLine(
         run.id, run.task, run.title, run.kind, run.agent, run.persona or None, run.user or None, run.source or None,
         run.attempt, run.steps, run.asks, run.replies, run.status, run.score, run.started, cost.tokens, cost.dollars,
@@ -185,20 +184,20 @@ def _group(group: RunGroup) -> GroupLine:
 
 
 def _tell_table(
-    table: RunTable, arranged: ArrangedRuns, order: Order, costs: Mapping[str, Cost], *, archived: bool
+    table: RunTable, arrangement: ArrangedRuns, order: Order, costs: Mapping[str, Cost], *, archived: bool
 ) -> None:
-    groups = [line.group for line in arranged.lines if line.group is not None]
+    groups = [line.group for line in arrangement.lines if line.group is not None]
     if order.group:
         print_table([order.group, "runs", "mean score", "n", "no score", "mean steps", "status"], _group_rows(groups))
-    elif arranged.lines:
-        entries = [line.entry for line in arranged.lines if line.entry is not None]
+    elif arrangement.lines:
+        entries = [line.entry for line in arrangement.lines if line.entry is not None]
         columns = ["id", "name", "task", "agent", "persona", "source", "steps", "asks", "status", "score"]
         more = ["tokens", "cost", "seconds"] if costs else []
-        tags = ["tags"] if any(it.run.tags for it in entries) else []
-        cells = [_run_cells(it, costs) + ([" ".join(it.run.tags) or "-"] if tags else []) for it in entries]
+        tags = ["tags"] if any(row.run.tags for row in entries) else []
+        cells = [_run_cells(row, costs) + ([" ".join(row.run.tags) or "-"] if tags else []) for row in entries]
         print_table(columns + more + tags, cells, wide="task")
-    summary = f"{arranged.runs:,} of {table.total:,} {'archived ' if archived else ''}runs"
-    say(f"{summary} in {arranged.groups:,} groups" if order.group else summary)
+    summary = f"{arrangement.runs:,} of {table.total:,} {'archived ' if archived else ''}runs"
+    say(f"{summary} in {arrangement.groups:,} groups" if order.group else summary)
     if table.archived and not archived:
         say(ARCHIVED_TOO.format(table.archived, "runs"))
 
@@ -214,17 +213,17 @@ def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
     ]  # fmt: skip
 
 
-def _run_cells(it: RunEntry, costs: Mapping[str, Cost]) -> list[str]:
-    run = it.run
-    row = [
-        run.id[:SHORT_ID], it.name, it.title if it.title != it.name else "", run.agent, run.persona or "-",
+def _run_cells(row: RunEntry, costs: Mapping[str, Cost]) -> list[str]:
+    run = row.run
+    cells = [
+        run.id[:SHORT_ID], row.name, row.title if row.title != row.name else "", run.agent, run.persona or "-",
         run.source or "-", str(run.steps), str(run.asks or "-"), status_words(run.status), score_words(run.score),
     ]  # fmt: skip
     cost = costs.get(run.id)
     if cost is None:
-        return row
+        return cells
     tokens = "-" if cost.tokens is None else f"{cost.tokens:,}"
-    return [*row, tokens, money(cost.dollars), "-" if cost.seconds is None else f"{cost.seconds:.1f}"]
+    return [*cells, tokens, money(cost.dollars), "-" if cost.seconds is None else f"{cost.seconds:.1f}"]
 
 
 class TracesArguments(Arguments):
@@ -254,8 +253,7 @@ def traces(args: TracesArguments) -> int:
     if args.limit is not None and args.limit < 1:
         raise LabError("traces", f"--limit {args.limit} is less than one", code=2)
     settings = settings_for(args.db, sees_outcomes, "traces")
-    named = args.db is not None
-    with open_store(settings, create=not named, readonly=named) as store:
+    with open_store(settings, create=args.db is None, readonly=args.db is not None) as store:
         tag = check_tag(args.tag) if args.tag is not None else ""
         runs = store.runs.summaries(args.limit, archived=args.archived, tag=tag)
         lines = [TraceLine(*(getattr(run, name) for name in TraceLine.__struct_fields__)) for run in runs]

@@ -200,14 +200,14 @@ def add_schema(parser: Parser) -> None:
 
 def schema(args: SchemaArguments) -> int:
     """The JSON Schema of one input or output, or the list of their names."""
-    known = schemas()
+    schema_types = schemas()
     if args.name is None:
         emit(names(), lambda all_names: say("\n".join(all_names)), json=args.json)
         return 0
     if args.name == "persona":
         print_json_lines(_profile_schema())
-    elif args.name in known:
-        schema = msgspec.json.schema(known[args.name])
+    elif args.name in schema_types:
+        schema = msgspec.json.schema(schema_types[args.name])
         if args.name in _FILES:
             _named_by_its_file(schema)
         print_json_lines({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": args.name} | schema)

@@ -99,9 +99,9 @@ async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], 
     place = ServerPlace(args.host, args.port, url)
     server = LabServer(store, studies, place, most=args.most, answers=bool(people))
     await server.start()
-    ended = asyncio.Event()
+    stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
     try:
         address = server.place.address
         if address.startswith("http:") and args.host not in _LOOPBACK:
@@ -114,7 +114,7 @@ async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], 
             _tell_answer(store, people, address, by)
         say("Ctrl+C ends it; what was answered is kept.")
         sys.stdout.flush()  # a link is told once, also to a pipe or a log
-        await server.serve(ended)
+        await server.serve(stop)
     finally:
         await server.stop()
 
@@ -131,12 +131,12 @@ def _tell_answer(store: Store, people: Sequence[str], address: str, by: str) -> 
 
 def _tell_links(store: Store, study: Study | None, people: Sequence[str], address: str, by: str, command: str) -> None:
     """Makes the links that are missing; `command` makes others."""
-    made = make_missing(store, study, people, address, by=by)
+    new_links = make_missing(store, study, people, address, by=by)
     name = study.name if study is not None else "Answer"
     say(f"{name} is served at {address} to {len(people)} {'people' if len(people) > 1 else 'person'}")
-    for code, link in made.items():
+    for code, link in new_links.items():
         say(f"  {code}  {link}")
-    if there := len(people) - len(made):
+    if there := len(people) - len(new_links):
         say(f"  {there} have a link already; `{command} --again CODE` makes another")
 
 

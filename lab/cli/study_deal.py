@@ -135,19 +135,19 @@ def deal(args: StudyDealArguments) -> int:
                 every = dealt_actively(store, study, units, args.first, settings.person)
             else:
                 every = dealt_out(study, units)
-            assignments = [changed(one, at=at) for one in every if one.rater not in withdrawn]
+            assignments = [changed(assignment, at=at) for assignment in every if assignment.rater not in withdrawn]
             new = store.studies.deal(study, assignments)
         elif args.order == "active" and not store.labels.acts_of(study, QUEUED):
             raise LabError(f"study {study.name}", "is dealt already, in an order of chance; nothing was done.")
-        written = sum(answer_by_rule(store, study, unit) for unit in units if unit.mechanical)
-        given = {one.unit for one in assignments}
+        rule_labels = sum(answer_by_rule(store, study, unit) for unit in units if unit.mechanical)
+        dealt_units = {assignment.unit for assignment in assignments}
         result = StudyDealt(
             study.id,
             study.version,
             new,
             tuple(_dealt(code, assignments) for code in people_of(store, study) if code not in withdrawn),
-            sum(unit.id not in given for unit in units) if given else 0,
-            written,
+            sum(unit.id not in dealt_units for unit in units) if dealt_units else 0,
+            rule_labels,
             withdrawn,
         )
     emit(result, lambda _: tell_dealt(result, args.db), json=args.json)
@@ -155,7 +155,7 @@ def deal(args: StudyDealArguments) -> int:
 
 
 def _dealt(code: str, assignments: list[Assignment]) -> RaterDealt:
-    stages = [one.stage for one in assignments if one.rater == code]
+    stages = [assignment.stage for assignment in assignments if assignment.rater == code]
     return RaterDealt(code, stages.count("pilot"), stages.count("main"), stages.count("repeat"))
 
 
@@ -185,18 +185,18 @@ def lock(args: StudyLockArguments) -> int:
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
         _check_open(store, study)
-        left = _left(store, study)
+        items_left = _left(store, study)
         if (
-            not left
+            not items_left
             and not any(store.studies.progress(study, code).dealt for code in study.raters)
             and not args.even_so
         ):
             raise LabError(f"study {study.name}", "is not dealt yet.", f"`hitlab study deal {study.id}`, or --even-so.")
-        if left and not args.even_so:
-            who = ", ".join(f"{code} {count:,}" for code, count in left.items())
+        if items_left and not args.even_so:
+            who = ", ".join(f"{code} {count:,}" for code, count in items_left.items())
             raise LabError(f"study {study.name}", f"is not done: {who} left.", "--even-so locks it as it stands.")
-        _act(store, study, settings.person, "locked", {"left": left} if left else {})
-        result = StudyLocked(study.id, study.version, sum(left.values()))
+        _act(store, study, settings.person, "locked", {"left": items_left} if items_left else {})
+        result = StudyLocked(study.id, study.version, sum(items_left.values()))
     emit(result, lambda _: say(f"{study.name} is locked; nothing in it changes any more"), json=args.json)
     return 0
 
@@ -208,7 +208,7 @@ def _left(store: Store, study: Study) -> dict[str, int]:
         for code in people_of(store, study)
         if not store.studies.has_left(study, code) and not store.labels.withdrew(code)
     ]
-    return {one.rater: one.dealt - one.done for one in people if one.dealt > one.done}
+    return {person.rater: person.dealt - person.done for person in people if person.dealt > person.done}
 
 
 def add_study_archive(parser: Parser) -> None:
@@ -287,17 +287,18 @@ def replace(args: StudyReplaceArguments) -> int:
         _check_replaced(store, study, args.rater, args.by)
         units = list(store.studies.units(study))
         leaving = store.studies.assignments(study, args.rater)
-        leaving = leaving or [one for one in dealt_out(study, units) if one.rater == args.rater]
-        done = done_by(store, study, args.rater)
+        leaving = leaving or [assignment for assignment in dealt_out(study, units) if assignment.rater == args.rater]
+        finished_sheets = done_by(store, study, args.rater)
         tasks = {unit.id: unit.play.task.id for unit in units if unit.play is not None}
         theirs = store.studies.assignments(study, args.by)
         at = now()
-        fresh = [changed(one, at=at) for one in redealt(study, leaving, done, args.by, theirs, tasks)]
+        assignments = redealt(study, leaving, finished_sheets, args.by, theirs, tasks)
+        fresh = [changed(assignment, at=at) for assignment in assignments]
         count = store.studies.deal(study, fresh)
         _act(store, study, args.by, "replaced", {"for": args.rater, "by": settings.person})
         if not store.labels.withdrew(args.rater):
             _act(store, study, args.rater, "left", {"for": args.by, "by": settings.person})
-        result = RaterReplaced(study.id, study.version, args.rater, args.by, len(done), count)
+        result = RaterReplaced(study.id, study.version, args.rater, args.by, len(finished_sheets), count)
     emit(result, lambda _: _tell_replaced(result, study.name, in_file(args.db)), json=args.json)
     return 0
 
@@ -366,8 +367,8 @@ def release(args: StudyReleaseArguments) -> int:
 # -- what they share -------------------------------------------------------------------------------------------
 def done_by(store: Store, study: Study, code: str) -> Collection[tuple[str, int]]:
     """The (unit, run) that a person has handed in; a play that was interrupted is none."""
-    handed = handed_in(store.labels.acts(study, code))
-    return {(unit, run) for (_, unit, run), act in handed.items() if "interrupted" not in act.detail}
+    hand_ins = handed_in(store.labels.acts(study, code))
+    return {(unit, run) for (_, unit, run), act in hand_ins.items() if "interrupted" not in act.detail}
 
 
 def _check_open(store: Store, study: Study) -> None:
@@ -384,15 +385,15 @@ def _act(store: Store, study: Study, code: str, act: ActKind, detail: dict[str, 
 def tell_dealt(result: StudyDealt, db: str | None = None) -> None:
     print_table(
         ["person", "first", "then", "once more"],
-        [[one.rater, str(one.pilot), str(one.main), str(one.repeat)] for one in result.raters],
+        [[rater.rater, str(rater.pilot), str(rater.main), str(rater.repeat)] for rater in result.raters],
     )
     if result.nobodys:
         say(f"{result.nobodys:,} to nobody: a rule, a model or a script does them")
     for code in result.withdrawn:
-        replaced = f"hitlab study replace {result.study} {code} --by CODE{in_file(db)}"
-        say(f"{code} has withdrawn and is dealt nothing; `{replaced}`")
+        command = f"hitlab study replace {result.study} {code} --by CODE{in_file(db)}"
+        say(f"{code} has withdrawn and is dealt nothing; `{command}`")
     what = f"{result.new:,} dealt" if result.new else "all was dealt before; nothing was done"
     say(f"{result.study} v{result.version}: {what}")
-    first = next((one.rater for one in result.raters if one.pilot + one.main + one.repeat), "")
+    first = next((rater.rater for rater in result.raters if rater.pilot + rater.main + rater.repeat), "")
     if first:
         say(f"next: hitlab study open {result.study} --as {first}{in_file(db)}")

@@ -82,29 +82,29 @@ def add_study_extend(parser: Parser) -> None:
 def extend(args: StudyExtendArguments) -> int:
     """Adds units to a study as its next version; what was dealt and answered is carried along."""
     settings = settings_for(args.db, sees_outcomes, "study extend")
-    typed = vars(args)
-    given: dict[str, Any] = {name: typed[name] for name in _TERMS if typed[name] is not None}
+    arguments = vars(args)
+    terms: dict[str, Any] = {name: arguments[name] for name in _TERMS if arguments[name] is not None}
     if args.tag is not None:
-        given["runs"] = with_tag(given.get("runs", ()), args.tag)
-    if not given.keys() & {"runs", "tasks", "items"}:
+        terms["runs"] = with_tag(terms.get("runs", ()), args.tag)
+    if not terms.keys() & {"runs", "tasks", "items"}:
         raise LabError("study extend", "names nothing to add", "--runs all, --tag NAME, --items FILE.jsonl", code=2)
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
-        extension = planned_extension(store, study, plan_like(study, given), Actor("human", settings.person))
+        extension = planned_extension(store, study, plan_like(study, terms), Actor("human", settings.person))
         if not args.even_so:
             check_seen([extension.blank], "study extend")
-        done = extend_study(store, extension)
-    result = _result(extension, done)
+        extended_study = extend_study(store, extension)
+    result = _result(extension, extended_study)
     emit(result, lambda _: _tell(result, args.db), json=args.json)
     return 0
 
 
-def _result(extension: StudyExtension, done: ExtendedStudy) -> StudyExtended:
+def _result(extension: StudyExtension, extended_study: ExtendedStudy) -> StudyExtended:
     study = extension.study
     assert study.extends is not None
-    dealt: dict[str, int] = {}
-    for one in done.dealt:
-        dealt[one.rater] = dealt.get(one.rater, 0) + 1
+    dealt_counts: dict[str, int] = {}
+    for assignment in extended_study.dealt:
+        dealt_counts[assignment.rater] = dealt_counts.get(assignment.rater, 0) + 1
     return StudyExtended(
         study=study.id,
         version=study.version,
@@ -114,11 +114,11 @@ def _result(extension: StudyExtension, done: ExtendedStudy) -> StudyExtended:
         new=len(extension.new),
         already=extension.already,
         changed=extension.changed,
-        carried=done.carried.assignments,
-        labels=done.carried.labels,
-        acts=done.carried.acts,
-        dealt=dealt,
-        rule_labels=done.rule_labels,
+        carried=extended_study.carried.assignments,
+        labels=extended_study.carried.labels,
+        acts=extended_study.carried.acts,
+        dealt=dealt_counts,
+        rule_labels=extended_study.rule_labels,
         sha=study.sha,
         sample_sha=study.sample_sha,
         told=tuple(extension.told),
@@ -135,8 +135,8 @@ def _tell(result: StudyExtended, db: str | None) -> None:
         say(f"note      {result.changed:,} of these would be asked otherwise today, and stay as they were frozen")
     for line in result.told:
         say(f"note      {line}")
-    carried = f"{count(result.labels, 'answer')} and {count(result.acts, 'act')}"
-    say(f"carried   {carried} on {result.carried:,} dealt: they count in v{result.version}, and nobody is asked again")
+    counts = f"{count(result.labels, 'answer')} and {count(result.acts, 'act')}"
+    say(f"carried   {counts} on {result.carried:,} dealt: they count in v{result.version}, and nobody is asked again")
     if result.dealt:
         say(f"dealt     {', '.join(f'{code} {more:,}' for code, more in result.dealt.items())}")
     say(f"frozen    {result.sha}")

@@ -80,10 +80,10 @@ def kit(args: StudyKitArguments) -> int:
     out = Path(args.out)
     with open_store(settings, create=False, readonly=True) as store:
         sweep_leftovers(out.parent)
-        made = make_kit(store, study_named(store, args.study), args.rater, out)
+        rater_kit = make_kit(store, study_named(store, args.study), args.rater, out)
     result = KitMade(
-        str(out), made.study, made.version, made.rater,
-        made.units, len(made.runs), made.labels, made.acts, out.stat().st_size,
+        str(out), rater_kit.study, rater_kit.version, rater_kit.rater,
+        rater_kit.units, len(rater_kit.runs), rater_kit.labels, rater_kit.acts, out.stat().st_size,
     )  # fmt: skip
     emit(result, _tell_kit, json=args.json)
     return 0
@@ -93,8 +93,8 @@ def _tell_kit(result: KitMade) -> None:
     name = Path(result.out).name
     say(f"{result.out}: {result.study} v{result.version} for {result.rater}, {result.bytes:,} bytes")
     say(f"{result.units:,} to rate, {count(result.runs, 'run')}, {count(result.labels, 'answer')} so far")
-    opened = f"hitlab study open {result.study} --as {result.rater} --db {name}"
-    say(f"There: `{opened}`; back here: `hitlab study take {name}`.")
+    command = f"hitlab study open {result.study} --as {result.rater} --db {name}"
+    say(f"There: `{command}`; back here: `hitlab study take {name}`.")
 
 
 class StudyTakeArguments(Arguments):
@@ -121,20 +121,21 @@ def take(args: StudyTakeArguments) -> int:
     from store.kit_import import take_kit
 
     with open_store(settings, create=False) as store:
-        taken, unwiped = erased_or_unwiped(store.path, lambda: take_kit(store, Path(args.kit)))
-        newest = store.studies.newest_of(store.studies.study(taken.kit.study, taken.kit.version)).version
-    one = taken.kit
+        content, unwiped = erased_or_unwiped(store.path, lambda: take_kit(store, Path(args.kit)))
+        newest = store.studies.newest_of(store.studies.study(content.kit.study, content.kit.version)).version
+    study_kit = content.kit
     result = KitTaken(
-        one.study, one.version, one.rater,
-        taken.labels, taken.acts, taken.runs, taken.dealt, taken.there, taken.clashes, taken.carried, newest,
+        study_kit.study, study_kit.version, study_kit.rater,
+        content.labels, content.acts, content.runs, content.dealt, content.there, content.clashes, content.carried,
+        newest,
     )  # fmt: skip
     emit(result, _tell_import, json=args.json)
     return not_wiped(unwiped)
 
 
 def _tell_import(result: KitTaken) -> None:
-    came = f"{count(result.labels, 'answer')} and {count(result.acts, 'act')} came in"
-    say(f"{result.rater} in {result.study} v{result.version}: {came}")
+    counts = f"{count(result.labels, 'answer')} and {count(result.acts, 'act')} came in"
+    say(f"{result.rater} in {result.study} v{result.version}: {counts}")
     if result.runs:
         say(f"{count(result.runs, 'run that was played', 'runs that were played')} came in")
     if result.newest != result.version:

@@ -95,11 +95,11 @@ def links(args: StudyLinksArguments) -> int:
         check_goes_on(store, study)
         people = linked_people(store, study)
         again = named_people(args.again, people, "--again")
-        revoked = named_people(args.revoke, people, "--revoke")
-        _revoke(store, study, [*again, *revoked], settings.person)
-        wanted = [] if revoked and not again else again or people
-        made = make_missing(store, study, wanted, url, by=settings.person, until=until, shared=args.shared)
-        result = StudyLinks(study.id, study.version, tuple(_rows(store, study, made)), _watch_row(store, study))
+        revoked_people = named_people(args.revoke, people, "--revoke")
+        _revoke(store, study, [*again, *revoked_people], settings.person)
+        recipients = [] if revoked_people and not again else again or people
+        new_links = make_missing(store, study, recipients, url, by=settings.person, until=until, shared=args.shared)
+        result = StudyLinks(study.id, study.version, tuple(_rows(store, study, new_links)), _watch_row(store, study))
     emit(result, lambda _: _tell(result, study.name), json=args.json)
     return 0
 
@@ -132,8 +132,8 @@ def check_watched(store: Store, study: Study) -> None:
 
 def make_watch_link(store: Store, study: Study, url: str, *, by: str, until: str = "", shared: bool = False) -> str:
     """A new link to the page of a study's progress; gives its address."""
-    made = make_link(store, study, by, by=by, until=until, shared=shared, purpose="watch")
-    return f"{url}/r/{made.token}"
+    link = make_link(store, study, by, by=by, until=until, shared=shared, purpose="watch")
+    return f"{url}/r/{link.token}"
 
 
 def has_watch_link(store: Store, study: Study) -> bool:
@@ -180,8 +180,8 @@ def make_missing(
     addresses: dict[str, str] = {}
     for code in people:
         if code not in there:
-            made = make_link(store, study, code, by=by, until=until, shared=shared)
-            addresses[code] = f"{url}/r/{made.token}"
+            link = make_link(store, study, code, by=by, until=until, shared=shared)
+            addresses[code] = f"{url}/r/{link.token}"
     return addresses
 
 
@@ -202,12 +202,12 @@ def _revoke(store: Store, study: Study, people: Sequence[str], by: str) -> None:
             revoke_link(store, link, by=by)
 
 
-def _rows(store: Store, study: Study, made: dict[str, str]) -> list[PersonLink]:
+def _rows(store: Store, study: Study, new_links: dict[str, str]) -> list[PersonLink]:
     """Each person's last link, in the order of the study's people."""
     last: dict[str, Link] = {link.rater: link for link in links_of(store, study)}
     at = now()
     return [
-        person_link(link, at, made.get(code, ""))
+        person_link(link, at, new_links.get(code, ""))
         for code in linked_people(store, study)
         if (link := last.get(code)) is not None
     ]
@@ -236,7 +236,7 @@ def _tell_watch(result: StudyLinks, name: str, revoked: int) -> None:
 
 def _tell(result: StudyLinks, name: str) -> None:
     print_links(result.links, result.watch)
-    if any(one.address for one in result.links):
+    if any(link.address for link in result.links):
         say("Each link is shown this once, and is for one person. `hitlab serve` opens them.")
     elif result.links:
         say(f"A link is shown when it is made. `hitlab study links {result.study} --again CODE` makes another.")
@@ -250,18 +250,18 @@ def print_links(links: Sequence[PersonLink], watch: PersonLink | None = None) ->
         ["person", "link", "opened", "expires"],
         [
             [
-                one.rater if one is not watch else f"{one.rater} (watches)",
-                _state(one),
-                _minute(one.entered),
-                _minute(one.until),
+                link.rater if link is not watch else f"{link.rater} (watches)",
+                _state(link),
+                _minute(link.entered),
+                _minute(link.until),
             ]
-            for one in (*links, watch)
-            if one is not None
+            for link in (*links, watch)
+            if link is not None
         ],
     )
-    for one in links:
-        if one.address:
-            say(f"{one.rater}  {one.address}")
+    for link in links:
+        if link.address:
+            say(f"{link.rater}  {link.address}")
 
 
 def _minute(at: str) -> str:
@@ -269,9 +269,9 @@ def _minute(at: str) -> str:
     return at[:16].replace("T", " ")
 
 
-def _state(one: PersonLink) -> str:
-    if one.state != "open":
-        return one.state
-    if one.address:
+def _state(link: PersonLink) -> str:
+    if link.state != "open":
+        return link.state
+    if link.address:
         return "new"
-    return "opened" if one.entered else "not opened yet"
+    return "opened" if link.entered else "not opened yet"

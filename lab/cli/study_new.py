@@ -257,17 +257,21 @@ def new(args: StudyNewArguments) -> int:
                 raise LabError(f"study {plan.name}", f"field raters: {code} has withdrawn.")
         sample_list, skipped = samples(store, plan)
         if plan.introduction != "none" and any(name not in names() for name in _protocols_of(plan)):
-            for one in sample_list:
-                check_practice(one.protocol)
+            for study_sample in sample_list:
+                check_practice(study_sample.protocol)
         named = args.name is not None or args.plan.endswith((".yaml", ".yml"))
-        made = [_plan_of_study(store, plan, one, by, named=named, exact=args.pilot is not None) for one in sample_list]
+        planned_studies = [
+            _plan_of_study(store, plan, sample, by, named=named, exact=args.pilot is not None) for sample in sample_list
+        ]
         if not args.even_so:
-            blanks = [one.blank for one, (_, _, line) in zip(sample_list, made, strict=True) if line.new]
+            blanks = [
+                sample.blank for sample, (_, _, line) in zip(sample_list, planned_studies, strict=True) if line.new
+            ]
             check_seen(blanks, "study new")
-        for study, units, line in made:
+        for study, units, line in planned_studies:
             if line.new:
                 store.studies.freeze(study, units)
-        result = StudiesFrozen(str(store.path), tuple(line for _, _, line in made), tuple(skipped))
+        result = StudiesFrozen(str(store.path), tuple(line for _, _, line in planned_studies), tuple(skipped))
     emit(result, lambda _: tell_frozen(result, args.db), json=args.json)
     return 0
 
@@ -291,18 +295,18 @@ def check_seen(blanks: Iterable[int], title: str) -> None:
 
 def _plan(args: StudyNewArguments) -> Plan:
     """The plan that the command line comes to."""
-    typed = vars(args)
-    given: dict[str, Any] = {name: typed[name] for name in _FLAGS if typed[name] is not None}
+    arguments = vars(args)
+    terms: dict[str, Any] = {name: arguments[name] for name in _FLAGS if arguments[name] is not None}
     if args.tag is not None:
-        given["runs"] = with_tag(given.get("runs", ()), args.tag)
+        terms["runs"] = with_tag(terms.get("runs", ()), args.tag)
     if args.raters is not None:
-        given["raters"] = [code.strip() for code in args.raters.split(",") if code.strip()]
-    plan = plan_of(args.plan, given)
+        terms["raters"] = [code.strip() for code in args.raters.split(",") if code.strip()]
+    plan = plan_of(args.plan, terms)
     unknown = [what for what in args.reveal or () if what not in _HIDDEN]
     if unknown:
         raise LabError("study new", f"--reveal {none_of(unknown[0], _HIDDEN)}", code=2)
     blind = tuple(what for what in plan.blind if what not in (args.reveal or ()))
-    return plan_of(args.plan, {**given, "blind": blind, "shows": [*plan.shows, *(args.show or ())]})
+    return plan_of(args.plan, {**terms, "blind": blind, "shows": [*plan.shows, *(args.show or ())]})
 
 
 def _plan_of_study(
@@ -368,40 +372,41 @@ def items_of(protocol: Protocol, targets: int) -> int:
 
 
 def tell_frozen(result: StudiesFrozen, db: str | None = None) -> None:
-    for one in result.studies:
-        if not one.new:
-            say(f"{one.study} v{one.version} is frozen as exactly this already; nothing was done")
+    for study in result.studies:
+        if not study.new:
+            say(f"{study.study} v{study.version} is frozen as exactly this already; nothing was done")
         else:
-            _tell_new(one)
+            _tell_new(study)
     tell_skipped(result.skipped)
-    for one in result.studies:
-        say(f"next: hitlab study deal {one.study}{in_file(db)}")
+    for study in result.studies:
+        say(f"next: hitlab study deal {study.study}{in_file(db)}")
 
 
 def tell_skipped(skipped: Iterable[Skipped]) -> None:
     """What was left out, by reason."""
     reasons: dict[str, list[str]] = {}
-    for one in skipped:
-        reasons.setdefault(one.why, []).append(one.id)
+    for item in skipped:
+        reasons.setdefault(item.why, []).append(item.id)
     for why, ids in reasons.items():
         say(f"left out  {len(ids):,}: {why} ({', '.join(id[:13] for id in ids[:3])}{', ...' if len(ids) > 3 else ''})")
 
 
-def _tell_new(one: StudyFrozen) -> None:
-    say(f"{one.study} v{one.version}: {one.title}")
-    say(f"asks      {one.protocol} (version {one.protocol_sha[:12]}, guide {one.guide_sha[:12]})")
-    main = one.units - one.pilot - one.mechanical - one.practice
-    parts = [f"{one.pilot:,} to begin with"] * bool(one.pilot) + [f"{one.mechanical:,} by rule"] * bool(one.mechanical)
-    parts += ["1 to practise on"] * bool(one.practice)
+def _tell_new(study: StudyFrozen) -> None:
+    say(f"{study.study} v{study.version}: {study.title}")
+    say(f"asks      {study.protocol} (version {study.protocol_sha[:12]}, guide {study.guide_sha[:12]})")
+    main = study.units - study.pilot - study.mechanical - study.practice
+    parts = [f"{study.pilot:,} to begin with"] * bool(study.pilot)
+    parts += [f"{study.mechanical:,} by rule"] * bool(study.mechanical)
+    parts += ["1 to practise on"] * bool(study.practice)
     beside = f" ({main:,}, {', '.join(parts)})" if parts else ""
-    items = f", {one.items:,} items" if one.items != one.units else ""
-    say(f"of        {one.units:,} {UNIT_WORDS[one.unit] if one.units != 1 else one.unit}{beside}{items}")
-    several = portion(one.shared, main)
-    each = f"each by {one.overlap}" if one.shared == 1 else f"{several:,} by {one.overlap}, the rest by one"
-    again = f", {one.repeats * 100:g} % twice" if one.repeats else ""
-    say(f"by        {', '.join(one.raters)}; {each}{again}")
-    for line in one.told:
+    items = f", {study.items:,} items" if study.items != study.units else ""
+    say(f"of        {study.units:,} {UNIT_WORDS[study.unit] if study.units != 1 else study.unit}{beside}{items}")
+    several = portion(study.shared, main)
+    each = f"each by {study.overlap}" if study.shared == 1 else f"{several:,} by {study.overlap}, the rest by one"
+    again = f", {study.repeats * 100:g} % twice" if study.repeats else ""
+    say(f"by        {', '.join(study.raters)}; {each}{again}")
+    for line in study.told:
         say(f"note      {line}")
-    if one.differs:
-        say(f"differs   from v{one.version - 1}: {'; '.join(one.differs)}")
-    say(f"frozen    {one.sha}")
+    if study.differs:
+        say(f"differs   from v{study.version - 1}: {'; '.join(study.differs)}")
+    say(f"frozen    {study.sha}")

@@ -230,15 +230,15 @@ def _plays(store: Store, study: Study, args: StudyPlayArguments, settings: Setti
 
     what = f"study {study.name}"
     todo = headless_plays(store, study, args.model or "", args.code)
-    left = sum(unit.play is not None and unit.play.user == "model" for unit in store.studies.units(study))
-    left = 0 if args.model else left
+    plays_left = sum(unit.play is not None and unit.play.user == "model" for unit in store.studies.units(study))
+    plays_left = 0 if args.model else plays_left
     if not todo:
-        hint = "Name a model with --model NAME." if left else "`hitlab study open` is for people."
-        raise LabError(what, "has nothing that a script plays." if left else "is played by people alone.", hint)
+        hint = "Name a model with --model NAME." if plays_left else "`hitlab study open` is for people."
+        raise LabError(what, "has nothing that a script plays." if plays_left else "is played by people alone.", hint)
     check_plays(store, study, todo, settings)
     if args.budget is not None and args.model:
         check_priced(args.model, settings)
-    return _played(store, study, todo, left, settings.device, PlayBudget(args.budget), quiet=args.json)
+    return _played(store, study, todo, plays_left, settings.device, PlayBudget(args.budget), quiet=args.json)
 
 
 def check_priced(model: str, settings: Settings) -> None:
@@ -251,46 +251,53 @@ def check_priced(model: str, settings: Settings) -> None:
 
 
 def _played(
-    store: Store, study: Study, todo: Sequence[HeadlessPlay], left: int, device: str, budget: PlayBudget, *, quiet: bool
+    store: Store,
+    study: Study,
+    todo: Sequence[HeadlessPlay],
+    plays_left: int,
+    device: str,
+    budget: PlayBudget,
+    *,
+    quiet: bool,
 ) -> StudyPlayed:
     from lab.studies.headless_plays import PlayDone, play_all
 
     runs: list[PlayedRun] = []
-    ended, interrupted = "", False
+    ending, interrupted = "", False
     try:
-        for done in play_all(store, study, todo, device, budget):
-            if not isinstance(done, PlayDone):
-                ended = done
-                left += len(todo) - len(runs)
+        for outcome in play_all(store, study, todo, device, budget):
+            if not isinstance(outcome, PlayDone):
+                ending = outcome
+                plays_left += len(todo) - len(runs)
                 break
-            runs.append(_played_run(done))
+            runs.append(_played_run(outcome))
             if not quiet:
                 tell(runs[-1])
     except KeyboardInterrupt:
         interrupted = True
     places = {unit.id: at for at, unit in enumerate(store.studies.units(study))}
     runs.sort(key=lambda run: places[run.unit])
-    return StudyPlayed(study.id, study.version, tuple(runs), left, interrupted, budget.spent, ended)
+    return StudyPlayed(study.id, study.version, tuple(runs), plays_left, interrupted, budget.spent, ending)
 
 
-def _played_run(done: PlayDone) -> PlayedRun:
+def _played_run(outcome: PlayDone) -> PlayedRun:
     from lab.studies.headless_plays import cost_of
 
-    what, trace = done.what, done.trace
+    what, trace = outcome.what, outcome.trace
     return PlayedRun(
         what.unit.id, what.play.task.id, what.play.condition, what.by.id, trace.id, trace.status,
-        trace.ended.score if trace.ended else None, trace.questions, done.new, cost_of(trace), done.why,
+        trace.ended.score if trace.ended else None, trace.questions, outcome.new, cost_of(trace), outcome.why,
     )  # fmt: skip
 
 
 def tell(run: PlayedRun) -> None:
     """A line for a run that is on the disk."""
     score = "-" if run.score is None else f"{run.score:.2f}"
-    asked = "one question" if run.questions == 1 else f"{run.questions} questions"
+    questions = "one question" if run.questions == 1 else f"{run.questions} questions"
     before = "" if run.new else ", played before"
     why = f", left open: {run.why}" if run.why else ""
-    says = f"{run.task}  {run.by}  {run.trace}  {run.status}  score {score}  {asked}{before}{why}"
-    say(plain(says, lines=False))
+    line = f"{run.task}  {run.by}  {run.trace}  {run.status}  score {score}  {questions}{before}{why}"
+    say(plain(line, lines=False))
 
 
 # -- rehearsals ------------------------------------------------------------------------------------------------
@@ -342,11 +349,11 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
             check_priced(name.partition(":")[2], settings)
     budget = args.budget if args.budget is not None else float("inf")
     runs = people_runs(store, study)
-    asked = ask_missing(store, runs, study.shadows, threading.Event(), lambda spent: spent < budget)
-    shadows = ShadowsPlayed(asked.of, asked.answered, asked.new, asked.cost)
+    answers = ask_missing(store, runs, study.shadows, threading.Event(), lambda cost: cost < budget)
+    shadows = ShadowsPlayed(answers.of, answers.answered, answers.new, answers.cost)
     if not args.json:
-        say(f"{asked.answered:,} of {asked.of:,} answers of shadow models are there, {asked.new:,} of them new.")
-    return StudyPlayed(study.id, study.version, (), 0, cost=asked.cost, shadows=shadows)
+        say(f"{answers.answered:,} of {answers.of:,} answers of shadow models are there, {answers.new:,} of them new.")
+    return StudyPlayed(study.id, study.version, (), 0, cost=answers.cost, shadows=shadows)
 
 
 # -- what would be sent ----------------------------------------------------------------------------------------
@@ -360,8 +367,8 @@ def _prompt(study: Study, unit: Unit) -> PlayPrompt:
     return PlayPrompt(study.name, unit.id, VERSION, messages)
 
 
-def _tell_prompt(shown: PlayPrompt) -> None:
-    say(f"study {shown.study}, unit {shown.unit}, prompts {shown.prompts}")
-    for message in shown.messages:
+def _tell_prompt(prompt: PlayPrompt) -> None:
+    say(f"study {prompt.study}, unit {prompt.unit}, prompts {prompt.prompts}")
+    for message in prompt.messages:
         say(f"\n[{message.role}]")
         say(plain(message.text))

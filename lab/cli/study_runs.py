@@ -108,55 +108,60 @@ def runs(args: StudyArguments) -> int:
 def runs_of(store: Store, study: Study) -> list[RunPlayed]:
     """Every run of a study, person by person."""
     acts = store.labels.acts(study)
-    dealt = {(one.rater, one.unit, one.run): one.position for one in store.studies.assignments(study)}
-    rows = [_run(store, study, one, acts, dealt) for one in played(store, study)]
-    return sorted(rows, key=lambda one: (one.kind, one.by, one.position or 0, one.play, one.task))
+    positions = {
+        (assignment.rater, assignment.unit, assignment.run): assignment.position
+        for assignment in store.studies.assignments(study)
+    }
+    rows = [_run(store, study, play, acts, positions) for play in played(store, study)]
+    return sorted(rows, key=lambda row: (row.kind, row.by, row.position or 0, row.play, row.task))
 
 
 def _run(
-    store: Store, study: Study, one: StudyPlay, acts: Sequence[Act], dealt: dict[tuple[str, str, int], int]
+    store: Store, study: Study, study_play: StudyPlay, acts: Sequence[Act], positions: dict[tuple[str, str, int], int]
 ) -> RunPlayed:
-    trace = store.runs.trace(one.trace) if store.runs.holds(one.trace) else None
-    events = list(store.runs.events(one.trace)) if trace is not None else []
-    play = store.studies.unit(study, one.unit).play
+    trace = store.runs.trace(study_play.trace) if store.runs.holds(study_play.trace) else None
+    events = list(store.runs.events(study_play.trace)) if trace is not None else []
+    play = store.studies.unit(study, study_play.unit).play
     assert play is not None
-    theirs = [act for act in acts if act.rater.id == one.by.id and act.rater.kind == one.by.kind]
-    run = _play(theirs, one)
-    began = next((act.at for act in theirs if act.act == "played" and act.detail.get("run") == one.trace), None)
-    asked = tuple(_questions(events))
-    stood = pauses(events)
+    theirs = [act for act in acts if act.rater.id == study_play.by.id and act.rater.kind == study_play.by.kind]
+    run = _play(theirs, study_play)
+    began = next((act.at for act in theirs if act.act == "played" and act.detail.get("run") == study_play.trace), None)
+    questions = tuple(_questions(events))
+    pause_seconds = pauses(events)
     quiz = [
         act.detail for act in theirs if act.act == "quiz" and play.persona and act.detail["persona"] == play.persona.id
     ]
-    agreed = [str(act.detail["sha"]) for act in theirs if act.act == "consent" and (began is None or act.at <= began)]
+    consent_shas = [
+        str(act.detail["sha"]) for act in theirs if act.act == "consent" and (began is None or act.at <= began)
+    ]
     return RunPlayed(
-        one.unit,
-        one.task,
-        one.condition,
+        study_play.unit,
+        study_play.task,
+        study_play.condition,
         trace.conditions.mirror if trace is not None else play.mirror and play.user == "person",
-        one.by.id,
-        one.by.kind,
-        dealt.get((one.by.id, one.unit, run)),
+        study_play.by.id,
+        study_play.by.kind,
+        positions.get((study_play.by.id, study_play.unit, run)),
         run,
-        one.trace,
-        one.status,
+        study_play.trace,
+        study_play.status,
         events[0].at if events else None,
         events[-1].at if trace is not None and trace.ended is not None else None,
         _score(trace),
-        asked,
-        round(sum(question.waited or 0.0 for question in asked), 3),
-        round(sum(stood), 3),
-        len(stood),
+        questions,
+        round(sum(question.waited or 0.0 for question in questions), 3),
+        round(sum(pause_seconds), 3),
+        len(pause_seconds),
         len(quiz),
         len({row["round"] for row in quiz}),
         next((float(row["share"]) for row in quiz if row.get("passed")), None),
-        agreed[-1] if agreed else None,
+        consent_shas[-1] if consent_shas else None,
     )
 
 
-def _play(theirs: Iterable[Act], one: StudyPlay) -> int:
+def _play(theirs: Iterable[Act], study_play: StudyPlay) -> int:
     """How many times this play had been dealt to them when this run was begun."""
-    return next((act.run for act in theirs if act.act == "played" and act.detail.get("run") == one.trace), 1)
+    return next((act.run for act in theirs if act.act == "played" and act.detail.get("run") == study_play.trace), 1)
 
 
 def _score(trace: Trace | None) -> float | None:
@@ -176,15 +181,15 @@ def _questions(events: Iterable[AnyEvent]) -> Iterable[QuestionPlayed]:
         yield _question(open_one, None)
 
 
-def _question(asked: Asked, reply: Reply | None) -> QuestionPlayed:
-    shown, sent = (reply.shown_at, reply.sent_at) if reply is not None else (None, None)
+def _question(event: Asked, reply: Reply | None) -> QuestionPlayed:
+    shown_at, sent_at = (reply.shown_at, reply.sent_at) if reply is not None else (None, None)
     return QuestionPlayed(
-        asked.index + 1,
-        "propose" if asked.question.kind == "propose" else "ask",
-        shown,
+        event.index + 1,
+        "propose" if event.question.kind == "propose" else "ask",
+        shown_at,
         reply.first_key_at if reply is not None else None,
-        sent,
-        _rounded(seconds_between(shown, sent)),
+        sent_at,
+        _rounded(seconds_between(shown_at, sent_at)),
         reply.edits if reply is not None else None,
         len(reply.text) if reply is not None else 0,
         reply.decision if reply is not None else None,
@@ -199,11 +204,11 @@ def _tell(result: RunsPlayed) -> None:
     say(f"{result.study} v{result.version}: {len(result.runs):,} played")
     rows = [
         [
-            one.by, "-" if one.position is None else str(one.position + 1), one.task, one.condition, one.trace,
-            one.status,
-            "-" if one.score is None else f"{one.score:.2f}", str(len(one.questions)), f"{one.waited:.1f}",
+            run.by, "-" if run.position is None else str(run.position + 1), run.task, run.condition, run.trace,
+            run.status,
+            "-" if run.score is None else f"{run.score:.2f}", str(len(run.questions)), f"{run.waited:.1f}",
         ]
-        for one in result.runs
+        for run in result.runs
     ]  # fmt: skip
     if rows:
         print_table(["person", "place", "task", "condition", "run", "status", "score", "asked", "waited"], rows)

@@ -125,19 +125,19 @@ def status_of(store: Store, study: Study) -> StudyStatus:
     )
 
 
-def _rater(one: RaterProgress) -> RaterStatus:
+def _rater(rater: RaterProgress) -> RaterStatus:
     return RaterStatus(
-        one.rater,
-        one.dealt,
-        one.done,
-        one.begun,
-        one.held,
-        one.replaced,
-        one.withdrawn,
-        one.consent,
-        round(one.worked / 60, 2),
-        round(one.pace, 2) if one.pace is not None else None,
-        one.clashes,
+        rater.rater,
+        rater.dealt,
+        rater.done,
+        rater.begun,
+        rater.held,
+        rater.replaced,
+        rater.withdrawn,
+        rater.consent,
+        round(rater.worked / 60, 2),
+        round(rater.pace, 2) if rater.pace is not None else None,
+        rater.clashes,
     )
 
 
@@ -153,10 +153,10 @@ def tell_studies(lines: Sequence[StudyLine], *, archived: int = 0) -> None:
         ["study", "version", "asks", "of", "people", "done", "dealt", "", "title"],
         [
             [
-                one.id, str(one.version), one.protocol, f"{one.units:,}", str(one.raters), f"{one.done:,}",
-                f"{one.dealt:,}", "archived" if one.archived else "locked" if one.locked else "", one.title,
+                study.id, str(study.version), study.protocol, f"{study.units:,}", str(study.raters), f"{study.done:,}",
+                f"{study.dealt:,}", "archived" if study.archived else "locked" if study.locked else "", study.title,
             ]
-            for one in lines
+            for study in lines
         ],
         wide="title",
     )  # fmt: skip
@@ -175,21 +175,22 @@ def tell_status(study_status: StudyStatus) -> None:
         say(f"This file is a kit: only what is {study_status.kit}'s is in it. `hitlab study take` brings it back.")
     rows = [
         [
-            one.rater, f"{one.done:,}", f"{one.dealt:,}", f"{max(0, one.begun - one.done):,}",
-            f"{one.minutes:.1f}", "-" if one.seconds is None else f"{one.seconds:.1f}", (one.consent or "-")[:16],
+            rater.rater, f"{rater.done:,}", f"{rater.dealt:,}", f"{max(0, rater.begun - rater.done):,}",
+            f"{rater.minutes:.1f}", "-" if rater.seconds is None else f"{rater.seconds:.1f}",
+            (rater.consent or "-")[:16],
             ", ".join(
                 word
                 for word, is_so in (
-                    ("held", one.held), ("left", one.left), ("withdrew", one.withdrawn),
-                    (f"{one.clashes} to settle", one.clashes),
+                    ("held", rater.held), ("left", rater.left), ("withdrew", rater.withdrawn),
+                    (f"{rater.clashes} to settle", rater.clashes),
                 )
                 if is_so
             ),
         ]
-        for one in study_status.raters
+        for rater in study_status.raters
     ]  # fmt: skip
-    for one in study_status.intervals:
-        say(interval_words(one))
+    for interval in study_status.intervals:
+        say(interval_words(interval))
     print_table(["person", "done", "dealt", "begun", "minutes", "seconds each", "agreed", ""], rows)
 
 
@@ -265,7 +266,9 @@ def show(args: StudyArguments) -> int:
 
 def _unit_line(study: Study, unit: Unit) -> UnitLine:
     stage = _stage(unit)
-    targets = tuple(ItemLine(one.id, one.says, one.detail, one.kind, one.options) for one in unit.targets)
+    targets = tuple(
+        ItemLine(target.id, target.says, target.detail, target.kind, target.options) for target in unit.targets
+    )
     step = None if unit.step is None else unit.step + 1
     task = unit.task or (unit.play.task if unit.play is not None else None)
     return UnitLine(
@@ -287,8 +290,9 @@ def tell_shown(study_shown: StudyShown) -> None:
     say(f"{plan.name}: {plan.title}{'   locked' if study_shown.locked else ''}")
     say(f"asks      {plan.protocol.id} (version {study_shown.protocol_sha[:12]}, guide {study_shown.guide_sha[:12]})")
     say(f"shows     {', '.join(plan.shown)}")
-    hidden = [part for part in plan.blind if part not in plan.shown]  # a protocol may ask about the outcome itself
-    say(f"hides     {', '.join(hidden) or 'nothing besides'}")
+    # a protocol may ask about the outcome itself
+    hidden_parts = [part for part in plan.blind if part not in plan.shown]
+    say(f"hides     {', '.join(hidden_parts) or 'nothing besides'}")
     say(f"by        {', '.join(plan.raters)}; each by {plan.overlap}")
     say(f"draws     shared {plan.shared:g}, repeats {plan.repeats:g}, seed {plan.seed}")
     if plan.bar is not None:
@@ -306,7 +310,8 @@ def tell_shown(study_shown: StudyShown) -> None:
         say(f"extends   v{plan.extends.version} ({plan.extends.sha[:12]})")
     say(f"frozen    {study_shown.sha}")
     rows = [
-        [one.id, str(one.items), one.stage, ", ".join(run[:13] for run in one.runs)] for one in study_shown.units[:20]
+        [unit.id, str(unit.items), unit.stage, ", ".join(run[:13] for run in unit.runs)]
+        for unit in study_shown.units[:20]
     ]
     print_table(["", "items", "", "runs"], rows)
     if len(study_shown.units) > 20:

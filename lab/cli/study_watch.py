@@ -83,13 +83,13 @@ def watch(args: StudyWatchArguments) -> int:
         reader = ProgressReader(store)
         studies = [study_named(store, name) for name in dict.fromkeys(args.study)]
         if args.json or args.once or not can_repaint():
-            watched = _watched(reader.read, studies or _running(store))
-            emit(watched, lambda _: _print(watched, each=bool(studies)), json=args.json)
+            overview = _watched(reader.read, studies or _running(store))
+            emit(overview, lambda _: _print(overview, each=bool(studies)), json=args.json)
             return 0
 
         def page(columns: int, rows: int) -> list[str]:
-            watched = _watched(reader.read, studies or _running(store))
-            return _page(watched, columns, rows, each=bool(studies))
+            overview = _watched(reader.read, studies or _running(store))
+            return _page(overview, columns, rows, each=bool(studies))
 
         repaint(page, args.every)
     return 0
@@ -132,39 +132,39 @@ class _Table(NamedTuple):
     shown: list[str]
 
 
-def _print(watched: StudiesWatched, *, each: bool) -> None:
+def _print(overview: StudiesWatched, *, each: bool) -> None:
     """All of it, with what the columns mean."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
-    lines, means = _lines(watched, width, each=each)
+    lines, means = _lines(overview, width, each=each)
     for line in (*lines, *means):
         say(line)
 
 
-def _page(watched: StudiesWatched, columns: int, rows: int, *, each: bool) -> list[str]:
+def _page(overview: StudiesWatched, columns: int, rows: int, *, each: bool) -> list[str]:
     """As much of it as a terminal has room for; below it when it was read, and how it ends."""
     room = max(1, rows - 1)
-    most = room // max(1, len(watched.studies)) if each else None
-    lines, means = _lines(watched, columns, each=each, most=most)
+    most = room // max(1, len(overview.studies)) if each else None
+    lines, means = _lines(overview, columns, each=each, most=most)
     if len(lines) > room:
         lines = [*lines[: room - 1], f"and {len(lines) - room + 1:,} more lines (--once prints all)"]
     lines = [*lines, *means][:room]
     blank = [""] * (room - len(lines))
-    return [cut(line, columns) for line in (*lines, *blank, f"{watched.at[11:19]} UTC   q ends it")]
+    return [cut(line, columns) for line in (*lines, *blank, f"{overview.at[11:19]} UTC   q ends it")]
 
 
-def _lines(watched: StudiesWatched, width: int, *, each: bool, most: int | None = None) -> tuple[list[str], list[str]]:
+def _lines(overview: StudiesWatched, width: int, *, each: bool, most: int | None = None) -> tuple[list[str], list[str]]:
     """Every study; each with its people in at most so many lines where that is said. And what the columns mean."""
-    if not watched.studies:
+    if not overview.studies:
         return ["no study goes on; `hitlab study new PRESET --runs all --raters P1,P2` freezes one"], []
     if not each:
-        return _table(STUDIES, [progress_words.study_cells(one) for one in watched.studies], width).lines, []
+        return _table(STUDIES, [progress_words.study_cells(progress) for progress in overview.studies], width).lines, []
     lines: list[str] = []
-    shown: dict[str, None] = {}
-    for progress in watched.studies:
-        one = _one_study(progress, width, most - bool(lines) if most is not None else None)
-        lines += [*([""] if lines else []), *one.lines]
-        shown |= dict.fromkeys(one.shown)
-    means = [*progress_words.legend([name for name in RATERS if name in shown], RATERS), *STRAGGLERS]
+    column_names: dict[str, None] = {}
+    for progress in overview.studies:
+        table = _one_study(progress, width, most - bool(lines) if most is not None else None)
+        lines += [*([""] if lines else []), *table.lines]
+        column_names |= dict.fromkeys(table.shown)
+    means = [*progress_words.legend([name for name in RATERS if name in column_names], RATERS), *STRAGGLERS]
     return lines, ["", *_folded(means, width)]
 
 
@@ -172,10 +172,10 @@ def _one_study(progress: StudyProgress, width: int, most: int | None) -> _Table:
     """A study: its people, judges, all together, and its questions."""
     intervals = map(progress_words.interval_words, progress.intervals)
     head = _folded([progress_words.head_words(progress), *intervals], width)
-    fields = [progress_words.field_cells(one) for one in progress.fields if one.differ.n]
+    fields = [progress_words.field_cells(field) for field in progress.fields if field.differ.n]
     questions = ["", *_table(FIELDS, fields, width).lines] if fields else []
-    rows = [progress_words.rater_cells(one, progress.at) for one in progress.raters]
-    rows += [progress_words.judge_cells(one) for one in progress.judges]
+    rows = [progress_words.rater_cells(rater, progress.at) for rater in progress.raters]
+    rows += [progress_words.judge_cells(judge) for judge in progress.judges]
     table = _table(RATERS, [*rows, progress_words.total_cells(progress)], width)
     if most is not None and len(head) + len(table.lines) + len(questions) > most:
         questions = []
@@ -188,31 +188,31 @@ def _one_study(progress: StudyProgress, width: int, most: int | None) -> _Table:
 def _shortened(progress: StudyProgress, lines: list[str], most: int) -> list[str]:
     """A table with so many people: those for whom a manager would do something, then others in their order."""
     title, *rows, total = lines
-    urgent = [at for at, one in enumerate(progress.raters) if one.held or one.straggler or one.clashes]
+    urgent = [at for at, rater in enumerate(progress.raters) if rater.held or rater.straggler or rater.clashes]
     order = dict.fromkeys([*urgent, *range(len(rows))])
-    chosen = sorted([*order][:most])
-    return [title, *(rows[at] for at in chosen), f"and {len(rows) - len(chosen):,} more (--once prints all)", total]
+    places = sorted([*order][:most])
+    return [title, *(rows[at] for at in places), f"and {len(rows) - len(places):,} more (--once prints all)", total]
 
 
 def _table(table: Mapping[str, ProgressColumn], rows: Sequence[Cells], width: int) -> _Table:
     """Rows below their titles; where there is no room for all columns some give way, and then long words are cut."""
     cells = [{name: column.title for name, column in table.items()}, *rows]
     needs = {name: max(cell_len(row.get(name, "")) for row in cells) for name in table}
-    shown = progress_words.columns_for(table, rows, needs, width, GAP)
-    widths = {name: needs[name] for name in shown}
-    over = sum(widths.values()) + GAP * (len(shown) - 1) - width
+    column_names = progress_words.columns_for(table, rows, needs, width, GAP)
+    widths = {name: needs[name] for name in column_names}
+    over = sum(widths.values()) + GAP * (len(column_names) - 1) - width
     for name in sorted(("name", "question", "note"), key=lambda name: -widths.get(name, 0)):
         if over > 0 and name in widths:
             least = max(4, widths[name] - over)
             over -= widths[name] - least
             widths[name] = least
-    right = [table[name].right for name in shown]
+    right = [table[name].right for name in column_names]
     lines = [
         line.rstrip()
         for row in cells
-        for line in beside([[cut(row.get(name, ""), widths[name])] for name in shown], [*widths.values()], right)
+        for line in beside([[cut(row.get(name, ""), widths[name])] for name in column_names], [*widths.values()], right)
     ]
-    return _Table(lines, shown)
+    return _Table(lines, column_names)
 
 
 def _folded(texts: Sequence[str], width: int) -> list[str]:

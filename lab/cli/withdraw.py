@@ -94,13 +94,13 @@ def withdraw(args: WithdrawArguments) -> int:
             if args.show:
                 return 0
             _ask(args.code, as_json=args.json)
-        erased, unwiped = erased_or_unwiped(store.path, lambda: take_out(store, args.code, by))
+        erasure, unwiped = erased_or_unwiped(store.path, lambda: take_out(store, args.code, by))
         emit(
-            _withdrawal_report(str(store.path), erased, done=True, unwiped=unwiped),
-            lambda _: _tell(str(store.path), erased),
+            _withdrawal_report(str(store.path), erasure, done=True, unwiped=unwiped),
+            lambda _: _tell(str(store.path), erasure),
             json=args.json,
         )
-    for path in erased.outside:
+    for path in erasure.outside:
         warn(f"{path} is still there: its picture was linked, not taken in, and is yours to delete")
     return not_wiped(unwiped)
 
@@ -122,30 +122,30 @@ def _ask(code: str, *, as_json: bool) -> None:
         raise LabError("withdraw", "nothing was done: another word was typed.")
 
 
-def _preview(db: str, erased: Erased) -> None:
-    say(f"{erased.row.code} in {db}: what goes")
-    _lines(erased)
+def _preview(db: str, erasure: Erased) -> None:
+    say(f"{erasure.row.code} in {db}: what goes")
+    _lines(erasure)
     for line in _QUOTATIONS:
         say(line)
-    for path in erased.outside:
+    for path in erasure.outside:
         say(f"          outside, yours to delete: {path}")
 
 
-def _tell(db: str, erased: Erased) -> None:
-    say(f"{erased.row.code} has withdrawn from {db}; nothing of theirs is taken in again")
-    _lines(erased)
+def _tell(db: str, erasure: Erased) -> None:
+    say(f"{erasure.row.code} has withdrawn from {db}; nothing of theirs is taken in again")
+    _lines(erasure)
 
 
-def _lines(erased: Erased) -> None:
+def _lines(erasure: Erased) -> None:
     for name, words in ERASED_WORDS.items():
-        if count := erased.row.counts.get(name, 0):
+        if count := erasure.row.counts.get(name, 0):
             say(f"{count:9,} {words}")
-    if erased.bytes:
-        say(f"{erased.bytes:9,} bytes in these runs")
-    if not erased.row.counts:
+    if erasure.bytes:
+        say(f"{erasure.bytes:9,} bytes in these runs")
+    if not erasure.row.counts:
         say("          nothing yet; the code stays in the plan and answers nothing more")
 
 
-def _withdrawal_report(db: str, erased: Erased, *, done: bool, unwiped: LabError | None = None) -> Withdrawn:
-    row, why = erased.row, unwiped.sentence if unwiped is not None else ""
-    return Withdrawn(row.code, db, done, row.at, dict(row.counts), erased.runs, erased.outside, erased.bytes, why)
+def _withdrawal_report(db: str, erasure: Erased, *, done: bool, unwiped: LabError | None = None) -> Withdrawn:
+    row, why = erasure.row, unwiped.sentence if unwiped is not None else ""
+    return Withdrawn(row.code, db, done, row.at, dict(row.counts), erasure.runs, erasure.outside, erasure.bytes, why)

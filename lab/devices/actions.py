@@ -74,13 +74,13 @@ class ActionRunner:
 
         A running scrcpy session knows by itself how the phone is turned.
         """
-        seen = 0 <= at[0] < self._size[0] and 0 <= at[1] < self._size[1]
-        if seen and self._videos.session is not None:
+        on_screen = 0 <= at[0] < self._size[0] and 0 <= at[1] < self._size[1]
+        if on_screen and self._videos.session is not None:
             return at
         now = display_size(self._shell) or self._size
-        if seen and (now[0] > now[1]) != (self._size[0] > self._size[1]):
+        if on_screen and (now[0] > now[1]) != (self._size[0] > self._size[1]):
             raise LabError("touch", "the phone was turned since it was looked at; nothing was done.")
-        self._size = self._size if seen else now
+        self._size = self._size if on_screen else now
         return inside(at, self._size)
 
     def _on_screen(self, action: Action) -> None:
@@ -97,21 +97,21 @@ class ActionRunner:
         """Types where the cursor is, after a tap at `at` where one is given."""
         if action.at is not None:
             self._fingers.tap(self._place(action.at))
-        seen = self._cursor(tree if action.at is None else UiTree(), _CURSOR if action.at is not None else 0.0)
-        secret = seen.password or any(node.password for node in tree.nodes())
-        self.typist.type(action.text or "", seen.lines, secret=secret)
+        state = self._cursor(tree if action.at is None else UiTree(), _CURSOR if action.at is not None else 0.0)
+        secret = state.password or any(node.password for node in tree.nodes())
+        self.typist.type(action.text or "", state.lines, secret=secret)
 
     def _cursor(self, tree: UiTree, seconds: float) -> SystemState:
         """Once something takes text: the keyboard is shown, or a field has the focus (with a keyboard of keys)."""
         end = time.monotonic() + seconds
-        while not (seen := glance(self._shell)).keyboard:
+        while not (state := glance(self._shell)).keyboard:
             if time.monotonic() < end:
                 time.sleep(_LOOK)
             elif _field_focused(tree) or _field_focused(self._dumper.tree() or UiTree()):
                 break
             else:
                 raise LabError("input text", "no text field has the cursor", "Tap a text field first.")
-        return seen
+        return state
 
     def _field_text(self) -> str | None:
         """What the field with the cursor holds; None where none is known to have it."""

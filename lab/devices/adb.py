@@ -60,9 +60,9 @@ class AdbPhone:
         self._told: Callable[[Trouble | None], None] = lambda trouble: None
         packets = "shell_v2" in self._server.features(self.serial)
         self.shell = Shell(self._open, f"phone {self.serial}", packets=packets, patience=patience)
-        glanced = glance(self.shell)
-        self._info = selection.describe(self.shell, self.serial, glanced.size)
-        self._size = self._looked = glanced.size or (0, 0)
+        state = glance(self.shell)
+        self._info = selection.describe(self.shell, self.serial, state.size)
+        self._size = self._looked = state.size or (0, 0)
         self._tree = UiTree()
         self._observing = threading.Event()
         self._dumper = Dumper(self.shell)
@@ -70,7 +70,7 @@ class AdbPhone:
         self._troubles: dict[str, Trouble | None] = {"line": None, "screen": None}
         self._screen = ScreenWatch(self.shell, lambda trouble: self._tell(screen=trouble))
         self._screen.start()
-        self._looker = ScreenObserver(self.shell, self._dumper, self._screen, glanced)
+        self._looker = ScreenObserver(self.shell, self._dumper, self._screen, state)
         self._videos = Videos(self._open, self.shell, via, fps, video, lambda: self._screen.state.panel)
         self._acting = ActionRunner(self.shell, self._dumper, self._videos)
         self._tracker = Tracker(self._server, self.serial, lambda trouble: self._tell(line=trouble, screen=None))
@@ -222,11 +222,11 @@ class AdbPhone:
     def _trouble(self) -> Trouble | None:
         return self._troubles["line"] or self._troubles["screen"]
 
-    def _tell(self, **changed: Trouble | None) -> None:
+    def _tell(self, **troubles: Trouble | None) -> None:
         """Tells of what keeps a run from going on, its line before its screen, where that reads otherwise now."""
         with self._telling:
             before = self._trouble
-            self._troubles.update(changed)
+            self._troubles.update(troubles)
             now = self._trouble
         same = (now and now.sentence) == (before and before.sentence)
         if not self._closed.is_set() and not same:

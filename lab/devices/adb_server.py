@@ -109,17 +109,17 @@ class Server(NamedTuple):
         """What a phone's adb can do, by adb's own words: shell_v2, cmd, ..."""
         return frozenset(self.ask(f"host-serial:{serial}:features", who=f"phone {serial}").split(","))
 
-    def open(self, serial: str, service: str, seconds: float, held: SocketSet | None = None) -> socket.socket:
+    def open(self, serial: str, service: str, seconds: float, sockets: SocketSet | None = None) -> socket.socket:
         """A socket to one service of a phone (`exec:...`, `sync:`, `localabstract:...`), after adb's OKAY.
 
-        It is `held` from its first moment on. `Trouble` where it is not had in time; its `sent` is true once the
+        It is in `sockets` from its first moment on. `Trouble` where it is not had in time; its `sent` is true once the
         service may have begun on the phone.
         """
         deadline = Deadline(seconds)
         who = f"phone {serial}"
         line = self._connected(deadline)
-        if held is not None:
-            held.add(line)
+        if sockets is not None:
+            sockets.add(line)
         try:
             _request(line, f"host:transport:{serial}", deadline, who)
             _request(line, service, deadline, who, sent=True)
@@ -192,13 +192,13 @@ def adb_program() -> str:
 def _start(server: Server) -> None:
     command = [adb_program(), "-P", str(server.port), "start-server"]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_START, check=False)
+        process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_START, check=False)
     except subprocess.TimeoutExpired as error:
         raise Trouble(server.name, f"did not start within {_START:g} s.") from error
     except OSError as error:
         raise LabError("adb", f"cannot be run ({error.strerror}).", "ADBUTILS_ADB_PATH names another.") from error
-    if done.returncode:
-        problem = plain(done.stderr.decode(errors="replace").strip().rpartition("\n")[2], lines=False)
+    if process.returncode:
+        problem = plain(process.stderr.decode(errors="replace").strip().rpartition("\n")[2], lines=False)
         raise Trouble(server.name, f"did not start ({problem}).", "Is another program on its port?")
 
 

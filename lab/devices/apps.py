@@ -27,27 +27,27 @@ class Apps:
     """
 
     def __init__(
-        self, shell: Shell, labelled: Callable[[], Sequence[InstalledApp] | None], tap_icon: Callable[[str], bool]
+        self, shell: Shell, labels: Callable[[], Sequence[InstalledApp] | None], tap_icon: Callable[[str], bool]
     ) -> None:
         self._shell = shell
-        self._labelled = labelled
+        self._labelled = labels
         self._tap_icon = tap_icon
         self._labels: dict[str, str] = {}
         """The label of each package, once it was asked for."""
 
     def open(self, name: str) -> None:
         """Opens the app of that package, component or label; a `LabError` names those that it may be."""
-        wanted = name.strip()
-        if not wanted:
+        name = name.strip()
+        if not name:
             raise LabError("open app", "the action names no app")
-        if _COMPONENT.fullmatch(wanted):
-            self._start(wanted)
-        elif _PACKAGE.fullmatch(wanted) and self._installed(wanted):
-            self._launch(wanted)
-        elif (package := self._named(wanted)) is not None:
+        if _COMPONENT.fullmatch(name):
+            self._start(name)
+        elif _PACKAGE.fullmatch(name) and self._installed(name):
+            self._launch(name)
+        elif (package := self._named(name)) is not None:
             self._launch(package)
-        elif not self._tap_icon(wanted):
-            raise self._unknown(wanted)
+        elif not self._tap_icon(name):
+            raise self._unknown(name)
 
     def _named(self, name: str) -> str | None:
         """The package of the app that is called so, by its label, by what is known of it, by its package's words."""
@@ -74,39 +74,39 @@ class Apps:
         """Packages that the launcher shows; all there are where the phone cannot say (before Android 7)."""
         components = [match[1] for match in _COMPONENT.finditer(self._shell.run(_LAUNCHABLE, 5.0).out)]
         if not components:
-            listed = self._shell.run("pm list packages", 5.0).out
-            components = [line.removeprefix("package:").strip() for line in listed.splitlines()]
+            listing = self._shell.run("pm list packages", 5.0).out
+            components = [line.removeprefix("package:").strip() for line in listing.splitlines()]
         return list(dict.fromkeys(components))
 
     def _installed(self, package: str) -> bool:
-        ran = self._shell.run(line_of("pm", "path", package))
-        return ran.code == 0 and "package:" in ran.out
+        result = self._shell.run(line_of("pm", "path", package))
+        return result.code == 0 and "package:" in result.out
 
     def _launch(self, package: str) -> None:
         """As its icon would: its launcher activity, found by the package manager or by monkey."""
-        asked = self._shell.run(
+        resolution = self._shell.run(
             line_of("cmd", "package", "resolve-activity", "--brief", "-a", "android.intent.action.MAIN", "-c",
                     "android.intent.category.LAUNCHER", package)
         )  # fmt: skip
-        components = _COMPONENT.findall(asked.out)
+        components = _COMPONENT.findall(resolution.out)
         if components and components[-1][0] == package:
             self._start("/".join(components[-1]))
             return
-        ran = self._shell.run(line_of("monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", 1), 10.0)
-        if ran.code or "monkey aborted" in ran.out + ran.err:
+        launch = self._shell.run(line_of("monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", 1), 10.0)
+        if launch.code or "monkey aborted" in launch.out + launch.err:
             raise LabError("open app", f"{package} has nothing that a launcher could open.")
 
     def _start(self, component: str) -> None:
-        ran = self._shell.run(
+        result = self._shell.run(
             line_of("am", "start", "-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER",
                     "-n", component), 10.0
         )  # fmt: skip
-        if ran.code or "Error" in ran.out + ran.err:
-            raise LabError("open app", f"{plain(component)} does not open: {_error(ran)}.")
+        if result.code or "Error" in result.out + result.err:
+            raise LabError("open app", f"{plain(component)} does not open: {_error(result)}.")
 
     def _unknown(self, name: str) -> LabError:
         labels = sorted(self._labels.values(), key=str.casefold) or self._launchable()
-        some = ", ".join(plain(one, lines=False) for one in labels[:40])
+        some = ", ".join(plain(label, lines=False) for label in labels[:40])
         hint = f"It has {some}{', ...' if len(labels) > 40 else ''}." if some else ""
         return LabError("open app", f"there is no app {plain(name, lines=False)!r} on this phone", hint)
 
@@ -129,8 +129,8 @@ def _same(one: str, other: str) -> bool:
 def _fits(package: str, name: str) -> bool:
     """Whether the words of a package's name, as com.example.teamchat has them, are what the app is called."""
     own = package.casefold().split(".")[1:]
-    wanted = _words(name).replace(" ", "")
-    return bool(wanted) and (wanted in own or wanted == "".join(own))
+    compact_name = _words(name).replace(" ", "")
+    return bool(compact_name) and (compact_name in own or compact_name == "".join(own))
 
 
 def _error(ran: ShellResult) -> str:

@@ -87,8 +87,8 @@ def _device(server: Server, phone: ListedPhone) -> ListedDevice:
         shell = Shell(partial(server.open, phone.serial), f"phone {phone.serial}", packets=packets, patience=_SECONDS)
         facts = facts_of(shell)
         size, screen = glance(shell).size, screen_state(shell)
-        spoiled = None if screen.wakes else screen.trouble(shell.who)
-        do = spoiled.hint if spoiled is not None else ""
+        screen_trouble = None if screen.wakes else screen.trouble(shell.who)
+        do = screen_trouble.hint if screen_trouble is not None else ""
         return ListedDevice(phone.serial, phone.state, facts[0] or model, facts[2], facts[3], size, do, screen.words)
     except LabError as error:
         return ListedDevice(phone.serial, phone.state, model, do=error.body)

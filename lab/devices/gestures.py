@@ -54,19 +54,19 @@ def _by_direction(action: Action, size: Point, tree: UiTree, ms: int) -> Stroke:
     at = inside(action.at, size) if action.at is not None else None
     area = _list_at(tree, at, across=bool(x)) or _whole(size)
     area = area.cut(_whole(size))
-    moved = round(x * area.width * _SHARE), round(y * area.height * _SHARE)
-    start = _start(moved, area)
+    movement = round(x * area.width * _SHARE), round(y * area.height * _SHARE)
+    start = _start(movement, area)
     if at is not None:
         start = (start[0], at[1]) if x else (at[0], start[1])
     if action.kind != "scroll" and at is not None:
         start = at
-    return Stroke(start, _clamped((start[0] + moved[0], start[1] + moved[1]), size), ms)
+    return Stroke(start, _clamped((start[0] + movement[0], start[1] + movement[1]), size), ms)
 
 
-def _start(moved: Point, area: Bounds) -> Point:
+def _start(movement: Point, area: Bounds) -> Point:
     """Where a movement begins so that its middle is the middle of the area."""
     x, y = area.center
-    return x - moved[0] // 2, y - moved[1] // 2
+    return x - movement[0] // 2, y - movement[1] // 2
 
 
 def _list_at(tree: UiTree, at: Point | None, *, across: bool) -> Bounds | None:

@@ -42,11 +42,11 @@ def _all_windows(xml: bytes) -> bytes:
     top = ElementTree.fromstring(xml)
     display = next((element for element in top.iter("display") if element.get("id") == "0"), top)
     windows = sorted(display.iter("window"), key=lambda window: int(window.get("layer", "0")))
-    joined = ElementTree.Element("hierarchy", rotation="0")
+    root = ElementTree.Element("hierarchy", rotation="0")
     for hierarchy in (element for window in windows for element in window.findall("hierarchy")):
-        joined.set("rotation", hierarchy.get("rotation", "0"))
-        joined.extend(hierarchy)
-    data: bytes = ElementTree.tostring(joined, encoding="utf-8")
+        root.set("rotation", hierarchy.get("rotation", "0"))
+        root.extend(hierarchy)
+    data: bytes = ElementTree.tostring(root, encoding="utf-8")
     return data
 
 

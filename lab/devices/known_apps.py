@@ -74,11 +74,11 @@ zhihu 知乎           com.zhihu.android
 
 def packages(name: str) -> list[str]:
     """The packages that an app called `name` has, the likeliest first; none where it is not known."""
-    wanted = name.strip().casefold().replace(" ", "_")
+    app_name = name.strip().casefold().replace(" ", "_")
     ids: list[str] = []
     for line in _TABLE.split("\n"):
         names = [word.casefold() for word in line.split() if not _package(word)]
-        if wanted in names:
+        if app_name in names:
             ids += [word for word in line.split() if _package(word)]
     return ids
 

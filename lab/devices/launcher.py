@@ -41,9 +41,9 @@ def tap_icon(name: str, looking: LauncherAccess) -> bool:
 
 
 def _icon(tree: UiTree, name: str) -> Node | None:
-    wanted = name.strip().casefold()
+    label = name.strip().casefold()
     for node in tree.nodes():
-        if wanted in (node.text.strip().casefold(), node.desc.strip().casefold()):
+        if label in (node.text.strip().casefold(), node.desc.strip().casefold()):
             target = tree.target(node)
             if target.clickable and target.bounds.area:
                 return target

@@ -31,9 +31,9 @@ _NOTHING = UiTree()
 class ScreenObserver:
     """Observes one phone. `glance` is what its services said at the last observation."""
 
-    def __init__(self, shell: Shell, dumper: Dumper, screen: ScreenWatch, glanced: SystemState) -> None:
+    def __init__(self, shell: Shell, dumper: Dumper, screen: ScreenWatch, state: SystemState) -> None:
         self._shell, self._dumper, self._screen = shell, dumper, screen
-        self.glance = glanced
+        self.glance = state
         self._passwords: tuple[str, list[Bounds]] = ("", [])
         """The activity that last showed password fields, and where."""
         self._typed: set[tuple[str, str]] = set()
@@ -99,8 +99,8 @@ class ScreenObserver:
             return self._passwords[1]
         if not self.glance.password:
             return []
-        known, places = self._passwords
-        return places if known == self.glance.activity and places else [whole]
+        activity, places = self._passwords
+        return places if activity == self.glance.activity and places else [whole]
 
 
 def _turned(picture: Point, display: Point | None) -> bool:

@@ -22,9 +22,9 @@ def with_cursor_hidden(tree: UiTree) -> UiTree:
 
     A phone that is told to show passwords calls their fields ordinary ones, and some screens do not tell of them.
     """
-    hidden = _marked(tree, lambda node: node.focused and node.cls.endswith("EditText"))
-    if any(node.password for node in hidden.nodes()):
-        return hidden
+    marked_tree = _marked(tree, lambda node: node.focused and node.cls.endswith("EditText"))
+    if any(node.password for node in marked_tree.nodes()):
+        return marked_tree
     return msgspec.structs.replace(tree, roots=(*tree.roots, _CURSOR))
 
 
@@ -71,8 +71,8 @@ def painted_over(png: bytes, places: Iterable[Bounds]) -> bytes:
     places = list(places)
     if not places:
         return png
-    with open_picture(png) as opened:
-        picture = opened.convert("RGB")
+    with open_picture(png) as image:
+        picture = image.convert("RGB")
     whole = Bounds(0, 0, *picture.size)
     for place in places:
         left, top, right, bottom = place.cut(whole)

@@ -46,14 +46,14 @@ class Scrcpy:
     A phone that refuses touches says so only afterwards: the next touch, key or text then raises a `LabError`.
     """
 
-    def __init__(self, opened: _OpenSockets, speech: scrcpy_codec.Speech, log: ServerLog) -> None:
-        self.name = opened.name
+    def __init__(self, sockets: _OpenSockets, speech: scrcpy_codec.Speech, log: ServerLog) -> None:
+        self.name = sockets.name
         """What the phone calls itself."""
         self.speech = speech
         self._log = log
         self._closed = False
-        self._control = ControlSocket(opened.control) if opened.control else None
-        self._video = VideoSocket(opened.video, speech, opened.size) if opened.video and opened.size else None
+        self._control = ControlSocket(sockets.control) if sockets.control else None
+        self._video = VideoSocket(sockets.video, speech, sockets.size) if sockets.video and sockets.size else None
 
     @classmethod
     def start(
@@ -88,9 +88,9 @@ class Scrcpy:
                 _greeted(open, server.speech, scid, log, deadline, video=video, control=control), server.speech, log
             )
         except Trouble as error:
-            explained = log.explained(error)
+            trouble = log.explained(error)
             log.close()
-            raise explained from error
+            raise trouble from error
         except BaseException:
             log.close()
             raise

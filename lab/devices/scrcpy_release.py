@@ -49,23 +49,23 @@ def fetch(
     A `LabError` where it is not pinned, not to be had within `seconds`, or not the pinned file: then nothing is left.
     """
     if version not in PINNED:
-        known = ", ".join(PINNED)
+        versions = ", ".join(PINNED)
         raise LabError(
-            "scrcpy", f"version {plain(version, lines=False)!r} is not pinned.", f"Pinned are {known}.", code=2
+            "scrcpy", f"version {plain(version, lines=False)!r} is not pinned.", f"Pinned are {versions}.", code=2
         )
-    wanted = PINNED[version]
+    pinned_sha = PINNED[version]
     path = cache(env) / f"scrcpy-server-v{version}"
     there = _digest(path)
-    if there == wanted:
-        return Fetched(path, version, path.stat().st_size, wanted, False)
+    if there == pinned_sha:
+        return Fetched(path, version, path.stat().st_size, pinned_sha, False)
     address = f"{(base or RELEASES).rstrip('/')}/v{version}/{path.name}"
     data = _downloaded(address, Deadline(seconds))
-    got = hashlib.sha256(data).hexdigest()
-    if got != wanted:
+    sha = hashlib.sha256(data).hexdigest()
+    if sha != pinned_sha:
         hint = "Nothing was kept. A proxy or mirror may have changed it: try again from another network."
-        raise LabError("scrcpy", f"{address} is not the pinned file: SHA-256 {got}, not {wanted}.", hint)
+        raise LabError("scrcpy", f"{address} is not the pinned file: SHA-256 {sha}, not {pinned_sha}.", hint)
     _place(path, data)
-    return Fetched(path, version, len(data), wanted, True)
+    return Fetched(path, version, len(data), pinned_sha, True)
 
 
 def _digest(path: Path) -> str:
@@ -97,16 +97,16 @@ def _downloaded(address: str, deadline: Deadline) -> bytes:
 def _read(answer: http.client.HTTPResponse, address: str, deadline: Deadline) -> bytes:
     length = answer.headers.get("Content-Length", "")
     whole = int(length) if length.isdigit() else None
-    got = bytearray()
+    data = bytearray()
     while chunk := answer.read1(_CHUNK):
-        got += chunk
-        if len(got) > _MOST:
+        data += chunk
+        if len(data) > _MOST:
             raise LabError("scrcpy", f"{address} is more than {_MOST:,} bytes: no scrcpy server.", "Nothing was kept.")
         if deadline.seconds_left <= 0:
             raise LabError("scrcpy", f"{address} was not had within {deadline.seconds:g} s.", "Nothing was kept.")
-    if whole is not None and len(got) < whole:
-        raise LabError("scrcpy", f"{address} broke off after {len(got):,} of {whole:,} bytes.", "Nothing was kept.")
-    return bytes(got)
+    if whole is not None and len(data) < whole:
+        raise LabError("scrcpy", f"{address} broke off after {len(data):,} of {whole:,} bytes.", "Nothing was kept.")
+    return bytes(data)
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -152,14 +152,14 @@ def _reason(error: Exception) -> str:
 
 def _place(path: Path, data: bytes) -> None:
     """Writes a file whole or not at all, and durably."""
-    held = -1
+    descriptor = -1
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        held, name = tempfile.mkstemp(prefix=".fetching-", dir=path.parent)
+        descriptor, name = tempfile.mkstemp(prefix=".fetching-", dir=path.parent)
     except OSError as error:
         raise LabError("scrcpy", f"{path.parent} cannot be written ({plain(error.strerror or '')}).") from error
     try:
-        with os.fdopen(held, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -60,31 +60,31 @@ class Jar(NamedTuple):
         return data
 
 
-def find(named: str = "", env: Mapping[str, str] = os.environ) -> Jar:
-    """The server to use: `named`, else SCRCPY_SERVER_PATH, else the first that is understood of what is installed.
+def find(file: str = "", env: Mapping[str, str] = os.environ) -> Jar:
+    """The server to use: `file`, else SCRCPY_SERVER_PATH, else the first that is understood of what is installed.
 
     A `LabError` says why there is none; one that is named must do, whatever else there is.
     """
-    wished = named or env.get("SCRCPY_SERVER_PATH", "")
-    if wished:
-        path = Path(wished).expanduser()
+    name = file or env.get("SCRCPY_SERVER_PATH", "")
+    if name:
+        path = Path(name).expanduser()
         try:
-            return Jar(path, speech(version_of(path)), "named" if named else "SCRCPY_SERVER_PATH")
+            return Jar(path, speech(version_of(path)), "named" if file else "SCRCPY_SERVER_PATH")
         except LabError as error:
-            if named:
+            if file:
                 raise
             raise LabError(
                 error.title, f"SCRCPY_SERVER_PATH: {error.message}", f"Correct or unset it. {FETCH}"
             ) from error
-    refused: LabError | None = None
+    refusal: LabError | None = None
     for path, source in places(env):
         try:
             if source == _FETCHED:
                 _check_pinned(path, _read(path))
             return Jar(path, speech(version_of(path)), source)
         except LabError as error:
-            refused = refused or LabError("scrcpy", f"{path}: {error.message}", FETCH)
-    raise refused or LabError("scrcpy", "there is no scrcpy server on this machine.", FETCH)
+            refusal = refusal or LabError("scrcpy", f"{path}: {error.message}", FETCH)
+    raise refusal or LabError("scrcpy", "there is no scrcpy server on this machine.", FETCH)
 
 
 def wished(env: Mapping[str, str] = os.environ) -> bool:
@@ -106,11 +106,11 @@ def places(env: Mapping[str, str] = os.environ) -> Iterator[tuple[Path, str]]:
 
 def _check_pinned(path: Path, data: bytes) -> None:
     """Raises `LabError` where a file of the cache is not the one whose hash is pinned for its version."""
-    named = _NAMED.search(path.name)
-    wanted = PINNED.get(named[1]) if named else None
-    got = hashlib.sha256(data).hexdigest()
-    if got != wanted:
-        reason = f"has the SHA-256 {got}, not {wanted}" if wanted else "is of no version that is pinned"
+    name_match = _NAMED.search(path.name)
+    pinned_sha = PINNED.get(name_match[1]) if name_match else None
+    sha = hashlib.sha256(data).hexdigest()
+    if sha != pinned_sha:
+        reason = f"has the SHA-256 {sha}, not {pinned_sha}" if pinned_sha else "is of no version that is pinned"
         raise LabError("scrcpy", f"{path} {reason}.", f"Delete it. {FETCH}")
 
 
@@ -128,17 +128,17 @@ def version_of(path: Path) -> str:
         raise LabError("scrcpy", f"{path} is no scrcpy server.", FETCH) from error
     if match:
         return match[1].decode()
-    if named := _NAMED.search(path.name):
-        return named[1]
+    if name_match := _NAMED.search(path.name):
+        return name_match[1]
     raise LabError("scrcpy", f"{path} does not say which version it is.", FETCH)
 
 
 def command(place: str, speech: Speech, scid: int, **options: str | int | bool) -> str:
     """The line for the phone's shell that runs the server lying at `place`, and takes it away when it ends."""
     meta = "send_stream_meta" if speech.sessions else "send_codec_meta"
-    given: dict[str, str | int | bool] = {"scid": f"{scid:08x}", "log_level": "info", "tunnel_forward": True}
-    given |= {"audio": False, meta: True, **options}
-    words = [f"{key}={_option_value(value)}" for key, value in given.items()]
+    server_options: dict[str, str | int | bool] = {"scid": f"{scid:08x}", "log_level": "info", "tunnel_forward": True}
+    server_options |= {"audio": False, meta: True, **options}
+    words = [f"{key}={_option_value(value)}" for key, value in server_options.items()]
     run = f"CLASSPATH={place} app_process / com.genymobile.scrcpy.Server {speech.version}"
     return " ".join([run, *words]) + f"; rm -f {place}"
 
@@ -164,8 +164,8 @@ def _installed(env: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _newest_first(path: Path) -> tuple[int, ...]:
-    named = _NAMED.search(path.name)
-    numbers = tuple(map(int, named[1].split("."))) if named else (0,)
+    name_match = _NAMED.search(path.name)
+    numbers = tuple(map(int, name_match[1].split("."))) if name_match else (0,)
     return tuple(-number for number in (*numbers, 0, 0, 0, 0)[:4])
 
 

@@ -73,8 +73,8 @@ class Scalers:
                 self._made[way] = VideoReformatter()
             # rgb24: with four bytes a pixel, libswscale's threads write over the first of one another's rows
             how = "AREA" if smaller else "BILINEAR"
-            drawn = self._made[way].reformat(frame, width, height, "rgb24", interpolation=how)
-        plane = drawn.planes[0]
+            rgb_frame = self._made[way].reformat(frame, width, height, "rgb24", interpolation=how)
+        plane = rgb_frame.planes[0]
         rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
         return rows[:height, : width * 3].tobytes()
 

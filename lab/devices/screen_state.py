@@ -173,11 +173,11 @@ def _viewport(fields: str) -> Viewport | None:
     fields_read = dict(re.findall(r"(?<!\w)(\w++)=('[^']*'|[^,\s]*)", fields))
     if fields_read.get("valid") == "false" or not fields_read.get("displayId", "").isdigit():
         return None
-    turned, panel = fields_read.get("orientation", "0"), fields_read.get("uniqueId", "").strip("'")
+    orientation, panel = fields_read.get("orientation", "0"), fields_read.get("uniqueId", "").strip("'")
     return Viewport(
         int(fields_read["displayId"]),
         fields_read.get("isActive", "true") == "true",
-        int(turned) % 4 if turned.isdigit() else 0,
+        int(orientation) % 4 if orientation.isdigit() else 0,
         panel.removeprefix("local:") if panel.startswith("local:") and panel[6:].isdigit() else "",
         fields_read.get("type") == "VIRTUAL",
     )

@@ -95,16 +95,16 @@ class ScreenWatch:
                     self._keep_awake()
 
     def _keep_awake(self) -> None:
-        kept = self._shell.run(
+        output = self._shell.run(
             "; ".join([f"cat {_KEPT} 2>/dev/null", *(line_of("settings", "get", s, key) for s, key, _ in _SETTINGS)])
         ).out.split("\n")
-        before = _VALUES.fullmatch(kept[0]) or _VALUES.fullmatch(" ".join(kept[:2]).strip())
+        before = _VALUES.fullmatch(output[0]) or _VALUES.fullmatch(" ".join(output[:2]).strip())
         if before is None:
             return
-        put = [line_of("settings", "put", space, key, value) for space, key, value in _SETTINGS]
+        overrides = [line_of("settings", "put", space, key, value) for space, key, value in _SETTINGS]
         back = [_put_back(space, key, was) for (space, key, _), was in zip(_SETTINGS, before.groups(), strict=True)]
         # the phone's own `cat` ends with the line: at the run's end, when this program dies, when the cable is pulled
-        commands = [f"echo {before[0]} > {_KEPT}", *put, "cat > /dev/null", *back, f"rm -f {_KEPT}"]
+        commands = [f"echo {before[0]} > {_KEPT}", *overrides, "cat > /dev/null", *back, f"rm -f {_KEPT}"]
         line = self._shell.open(f"exec:({'; '.join(commands)}) > /dev/null 2>&1", self._shell.patience)
         self._line = line
         if self._closed.is_set():

@@ -37,8 +37,8 @@ class RawScreen(NamedTuple):
         import numpy as np
 
         if self.format == 4:
-            packed = np.frombuffer(self.pixels, "<u2")
-            red, green, blue = packed >> 11, packed >> 5 & 63, packed & 31
+            words = np.frombuffer(self.pixels, "<u2")
+            red, green, blue = words >> 11, words >> 5 & 63, words & 31
             parts = (red << 3 | red >> 2, green << 2 | green >> 4, blue << 3 | blue >> 2)
             return np.stack(parts, axis=-1).astype(np.uint8).tobytes()
         pixels = np.frombuffer(self.pixels, np.uint8).reshape(-1, _BYTES[self.format])

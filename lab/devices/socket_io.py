@@ -63,23 +63,23 @@ def send(line: socket.socket, data: bytes, deadline: Deadline, who: str, *, sent
 
 def exactly(line: socket.socket, count: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:
     """The next `count` bytes; `Trouble` where the line ends before them, or they do not come in time."""
-    got = bytearray()
-    while len(got) < count:
-        chunk = some(line, count - len(got), deadline, who, sent=sent)
+    data = bytearray()
+    while len(data) < count:
+        chunk = some(line, count - len(data), deadline, who, sent=sent)
         if not chunk:
             raise Trouble(who, "broke off in the middle of an answer.", sent=sent)
-        got += chunk
-    return bytes(got)
+        data += chunk
+    return bytes(data)
 
 
 def rest(line: socket.socket, most: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:
     """All until the line ends; `Trouble` where it is more than `most` bytes, or does not end in time."""
-    got = bytearray()
+    data = bytearray()
     while chunk := some(line, _CHUNK, deadline, who, sent=sent):
-        got += chunk
-        if len(got) > most:
+        data += chunk
+        if len(data) > most:
             raise Trouble(who, f"answered more than {most:,} bytes.", sent=sent)
-    return bytes(got)
+    return bytes(data)
 
 
 def some(line: socket.socket, count: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:

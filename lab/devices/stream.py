@@ -53,24 +53,24 @@ class FrameStream:
     def frames(self, over: Callable[[], bool]) -> Iterator[Frame]:
         """Frames until it is `over`; `Trouble` where the source breaks."""
         while not over():
-            seen = self._source.next(_LOOK)
-            if seen is not None:
-                yield self._show(self._changed(seen))
+            picture = self._source.next(_LOOK)
+            if picture is not None:
+                yield self._show(self._changed(picture))
             tree = self._dumping.tree(self._shown)
             if tree is not None and self._shown is not None:
                 yield self._show(self._shown._replace(tree=tree, at=self._source.answered))
             elif (frame := self._repeated_frame()) is not None:
                 yield self._show(frame)
 
-    def _changed(self, seen: VideoPicture) -> Frame:
+    def _changed(self, picture: VideoPicture) -> Frame:
         """The frame of a picture; it keeps number and tree where it is the last one but for noise."""
-        shown, pixels = self._shown, seen.pixels
-        if shown is not None and shown.size == seen.size and self._noise(pixels):
-            return shown._replace(pixels=pixels, at=seen.at)
+        last_frame, pixels = self._shown, picture.pixels
+        if last_frame is not None and last_frame.size == picture.size and self._noise(pixels):
+            return last_frame._replace(pixels=pixels, at=picture.at)
         self._number += 1
         self._first = pixels if isinstance(pixels, DecodedPicture) else None
-        self._dumping.changed(seen.at)
-        return Frame(pixels, seen.size, None, seen.at, self._number, self._space(seen.size))
+        self._dumping.changed(picture.at)
+        return Frame(pixels, picture.size, None, picture.at, self._number, self._space(picture.size))
 
     def _noise(self, pixels: bytes | DecodedPicture) -> bool:
         """Whether a picture is the first of this number but for a video's coding."""
@@ -80,14 +80,14 @@ class FrameStream:
 
     def _repeated_frame(self) -> Frame | None:
         """The same frame as one of now, about once a second, where the phone has given a sign of life since."""
-        shown = self._shown
-        if shown is None or time.monotonic() - shown.at < _ALIVE:
+        last_frame = self._shown
+        if last_frame is None or time.monotonic() - last_frame.at < _ALIVE:
             return None
-        if self._source.answered - shown.at > _ALIVE / 2:
-            return shown._replace(at=self._source.answered)
+        if self._source.answered - last_frame.at > _ALIVE / 2:
+            return last_frame._replace(at=self._source.answered)
         answer = self._pinging.take()
         if answer is not None and answer[0] is not None:
-            return shown._replace(at=answer[0])
+            return last_frame._replace(at=answer[0])
         self._pinging.start(self._sign)
         return None
 
@@ -119,19 +119,19 @@ class _Dumping:
         """A picture came that has no tree yet."""
         self._wanted, self._changed = True, at
 
-    def tree(self, shown: Frame | None) -> UiTree | None:
+    def tree(self, frame: Frame | None) -> UiTree | None:
         """The tree of the picture that is shown, once; takes one where it is time to."""
         now = time.monotonic()
-        taken = self._aside.take()
-        if taken is not None:
+        result = self._aside.take()
+        if result is not None:
             self._ended = now
-            tree, before = taken[0], self._before
+            tree, before = result[0], self._before
             self._before = tree or before
             if tree is not None and self._wanted and (self._changed < self._began or tree == before):
                 self._wanted = False
                 return tree
         resting = now - self._changed > _REST and (self._changed > self._began or now - self._ended > _SELDOM)
-        if shown is not None and self._wanted and not self._aside.busy and (resting or now - self._ended > _SELDOM):
+        if frame is not None and self._wanted and not self._aside.busy and (resting or now - self._ended > _SELDOM):
             self._began = now
             self._aside.start(self._take)
         return None
@@ -168,10 +168,10 @@ def _sums(plane: Pixels, cell: int) -> Sums:
 
     high, wide = plane.shape[0] // cell, plane.shape[1] // cell
     bands = plane[: high * cell, : wide * cell]
-    added = bands[::cell].astype(np.int16)
+    row_sums = bands[::cell].astype(np.int16)
     for row in range(2, cell, 2):
-        added += bands[row::cell]
-    sums: Sums = added[:, ::cell].copy()
+        row_sums += bands[row::cell]
+    sums: Sums = row_sums[:, ::cell].copy()
     for column in range(1, cell):
-        sums += added[:, column::cell]
+        sums += row_sums[:, column::cell]
     return sums

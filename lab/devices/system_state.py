@@ -60,13 +60,13 @@ def read(text: str) -> SystemState:
     when = _DATE.search(date)
     types = [int(type_class, 16) for type_class in _TYPE.findall(keyboard)]
     rotation = _ROTATION.search(windows)
-    turned = int(rotation[1]) if rotation else 0
-    turned = turned // 90 if turned > 3 else turned
+    quarter_turns = int(rotation[1]) if rotation else 0
+    quarter_turns = quarter_turns // 90 if quarter_turns > 3 else quarter_turns
     return SystemState(
         activity=_activity(windows),
         at=f"{when[1]}{when[2]}:{when[3]}" if when else "",
-        size=_size(windows, size, turned),
-        rotation=turned % 4,
+        size=_size(windows, size, quarter_turns),
+        rotation=quarter_turns % 4,
         keyboard="mInputShown=true" in keyboard,
         password=bool(types) and _hidden(types[-1]),
         lines=bool(types[-1] & _MULTI_LINE) if types and types[-1] else None,
@@ -91,7 +91,7 @@ def _activity(windows: str) -> str:
     return ""
 
 
-def _size(windows: str, size: str, turned: int) -> Point | None:
+def _size(windows: str, size: str, quarter_turns: int) -> Point | None:
     """The display as it is turned now; where only its unturned size is told, turned."""
     current = _CURRENT.search(windows)
     if current:
@@ -100,7 +100,7 @@ def _size(windows: str, size: str, turned: int) -> Point | None:
     if not sizes:
         return None
     width, height = map(int, sizes[-1])
-    return (height, width) if turned % 2 else (width, height)
+    return (height, width) if quarter_turns % 2 else (width, height)
 
 
 def _hidden(type: int) -> bool:

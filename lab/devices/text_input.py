@@ -47,14 +47,14 @@ class Typist:
         text = " ".join(text.splitlines()) if lines is False else text
         check_sendable(text)
         keys = all(" " <= ch <= "~" or ch == "\n" for ch in text)
-        composed = keys and not secret and any(ch.isalpha() for ch in text) and self._composes()
-        if keys and not composed and (lines or "\n" not in text):
+        composes = keys and not secret and any(ch.isalpha() for ch in text) and self._composes()
+        if keys and not composes and (lines or "\n" not in text):
             self._by_input(text)
         elif secret and not keys and self._has_keyboard():  # a clipboard is shown on the screen by Android 13 on
             self._by_keyboard(text)
         elif self._paste(text, secret):
             self.typed_by = CLIPBOARD
-        elif keys and not composed:
+        elif keys and not composes:
             self._by_input(text)
         elif self._has_keyboard():
             self._by_keyboard(text)
@@ -75,8 +75,8 @@ class Typist:
 
     def _check(self, text: str) -> None:
         """A `LabError` where the field holds other words than were typed into it."""
-        held = self._field()
-        if held is None or text.strip() not in held:
+        field_text = self._field()
+        if field_text is None or text.strip() not in field_text:
             raise LabError(
                 "input text",
                 "the phone's keyboard composes words from its keys, and the field does not hold what was typed.",
@@ -94,10 +94,10 @@ class Typist:
     def _by_keyboard(self, text: str) -> None:
         self.typed_by = KEYBOARD
         for start in range(0, len(text), _PIECE):
-            coded = base64.b64encode(text[start : start + _PIECE].encode()).decode()
-            ran = self._shell.run(line_of("am", "broadcast", "-a", "ADB_INPUT_B64", "--es", "msg", coded))
-            if ran.code or "Broadcast completed" not in ran.out:
-                raise LabError(self._shell.who, f"its ADB keyboard took no text: {ran.complaint}.")
+            payload = base64.b64encode(text[start : start + _PIECE].encode()).decode()
+            result = self._shell.run(line_of("am", "broadcast", "-a", "ADB_INPUT_B64", "--es", "msg", payload))
+            if result.code or "Broadcast completed" not in result.out:
+                raise LabError(self._shell.who, f"its ADB keyboard took no text: {result.complaint}.")
 
 
 def commands(text: str) -> Iterator[str]:
@@ -121,11 +121,11 @@ def pieces(line: str) -> Iterator[str]:
 
 def joined(lines: list[str]) -> Iterator[str]:
     """Command lines put together, so that one stops at the first that fails, and none is too long to be sent."""
-    held = ""
+    command = ""
     for line in lines:
-        if held and len(held) + len(line) > _LINE:
-            yield held
-            held = ""
-        held = f"{held} && {line}" if held else line
-    if held:
-        yield held
+        if command and len(command) + len(line) > _LINE:
+            yield command
+            command = ""
+        command = f"{command} && {line}" if command else line
+    if command:
+        yield command

@@ -61,14 +61,14 @@ class ByInput:
         must(self._shell.run(command, seconds), self._shell.who)
 
 
-def must(ran: ShellResult, who: str) -> None:
+def must(result: ShellResult, who: str) -> None:
     """Refuses what `input` refused, with what to do about it; `input` exits with 0 on some phones even so."""
-    if ran.code == 0 and "Exception" not in ran.err + ran.out:
+    if result.code == 0 and "Exception" not in result.err + result.out:
         return
-    if "INJECT_EVENTS" in ran.err + ran.out or "SecurityException" in ran.err + ran.out:
+    if "INJECT_EVENTS" in result.err + result.out or "SecurityException" in result.err + result.out:
         hint = "In its developer options allow 'USB debugging (Security settings)', or what it is called there."
         raise LabError(who, "does not let adb touch its screen.", hint)
-    raise LabError(who, f"refused: {ran.complaint}.")
+    raise LabError(who, f"refused: {result.complaint}.")
 
 
 class ByScrcpy:

@@ -121,9 +121,9 @@ class Failures:
         self._count = 0
         self.newest: Trouble | None = None
 
-    def add(self, trouble: Trouble, lasted: float) -> None:
+    def add(self, trouble: Trouble, seconds: float) -> None:
         """One session ended in `trouble` after so many seconds; a long one was well until then."""
-        self._count = 1 if lasted > self._WELL else self._count + 1
+        self._count = 1 if seconds > self._WELL else self._count + 1
         self.newest = trouble
 
     @property

@@ -159,8 +159,8 @@ class Videos:
             self._session = None
         session.close()
 
-    def _count(self, trouble: Trouble, lasted: float) -> None:
-        self._failures.add(trouble, lasted)
+    def _count(self, trouble: Trouble, seconds: float) -> None:
+        self._failures.add(trouble, seconds)
         if self._failures.enough and self._wanted == "auto":
             self._why = f"scrcpy failed: {_in_short(trouble)}"
 

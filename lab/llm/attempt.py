@@ -86,11 +86,11 @@ def _words(error: Exception, key_env: str) -> str:
 def _asked_pause(error: Exception) -> float | None:
     """Seconds that the server asks to wait (Retry-After, as seconds or a date), None where it says nothing."""
     headers: Mapping[str, str] = getattr(error, "litellm_response_headers", None) or {}
-    asked = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", asked):
-        return float(asked)
+    retry_after = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", retry_after):
+        return float(retry_after)
     try:
-        return max(0.0, (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds())
+        return max(0.0, (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds())
     except (TypeError, ValueError):
         return None
 

@@ -77,38 +77,38 @@ class BatchApi:
             file = ("questions.jsonl", questions, "application/jsonl")
             return litellm.create_file(file=file, purpose="batch", **self._options(seconds))
 
-        return self._llm.patiently(call, lambda found: _text(found.id), self._stop).text
+        return self._llm.patiently(call, lambda file: _text(file.id), self._stop).text
 
     def begin(self, file: str, mark: str) -> str:
         """Begins a batch; gives its id. It is tried once: after an error it may have begun all the same (`find`)."""
-        begun = {"completion_window": "24h", "endpoint": ENDPOINT, "input_file_id": file, "metadata": {MARK: mark}}
+        request = {"completion_window": "24h", "endpoint": ENDPOINT, "input_file_id": file, "metadata": {MARK: mark}}
         return self._llm.patiently(
-            lambda litellm, seconds: litellm.create_batch(**begun, **self._options(seconds)),
-            lambda found: _text(found.id), self._stop, tries=1,
+            lambda litellm, seconds: litellm.create_batch(**request, **self._options(seconds)),
+            lambda batch: _text(batch.id), self._stop, tries=1,
         ).text  # fmt: skip
 
     def find(self, mark: str) -> str:
         """The id of the batch that carries a mark; empty where none of the newest does."""
-        found = ""
+        batch_id = ""
 
         def read(page: Any) -> CallResult:
-            nonlocal found
-            for one in getattr(page, "data", None) or []:
-                if (getattr(one, "metadata", None) or {}).get(MARK) == mark:
-                    found = str(one.id)
+            nonlocal batch_id
+            for batch in getattr(page, "data", None) or []:
+                if (getattr(batch, "metadata", None) or {}).get(MARK) == mark:
+                    batch_id = str(batch.id)
             return _text("looked")
 
         call = lambda litellm, seconds: litellm.list_batches(limit=_LISTED, **self._options(seconds))  # noqa: E731
         self._llm.patiently(call, read, self._stop)
-        return found
+        return batch_id
 
     def state(self, batch: str) -> BatchState:
         """How far a batch is now."""
         state = BatchState(batch, "", False)
 
-        def read(found: Any) -> CallResult:
+        def read(response: Any) -> CallResult:
             nonlocal state
-            state = _state(batch, found, self._llm.terms.key_env)
+            state = _state(batch, response, self._llm.terms.key_env)
             return _text("looked")
 
         call = lambda litellm, seconds: litellm.retrieve_batch(batch_id=batch, **self._options(seconds))  # noqa: E731
@@ -134,10 +134,10 @@ class BatchApi:
             words = error.get("message") if isinstance(error, dict) else error
             why = plain(without_secrets(str(words or f"HTTP {status}"), self._llm.terms.key_env), lines=False)[:200]
             return BatchResult(value["custom_id"], None, why)
-        read = self._llm.read_body(body)
-        if not read.text:
-            return BatchResult(value["custom_id"], None, read.why)
-        return BatchResult(value["custom_id"], ModelAnswer(read.text, read.usage))
+        answer = self._llm.read_body(body)
+        if not answer.text:
+            return BatchResult(value["custom_id"], None, answer.why)
+        return BatchResult(value["custom_id"], ModelAnswer(answer.text, answer.usage))
 
     def _lines(self, file: str) -> Iterator[bytes]:
         """The lines of a provider's file, as they come; one that is too long is left out."""
@@ -153,8 +153,8 @@ class BatchApi:
     def _pieces(self, file: str) -> Iterator[bytes]:
         pieces: list[Iterator[bytes]] = []
 
-        def read(found: Any) -> CallResult:
-            pieces.append(iter(found.stream_iterator))
+        def read(response: Any) -> CallResult:
+            pieces.append(iter(response.stream_iterator))
             return _text("open")
 
         call = lambda litellm, seconds: litellm.file_content(file_id=file, stream=True, **self._options(seconds))  # noqa: E731
@@ -171,12 +171,12 @@ def _text(text: str) -> CallResult:
     return CallResult(text, Usage(tries=0))
 
 
-def _state(batch: str, found: Any, key_env: str) -> BatchState:
-    status = str(getattr(found, "status", ""))
-    counts = getattr(found, "request_counts", None)
-    files = [getattr(found, name, None) for name in ("output_file_id", "error_file_id")]
-    errors = getattr(getattr(found, "errors", None), "data", None) or []
-    why = "; ".join(str(getattr(one, "message", "")) for one in errors[:3])
+def _state(batch: str, response: Any, key_env: str) -> BatchState:
+    status = str(getattr(response, "status", ""))
+    counts = getattr(response, "request_counts", None)
+    files = [getattr(response, name, None) for name in ("output_file_id", "error_file_id")]
+    errors = getattr(getattr(response, "errors", None), "data", None) or []
+    why = "; ".join(str(getattr(error, "message", "")) for error in errors[:3])
     return BatchState(
         batch, status, status in _ENDED, getattr(counts, "completed", 0) or 0, getattr(counts, "total", 0) or 0,
         tuple(file for file in files if file), plain(without_secrets(why, key_env), lines=False)[:200],

@@ -49,12 +49,12 @@ class BoundedTransport(httpx.BaseTransport):
         request.headers["accept-encoding"] = "identity"
         reply = self._client.send(request, stream=True, auth=None, follow_redirects=False)
         headers = [(name, value) for name, value in reply.headers.raw if name.lower().decode("latin-1") not in _PACKED]
-        packed = reply.headers.get("content-encoding", "identity").strip().lower()
-        if reply.headers.get("content-type", "").startswith(KIND) and packed in ("", "identity"):
+        encoding = reply.headers.get("content-encoding", "identity").strip().lower()
+        if reply.headers.get("content-type", "").startswith(KIND) and encoding in ("", "identity"):
             stream = EventStream(reply, (request.extensions.get("timeout") or {}).get("read"))
             return httpx.Response(reply.status_code, headers=headers, stream=stream, extensions=reply.extensions)
         try:
-            body = _unpacked(_read(reply), packed)
+            body = _unpacked(_read(reply), encoding)
         finally:
             reply.close()
         try:

@@ -137,19 +137,19 @@ class Llm:
 
         `schema` is a JSON Schema of the answer, which is told to models that keep to one.
         """
-        tried = self.patiently(
+        result = self.patiently(
             lambda litellm, seconds: self._call(litellm, messages, seconds, schema), self._read, stop
         )
-        return ModelAnswer(tried.text, tried.usage)
+        return ModelAnswer(result.text, result.usage)
 
     def embed(self, texts: Sequence[str], stop: threading.Event) -> list[list[float]]:
         """A vector for each text, of an embedding model; raises as `ask` does."""
-        tried = self.patiently(
+        result = self.patiently(
             lambda litellm, seconds: self._embedding(litellm, texts, seconds),
             lambda response: self._vectors(response, len(texts)),
             stop,
         )
-        return tried.vectors
+        return result.vectors
 
     def patiently(
         self,
@@ -166,16 +166,16 @@ class Llm:
         began = time.monotonic()
         usage = Usage(tries=0)
         while True:
-            left = min(self.terms.timeout, self.terms.seconds - (time.monotonic() - began))
-            tried = self._try(partial(call, litellm, left), read, stop, left)
-            usage = usage.plus(tried.usage)
+            seconds_left = min(self.terms.timeout, self.terms.seconds - (time.monotonic() - began))
+            result = self._try(partial(call, litellm, seconds_left), read, stop, seconds_left)
+            usage = usage.plus(result.usage)
             seconds = round(time.monotonic() - began, 3)
-            if tried.text or tried.vectors:
-                return tried._replace(usage=replace(usage, seconds=seconds))
-            pause = tried.pause if tried.pause is not None else self._pause(usage.tries)
+            if result.text or result.vectors:
+                return result._replace(usage=replace(usage, seconds=seconds))
+            pause = result.pause if result.pause is not None else self._pause(usage.tries)
             too_late = seconds + pause >= self.terms.seconds
-            if tried.final or usage.tries >= (tries or self.terms.tries) or too_late:
-                raise self._given_up(tried, replace(usage, seconds=seconds), pause if too_late else None)
+            if result.final or usage.tries >= (tries or self.terms.tries) or too_late:
+                raise self._given_up(result, replace(usage, seconds=seconds), pause if too_late else None)
             if stop.wait(pause):
                 raise WaitCancelled
 
@@ -184,11 +184,11 @@ class Llm:
         longest: float = min(_LONGEST_PAUSE, self.terms.pause * 2 ** (tries - 1))
         return longest * random.uniform(0.75, 1.0)
 
-    def _given_up(self, tried: CallResult, usage: Usage, pause: float | None) -> NoModelAnswer:
+    def _given_up(self, result: CallResult, usage: Usage, pause: float | None) -> NoModelAnswer:
         times = "one try" if usage.tries == 1 else f"{usage.tries} tries"
-        message = f"gave no answer in {times} ({tried.why})." if usage.tries else f"cannot be asked: {tried.why}."
-        hint = tried.hint
-        if not tried.final and pause is not None and usage.tries < self.terms.tries:
+        message = f"gave no answer in {times} ({result.why})." if usage.tries else f"cannot be asked: {result.why}."
+        hint = result.hint
+        if not result.final and pause is not None and usage.tries < self.terms.tries:
             hint = f"The next try would come after the {self.terms.seconds:g} s of model_seconds."
         error = NoModelAnswer(f"model {self.model}", message, hint)
         error.usage = usage
@@ -213,27 +213,29 @@ class Llm:
         """US dollars for a million tokens sent and for a million that come back; None where nobody knows."""
         if self.terms.price_in is not None or self.terms.price_out is not None:
             return self.terms.price_in or 0.0, self.terms.price_out or 0.0
-        known = _litellm().model_cost
-        costs = known.get(self.model) or known.get(self.model.partition("/")[2]) or {}
-        sent, back = costs.get("input_cost_per_token"), costs.get("output_cost_per_token")
-        return (float(sent) * 1e6, float(back) * 1e6) if isinstance(sent, float) and isinstance(back, float) else None
+        price_list = _litellm().model_cost
+        costs = price_list.get(self.model) or price_list.get(self.model.partition("/")[2]) or {}
+        price_in, price_out = costs.get("input_cost_per_token"), costs.get("output_cost_per_token")
+        if not isinstance(price_in, float) or not isinstance(price_out, float):
+            return None
+        return price_in * 1e6, price_out * 1e6
 
     def batch_prices(self) -> tuple[float, float] | None:
         """As `prices`, of a question in a batch: half, where litellm's list says nothing of batches."""
         if (alone := self.prices()) is None:
             return None
-        known = _litellm().model_cost
-        costs = known.get(self.model) or known.get(self.model.partition("/")[2]) or {}
-        sent, back = costs.get("input_cost_per_token_batches"), costs.get("output_cost_per_token_batches")
+        price_list = _litellm().model_cost
+        costs = price_list.get(self.model) or price_list.get(self.model.partition("/")[2]) or {}
+        price_in, price_out = costs.get("input_cost_per_token_batches"), costs.get("output_cost_per_token_batches")
         own = self.terms.price_in is not None or self.terms.price_out is not None
-        if own or not isinstance(sent, float) or not isinstance(back, float):
+        if own or not isinstance(price_in, float) or not isinstance(price_out, float):
             return alone[0] * BATCH_SHARE, alone[1] * BATCH_SHARE
-        return sent * 1e6, back * 1e6
+        return price_in * 1e6, price_out * 1e6
 
     def provider(self) -> str | None:
         """Whose model it is; of a server of one's own `openai`, None where nobody can tell."""
-        found = _provider(_litellm(), self.model)
-        return "openai" if found is None and self.terms.base else found
+        provider = _provider(_litellm(), self.model)
+        return "openai" if provider is None and self.terms.base else provider
 
     def speaks_openai(self) -> bool:
         """Whether its server is sent OpenAI's chat completions as they are."""
@@ -246,41 +248,41 @@ class Llm:
         litellm = _litellm()
         provider = self.provider()
         name = self.model if _provider(litellm, self.model) is None else litellm.get_llm_provider(model=self.model)[0]
-        chosen = litellm.utils.get_optional_params(
+        optional_params = litellm.utils.get_optional_params(
             model=name, custom_llm_provider=provider, drop_params=True, max_tokens=self.terms.tokens,
             **self._answer_options(litellm, schema),
         )  # fmt: skip
-        options = {key: value for key, value in chosen.items() if key not in ("stream", "extra_body")}
+        options = {key: value for key, value in optional_params.items() if key not in ("stream", "extra_body")}
         streamed = STREAMED if self.terms.stream and not batch else {}
         return {"model": name, "messages": _messages(messages), **options, **streamed}
 
     def read_body(self, body: Mapping[str, Any]) -> CallResult:
         """A response that came in a batch as an answer, its cost at the prices of a batch."""
         try:
-            tried = self._read(_litellm().ModelResponse(**body))
+            result = self._read(_litellm().ModelResponse(**body))
         except Exception as error:  # noqa: BLE001 - litellm raises what its values raise
             return CallResult(why=f"it is no answer ({type(error).__name__})")
-        prices, usage = self.batch_prices(), tried.usage
+        prices, usage = self.batch_prices(), result.usage
         cost = None
         if prices is not None and usage.prompt_tokens is not None:
             cost = (usage.prompt_tokens * prices[0] + (usage.completion_tokens or 0) * prices[1]) / 1e6
-        return tried._replace(usage=replace(usage, cost=cost))
+        return result._replace(usage=replace(usage, cost=cost))
 
     def _call(
         self, litellm: ModuleType, messages: Sequence[Message], seconds: float, schema: Mapping[str, Any] | None
     ) -> Any:
         options = {**self.options(seconds), **self._answer_options(litellm, schema)}
-        asked = {"model": self.model, "messages": _messages(messages), "max_tokens": self.terms.tokens, **options}
+        request = {"model": self.model, "messages": _messages(messages), "max_tokens": self.terms.tokens, **options}
         if not self.terms.stream:
-            return litellm.completion(**asked)
-        return whole_answer(litellm, litellm.completion(**asked, **STREAMED), self.model)
+            return litellm.completion(**request)
+        return whole_answer(litellm, litellm.completion(**request, **STREAMED), self.model)
 
     def _answer_options(self, litellm: ModuleType, schema: Mapping[str, Any] | None) -> dict[str, Any]:
         """How the answer is to be given."""
         options: dict[str, Any] = {}
         if schema is not None and _keeps_to_schema(litellm, self.model):
-            told = {"name": "answer", "schema": dict(schema)}
-            options["response_format"] = {"type": "json_schema", "json_schema": told}
+            json_schema = {"name": "answer", "schema": dict(schema)}
+            options["response_format"] = {"type": "json_schema", "json_schema": json_schema}
         if self.terms.temperature is not None:
             options["temperature"] = self.terms.temperature
         return options
@@ -308,8 +310,8 @@ class Llm:
         choices = getattr(response, "choices", None) or []
         text = getattr(getattr(choices[0], "message", None), "content", None) if choices else None
         if not isinstance(text, str) or not text.strip():
-            ended = getattr(choices[0], "finish_reason", "") if choices else ""
-            hint = "Raise model_tokens: it was used up before the answer." if ended == "length" else ""
+            finish_reason = getattr(choices[0], "finish_reason", "") if choices else ""
+            hint = "Raise model_tokens: it was used up before the answer." if finish_reason == "length" else ""
             return CallResult(usage=usage, why="it came back empty", hint=hint)
         return CallResult(without_secrets(text, self.terms.key_env), usage)
 
@@ -317,8 +319,10 @@ class Llm:
         """A response as vectors in the texts' order: one that lacks some, or whose lengths differ, is a failed try."""
         usage = self._usage(response)
         data = getattr(response, "data", None)
-        held = {str(_of(item, "index")): _of(item, "embedding") for item in data} if isinstance(data, list) else {}
-        vectors = [held.get(str(place)) for place in range(count)]
+        embeddings = (
+            {str(_of(item, "index")): _of(item, "embedding") for item in data} if isinstance(data, list) else {}
+        )
+        vectors = [embeddings.get(str(place)) for place in range(count)]
         rows = [list(map(float, row)) for row in vectors if isinstance(row, list) and all(map(_is_number, row))]
         if len(rows) < count or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
             return CallResult(usage=usage, why="it sent no vector for each text", hint="Is this an embedding model?")
@@ -326,20 +330,20 @@ class Llm:
 
     def _usage(self, response: Any) -> Usage:
         usage = getattr(response, "usage", None)
-        sent, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-        if not sent and not completion:
+        prompt_tokens, completion_tokens = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+        if not prompt_tokens and not completion_tokens:
             return Usage()
         return Usage(
-            prompt_tokens=sent,
-            completion_tokens=completion,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
             cached_tokens=_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens"),
-            cost=self._cost(response, sent or 0, completion or 0),
+            cost=self._cost(response, prompt_tokens or 0, completion_tokens or 0),
         )
 
-    def _cost(self, response: Any, sent: int, completion: int) -> float | None:
+    def _cost(self, response: Any, prompt_tokens: int, completion_tokens: int) -> float | None:
         terms = self.terms
         if terms.price_in is not None or terms.price_out is not None:
-            return (sent * (terms.price_in or 0.0) + completion * (terms.price_out or 0.0)) / 1e6
+            return (prompt_tokens * (terms.price_in or 0.0) + completion_tokens * (terms.price_out or 0.0)) / 1e6
         cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
         return float(cost) if isinstance(cost, int | float) else None
 
@@ -349,19 +353,19 @@ def _away(work: Callable[[], T], stop: threading.Event, seconds: float | None) -
 
     A thread that is left behind ends by itself, at the latest with its socket.
     """
-    done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+    outcomes: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 
     def run() -> None:
         try:
-            done.put((work(), None))
+            outcomes.put((work(), None))
         except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
-            done.put((None, error))
+            outcomes.put((None, error))
 
     threading.Thread(target=run, name="model", daemon=True).start()
     until = None if seconds is None else time.monotonic() + seconds
     while not stop.is_set():
         try:
-            value, error = done.get(timeout=_POLL)
+            value, error = outcomes.get(timeout=_POLL)
         except Empty:
             if until is not None and time.monotonic() > until:
                 raise TooLate from None
@@ -378,8 +382,8 @@ _loading = threading.Lock()
 def _litellm() -> ModuleType:
     """litellm, silent and without any network of its own."""
     with _loading:
-        for fetched in ("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS", "BLOG_POSTS"):
-            os.environ[f"LITELLM_LOCAL_{fetched}"] = "True"
+        for source in ("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS", "BLOG_POSTS"):
+            os.environ[f"LITELLM_LOCAL_{source}"] = "True"
         os.environ["LITELLM_MODE"] = "PRODUCTION"  # any other reads a `.env` from the working folder
         import litellm
 

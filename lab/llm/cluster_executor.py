@@ -147,9 +147,9 @@ class ClusterExecutor:
         """Has a question answered by the next free worker."""
         answer: Future[ModelAnswer] = Future()
         answer.set_running_or_notify_cancel()
-        packed = PackedQuestion(question)
+        packed_question = PackedQuestion(question)
         with self._guard:
-            self._new.append((packed, answer))
+            self._new.append((packed_question, answer))
             first = len(self._new) == 1
         if first:
             try:
@@ -180,15 +180,15 @@ class ClusterExecutor:
     async def _follow(self, task: Any, answer: Future[ModelAnswer]) -> None:
         """Brings an answer here as soon as it is there, and lets the cluster forget it."""
         try:
-            found: WorkerAnswer = await task
+            reply: WorkerAnswer = await task
         except BaseException as error:  # noqa: BLE001 - raised where the answer is waited for
             self._end(task, answer, error=self._trouble(error))
             return
-        if found.error is None:
-            self._end(task, answer, ModelAnswer(found.text, found.usage))
+        if reply.error is None:
+            self._end(task, answer, ModelAnswer(reply.text, reply.usage))
             return
-        missing = NoModelAnswer(*found.error)
-        missing.usage = found.usage
+        missing = NoModelAnswer(*reply.error)
+        missing.usage = reply.usage
         self._end(task, answer, error=missing)
 
     def _end(
@@ -219,10 +219,10 @@ class ClusterExecutor:
     def close(self, *, at_once: bool = True) -> None:
         """Leaves the cluster, which forgets what it was asked; what is still waited for raises `WaitCancelled`."""
         with self._guard:
-            left = [answer for _, answer in (*self._tasks.values(), *self._new)]
+            pending = [answer for _, answer in (*self._tasks.values(), *self._new)]
             self._tasks.clear()
             self._new.clear()
-        for answer in left:
+        for answer in pending:
             if not answer.done():
                 answer.set_exception(WaitCancelled())
         self._client.close(timeout=_CONNECTING)
@@ -231,11 +231,11 @@ class ClusterExecutor:
 def _groups(questions: Sequence[Asked]) -> Iterator[list[Asked]]:
     """Questions in groups of some bytes, each with at least one."""
     group: list[Asked] = []
-    for one in questions:
-        if group and sum(question.size for question, _ in group) + one[0].size > _BYTES:
+    for entry in questions:
+        if group and sum(question.size for question, _ in group) + entry[0].size > _BYTES:
             yield group
             group = []
-        group.append(one)
+        group.append(entry)
     if group:
         yield group
 

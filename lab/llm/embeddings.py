@@ -38,18 +38,18 @@ def embedder(model: str, terms: ModelTerms) -> Embed:
 
 def _once(ask: Embed, model: str) -> Embed:
     """`ask`, batch by batch, and only for texts it has not been asked for; a `LabError` where lengths differ."""
-    known: dict[str, Sequence[float]] = {}
+    vectors: dict[str, Sequence[float]] = {}
 
     def embed(texts: Sequence[str]) -> list[Sequence[float]]:
-        new = [text for text in dict.fromkeys(texts) if text not in known]
+        new = [text for text in dict.fromkeys(texts) if text not in vectors]
         for start in range(0, len(new), BATCH):
             batch = new[start : start + BATCH]
-            known.update(zip(batch, ask(batch), strict=True))
-        lengths = sorted({len(known[text]) for text in (*list(known)[:1], *new)})
+            vectors.update(zip(batch, ask(batch), strict=True))
+        lengths = sorted({len(vectors[text]) for text in (*list(vectors)[:1], *new)})
         if len(lengths) > 1:
             sizes = " and ".join(map(str, lengths[:2]))
             raise LabError(f"model {model}", f"sent vectors of {sizes} numbers; they cannot be compared.")
-        return [known[text] for text in texts]
+        return [vectors[text] for text in texts]
 
     return embed
 

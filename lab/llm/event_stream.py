@@ -60,10 +60,10 @@ class EventStream(httpx.SyncByteStream):
         yield from self._held()
 
     def _lines(self) -> Iterator[bytes]:
-        read, rest = 0, bytearray()
+        size, rest = 0, bytearray()
         for piece in self._reply.iter_raw():
-            read += len(piece)
-            if read > limits.MODEL_REPLY_BYTES:
+            size += len(piece)
+            if size > limits.MODEL_REPLY_BYTES:
                 raise TooLarge(f"its reply is larger than the {limits.MODEL_REPLY_BYTES // limits.MB} MB that are read")
             if self._until is not None and time.monotonic() > self._until:
                 raise httpx.ReadTimeout("the reply did not end in time", request=self._reply.request)
@@ -117,7 +117,7 @@ def one_event(body: bytes) -> bytes:
     """A whole completion of a server that sends no pieces though it was asked to, as the one piece of a stream."""
     answer = _json(body)
     try:
-        choices = [{"delta": one["message"], **one} for one in answer["choices"]]
+        choices = [{"delta": choice["message"], **choice} for choice in answer["choices"]]
         event = {**answer, "object": "chat.completion.chunk", "choices": choices}
     except (TypeError, KeyError):
         return body

@@ -20,14 +20,14 @@ _TRAILING = re.compile(r",(\s*[}\]])")
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
     """Every JSON object in an answer, in order; those inside another only where that one is none."""
     end = max((match.end() for match in _THOUGHT.finditer(text)), default=0)  # no opening looks past it for its end
-    for written in _objects((_THINKING.sub(" ", text[:end]) + text[end:])[-_LONGEST:]):
-        value = _read(written)
+    for json_text in _objects((_THINKING.sub(" ", text[:end]) + text[end:])[-_LONGEST:]):
+        value = _read(json_text)
         if isinstance(value, dict):
             yield value
 
 
-def _read(written: str) -> Any:
-    for attempt in (written, _without_trailing(written)):
+def _read(json_text: str) -> Any:
+    for attempt in (json_text, _without_trailing(json_text)):
         try:
             return read_json(attempt.encode("utf-8", "surrogatepass"), "answer").value
         except LabError:
@@ -35,9 +35,9 @@ def _read(written: str) -> Any:
     return None
 
 
-def _without_trailing(written: str) -> str:
+def _without_trailing(json_text: str) -> str:
     """The text without commas before a closing bracket, those inside quotes left alone."""
-    parts = re.split(r'("(?:[^"\\]|\\.)*")', written)
+    parts = re.split(r'("(?:[^"\\]|\\.)*")', json_text)
     return "".join(part if i % 2 else _TRAILING.sub(r"\1", part) for i, part in enumerate(parts))
 
 

@@ -195,16 +195,16 @@ class TextReader:
 
 def _reply(descriptor: int, until: float) -> list[ReadLine] | _Failure:
     """What the process says of a picture; `TimeoutError` where not `until` then, `EOFError` where it ended."""
-    data, wanted = bytearray(), LENGTH.size
-    while len(data) < wanted:
+    data, size = bytearray(), LENGTH.size
+    while len(data) < size:
         if not select.select([descriptor], [], [], max(0.0, until - time.monotonic()))[0]:
             raise TimeoutError
-        part = os.read(descriptor, wanted - len(data))
+        part = os.read(descriptor, size - len(data))
         if not part:
             raise EOFError
         data += part
-        if len(data) == wanted == LENGTH.size:
-            wanted += LENGTH.unpack(bytes(data))[0]
+        if len(data) == size == LENGTH.size:
+            size += LENGTH.unpack(bytes(data))[0]
     reply: list[ReadLine] | _Failure = _REPLY.decode(bytes(data[LENGTH.size :]))
     return reply
 

@@ -28,14 +28,14 @@ def main(idle: float) -> int:
     os.nice(_NICE)
     out = os.dup(1)
     os.dup2(2, 1)  # what libraries print is no reply
-    read = None
+    engine = None
     while select.select([0], [], [], idle)[0]:
         data = received(0)
         if data is None:
             return 0
         try:
-            read = read or load_engine()
-            reply: Any = read(data)
+            engine = engine or load_engine()
+            reply: Any = engine(data)
         except (ImportError, MemoryError, OSError, ValueError) as error:
             reply = {"error": f"{error}"[:200] or type(error).__name__}
         text = msgspec.json.encode(reply)

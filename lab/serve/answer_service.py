@@ -39,13 +39,13 @@ class AnswerPlan(NamedTuple):
 
 
 @contextmanager
-def serving(store: Store, plan: AnswerPlan, failed: Callable[[LabError], None]) -> Iterator[EndpointServer]:
+def serving(store: Store, plan: AnswerPlan, on_failure: Callable[[LabError], None]) -> Iterator[EndpointServer]:
     """An endpoint for as long as this is entered; what waits in the file is answered on.
 
-    `failed` is told, on any thread, why a script or a model could not answer.
+    `on_failure` is told, on any thread, why a script or a model could not answer.
     """
     intake = Intake(store, plan.people, plan.rules, plan.known, close_after=plan.close_after)
-    answers = AutomaticAnswers(store, plan.users, plan.judge, failed)
+    answers = AutomaticAnswers(store, plan.users, plan.judge, on_failure)
     endpoint = Endpoint(intake.receive, plan.access, keep_alive=plan.keep_alive)
     server = EndpointServer(endpoint, plan.access, plan.host, plan.port)
     server.start()

@@ -111,7 +111,7 @@ class AppProcess:
         if process.returncode is None:
             await self.tell({"type": "quit"})
             self.hang_up()
-            drained = asyncio.create_task(self._drain())
+            drain = asyncio.create_task(self._drain())
             for number in (None, signal.SIGTERM, signal.SIGKILL):
                 with contextlib.suppress(ProcessLookupError):
                     if number is not None:
@@ -119,7 +119,7 @@ class AppProcess:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(process.wait(), _LEAVES)
                     break
-            drained.cancel()
+            drain.cancel()
         return process.returncode if process.returncode is not None else -1
 
     async def _drain(self) -> None:

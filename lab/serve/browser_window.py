@@ -32,8 +32,8 @@ _SIZES = ((20, 500), (8, 200))
 class BrowserWindow:
     """One open window on a person's room; `run` lasts until it is closed, or the app is left."""
 
-    def __init__(self, found: RoomLink, process: AppProcess, socket: web.WebSocketResponse) -> None:
-        self.link = found
+    def __init__(self, room_link: RoomLink, process: AppProcess, socket: web.WebSocketResponse) -> None:
+        self.link = room_link
         self.pictures = ""
         """Where the app's page of pictures is, once it said so."""
         self._process = process
@@ -112,9 +112,9 @@ class BrowserWindow:
             await self._socket.send_json(["pong", str(about)[:32]])
 
 
-def _cost(typed: Any) -> float:
+def _cost(message: Any) -> float:
     """What a message takes of a window's allowance: each key costs the app time, a paste little more than one."""
-    text = str(typed)
+    text = str(message)
     return 1 + len(text) // (256 if text.startswith(_PASTE) else 4)
 
 

@@ -54,23 +54,23 @@ class OpenLinks:
         """The link of this id, open and taken up by this browser; `LinkRefused` otherwise."""
 
         def find() -> RoomLink:
-            found = self._found(self._by_id, id)
-            if not knows(found.link, browser):
+            room_link = self._found(self._by_id, id)
+            if not knows(room_link.link, browser):
                 raise LinkRefused("unknown", "is none of this browser.")
-            check_link(self._store, found.study, found.link)
-            return found
+            check_link(self._store, room_link.study, room_link.link)
+            return room_link
 
         return await self._on_thread(find)
 
-    async def check_free(self, found: RoomLink) -> None:
+    async def check_free(self, room_link: RoomLink) -> None:
         """Raises `LinkRefused` where a link opens nothing, or nothing for one more browser."""
-        await self._on_thread(lambda: check_free(self._store, found.study, found.link))
+        await self._on_thread(lambda: check_free(self._store, room_link.study, room_link.link))
 
-    async def enter(self, found: RoomLink) -> str:
+    async def enter(self, room_link: RoomLink) -> str:
         """This browser takes the link up; gives the secret by which it is known."""
 
         def enter() -> str:
-            browser = enter_link(self._store, found.study, found.link)
+            browser = enter_link(self._store, room_link.study, room_link.link)
             self._read_at = float("-inf")
             return browser
 
@@ -80,15 +80,15 @@ class OpenLinks:
         """Of links by which rooms are open, those that open nothing any more, by their ids, and why."""
 
         def look() -> dict[str, LinkRefused]:
-            refused: dict[str, LinkRefused] = {}
-            for one in links:
+            refusals: dict[str, LinkRefused] = {}
+            for room_link in links:
                 try:
-                    check_link(self._store, one.study, self._found(self._by_id, one.link.id).link)
+                    check_link(self._store, room_link.study, self._found(self._by_id, room_link.link.id).link)
                 except LinkRefused as error:
-                    refused[one.link.id] = error
+                    refusals[room_link.link.id] = error
                 except LabError:
                     continue  # the file could not be read now: nobody is sent away for that
-            return refused
+            return refusals
 
         return await self._on_thread(look)
 
@@ -104,10 +104,10 @@ class OpenLinks:
             self._read()
         if key not in among and self._read_at < asked_at and self._again.allows():
             self._read()
-        found = among.get(key)
-        if found is None:
+        room_link = among.get(key)
+        if room_link is None:
             raise LinkRefused("unknown", "is none that was made here.")
-        return found
+        return room_link
 
     def _read(self) -> None:
         begins = time.monotonic()
@@ -122,6 +122,6 @@ class OpenLinks:
             links += [RoomLink(link, None) for link in links_of(self._store, None)]
         self._by_secret.clear()
         self._by_id.clear()
-        self._by_secret.update({one.link.secret_sha: one for one in links})
-        self._by_id.update({one.link.id: one for one in links})
+        self._by_secret.update({room_link.link.secret_sha: room_link for room_link in links})
+        self._by_id.update({room_link.link.id: room_link for room_link in links})
         self._read_at = begins

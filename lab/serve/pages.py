@@ -88,9 +88,9 @@ WORDS: dict[Language, PageWords] = {
 }
 
 
-def language_of(accepted: str) -> Language:
+def language_of(accept_language: str) -> Language:
     """The language of the pages by what a browser accepts (`Accept-Language`)."""
-    return "zh" if accepted.lower().lstrip().startswith("zh") else "en"
+    return "zh" if accept_language.lower().lstrip().startswith("zh") else "en"
 
 
 def greeting_page(title: str, person: str, language: Language, nonce: str) -> str:

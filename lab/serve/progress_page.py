@@ -27,16 +27,17 @@ def progress_page(progress: StudyProgress, nonce: str) -> str:
 def _body(progress: StudyProgress) -> str:
     at = progress.at
     rows = [
-        (progress_words.rater_cells(one, at), "urgent" if one.straggler or one.held else "") for one in progress.raters
+        (progress_words.rater_cells(rater, at), "urgent" if rater.straggler or rater.held else "")
+        for rater in progress.raters
     ]
-    rows += [(progress_words.judge_cells(one), "judge") for one in progress.judges]
+    rows += [(progress_words.judge_cells(judge), "judge") for judge in progress.judges]
     rows += [(progress_words.total_cells(progress), "all")]
-    fields = [(progress_words.field_cells(one), "") for one in progress.fields if one.differ.n]
+    fields = [(progress_words.field_cells(field), "") for field in progress.fields if field.differ.n]
     means = [*progress_words.legend(_shown(RATERS, [cells for cells, _ in rows]), RATERS), *STRAGGLERS]
     return "".join(
         (
             f"<h1>{escape(progress_words.head_words(progress))}</h1>",
-            "".join(f"<p>{escape(progress_words.interval_words(one))}</p>" for one in progress.intervals),
+            "".join(f"<p>{escape(progress_words.interval_words(interval))}</p>" for interval in progress.intervals),
             _table(RATERS, rows),
             _table(FIELDS, fields) if fields else "",
             f"<p>read at {at[11:19]} UTC</p>",

@@ -42,7 +42,7 @@ def room_page(title: str, socket: str, pictures: str, language: Language, nonce:
 def _keys() -> str:
     """The buttons of the keys; what one sends is JSON, for no attribute of a page holds an escape as it is."""
     return "".join(
-        f'<button type="button" data-sends="{escape(json.dumps(sends))}">{shown}</button>' for shown, sends in _KEYS
+        f'<button type="button" data-sends="{escape(json.dumps(sends))}">{caption}</button>' for caption, sends in _KEYS
     )
 
 

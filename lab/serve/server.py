@@ -109,10 +109,10 @@ class LabServer:
         self._pictures = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60))
         self._looking = asyncio.create_task(self._look())
 
-    async def serve(self, ended: asyncio.Event) -> None:
-        """Serves until `ended`; raises what ended the look after links, for then nobody could be shut out."""
+    async def serve(self, stop: asyncio.Event) -> None:
+        """Serves until `stop` is set; raises what ended the look after links, for then nobody could be shut out."""
         assert self._looking is not None
-        waits = asyncio.create_task(ended.wait())
+        waits = asyncio.create_task(stop.wait())
         await asyncio.wait({waits, self._looking}, return_when=asyncio.FIRST_COMPLETED)
         waits.cancel()
         if self._looking.done():
@@ -150,24 +150,24 @@ class LabServer:
         """What a link leads to: the room for the browser that has it, the greeting for one that may take it up."""
         language = _language(request)
         try:
-            found = await self.links.by_token(request.match_info["token"])
-            if knows(found.link, _browser(request, found.link.id)):
-                raise web.HTTPSeeOther(f"/l/{found.link.id}/")
-            await self.links.check_free(found)
+            room_link = await self.links.by_token(request.match_info["token"])
+            if knows(room_link.link, _browser(request, room_link.link.id)):
+                raise web.HTTPSeeOther(f"/l/{room_link.link.id}/")
+            await self.links.check_free(room_link)
         except LinkRefused as error:
             return _refusal(error, language)
-        person = found.link.rater if found.link.purpose == "room" else ""
-        return _html(greeting_page(_title(found, language), person, language, nonce()))
+        person = room_link.link.rater if room_link.link.purpose == "room" else ""
+        return _html(greeting_page(_title(room_link, language), person, language, nonce()))
 
     async def _begin(self, request: web.Request) -> web.StreamResponse:
         """The button of the greeting: this browser takes the link up."""
         try:
-            found = await self.links.by_token(request.match_info["token"])
-            there = web.HTTPSeeOther(f"/l/{found.link.id}/")
-            if not knows(found.link, _browser(request, found.link.id)):
-                browser = await self.links.enter(found)
+            room_link = await self.links.by_token(request.match_info["token"])
+            there = web.HTTPSeeOther(f"/l/{room_link.link.id}/")
+            if not knows(room_link.link, _browser(request, room_link.link.id)):
+                browser = await self.links.enter(room_link)
                 there.set_cookie(
-                    _cookie(found.link.id),
+                    _cookie(room_link.link.id),
                     browser,
                     max_age=_COOKIE_AGE,
                     httponly=True,
@@ -183,10 +183,10 @@ class LabServer:
         id = request.match_info["link"]
         if not _ID.fullmatch(id):
             raise LinkRefused("unknown", "is none.")
-        found = await self.links.by_browser(id, _browser(request, id))
-        if found.link.purpose not in (purposes or ("room",)):
+        room_link = await self.links.by_browser(id, _browser(request, id))
+        if room_link.link.purpose not in (purposes or ("room",)):
             raise LinkRefused("unknown", "leads elsewhere.")
-        return found
+        return room_link
 
     async def _nothing(self, request: web.Request) -> web.StreamResponse:
         return _refusal(LinkRefused("unknown", ""), _language(request))
@@ -196,14 +196,14 @@ class LabServer:
     async def _show_room(self, request: web.Request) -> web.StreamResponse:
         """A person's room; by a manager's link how far the study is."""
         try:
-            found = await self._found(request, *PURPOSES)
+            room_link = await self._found(request, *PURPOSES)
         except LinkRefused as error:
             return _refusal(error, _language(request))
-        if found.link.purpose == "watch":
-            return await self._show_progress(found, _language(request))
-        here, id = f"/l/{found.link.id}", secrets.token_hex(8)
+        if room_link.link.purpose == "watch":
+            return await self._show_progress(room_link, _language(request))
+        here, id = f"/l/{room_link.link.id}", secrets.token_hex(8)
         page = room_page(
-            _title(found, _language(request)),
+            _title(room_link, _language(request)),
             f"{here}/socket/{id}",
             f"{here}/phone/{id}/",
             _language(request),
@@ -214,7 +214,7 @@ class LabServer:
     async def _open_room(self, request: web.Request) -> web.StreamResponse:
         """A window's socket: the app runs for as long as it is open."""
         try:
-            found = await self._found(request)
+            room_link = await self._found(request)
         except LinkRefused as error:
             raise web.HTTPForbidden(text=error.message) from None
         socket = web.WebSocketResponse(heartbeat=20, max_msg_size=browser_window.MOST_MESSAGE)
@@ -223,10 +223,10 @@ class LabServer:
         if id in self.windows or len(self.windows) >= self._most:
             await socket.close(code=CLOSE_CODES["full"])
             return socket
-        process = AppProcess(self._command(found), _environment(found, _language(request)))
-        self.windows[id] = window = BrowserWindow(found, process, socket)
+        process = AppProcess(self._command(room_link), _environment(room_link, _language(request)))
+        self.windows[id] = window = BrowserWindow(room_link, process, socket)
         try:
-            await self._close_oldest(found.link.id)
+            await self._close_oldest(room_link.link.id)
             await window.run(_number(request, "width", 80), _number(request, "height", 24))
         except OSError:
             await socket.close(code=CLOSE_CODES["full"])  # no process can be had now; the page tries again
@@ -234,32 +234,32 @@ class LabServer:
             self.windows.pop(id, None)
         return socket
 
-    def _command(self, found: RoomLink) -> list[str]:
-        study, rater = found.study, found.link.rater
+    def _command(self, room_link: RoomLink) -> list[str]:
+        study, rater = room_link.study, room_link.link.rater
         opens = ["answer", "--room"] if study is None else ["study", "open", f"{study.id}@{study.version}"]
         lab = (sys.executable, "-P", "-m", "lab.cli", "--db", str(self._store.path))
         return [*lab, *opens, "--as", rater, "--only"]
 
     async def _close_oldest(self, link: str) -> None:
-        theirs = [one for one in self.windows.values() if one.link.link.id == link]
-        for one in theirs[:-WINDOWS_A_LINK]:
-            await one.close(CLOSE_CODES["elsewhere"])
+        theirs = [window for window in self.windows.values() if window.link.link.id == link]
+        for window in theirs[:-WINDOWS_A_LINK]:
+            await window.close(CLOSE_CODES["elsewhere"])
 
     async def _look(self) -> None:
         """Closes rooms whose links open nothing any more."""
         while True:
             await asyncio.sleep(_LOOKS)
-            links = {one.link.link.id: one.link for one in self.windows.values()}
-            refused = await self.links.refused([*links.values()]) if links else {}
-            for one in [*self.windows.values()]:
-                if (error := refused.get(one.link.link.id)) is not None:
-                    await one.close(CLOSE_CODES.get(error.why, CLOSE_CODES["revoked"]))
+            links = {window.link.link.id: window.link for window in self.windows.values()}
+            refusals = await self.links.refused([*links.values()]) if links else {}
+            for window in [*self.windows.values()]:
+                if (error := refusals.get(window.link.link.id)) is not None:
+                    await window.close(CLOSE_CODES.get(error.why, CLOSE_CODES["revoked"]))
 
-    async def _show_progress(self, found: RoomLink, language: Language) -> web.StreamResponse:
+    async def _show_progress(self, room_link: RoomLink, language: Language) -> web.StreamResponse:
         """How far a study is, as it stands now; nothing leads on from there."""
-        assert found.study is not None
+        assert room_link.study is not None
         try:
-            progress = await self._progress.read(found.study)
+            progress = await self._progress.read(room_link.study)
         except LabError:
             return _html(refusal_page("busy", language, nonce()), 503)
         return _html(progress_page(progress, nonce()))
@@ -269,17 +269,17 @@ class LabServer:
     async def _picture(self, request: web.Request) -> web.StreamResponse:
         """The page of pictures that the window's own app has, in the frame beside its terminal."""
         try:
-            found = await self._found(request)
+            room_link = await self._found(request)
         except LinkRefused as error:
             raise web.HTTPForbidden(text=error.message) from None
         window = self.windows.get(request.match_info["window"])
-        if window is None or window.link.link.id != found.link.id or not window.pictures:
+        if window is None or window.link.link.id != room_link.link.id or not window.pictures:
             raise web.HTTPNotFound(text="No picture is here.")
         assert self._pictures is not None
         address = window.pictures + request.match_info["rest"]
         try:
-            sent = await request.content.read(_REGION) if request.method == "POST" else None
-            async with self._pictures.request(request.method, address, params=request.query, data=sent) as answer:
+            region = await request.content.read(_REGION) if request.method == "POST" else None
+            async with self._pictures.request(request.method, address, params=request.query, data=region) as answer:
                 body = await answer.read()
                 policy = answer.headers.get("Content-Security-Policy", "")
                 headers = {
@@ -300,13 +300,13 @@ def static_folder() -> Path:
     return folder
 
 
-def _title(found: RoomLink, language: Language) -> str:
-    return WORDS[language].answer if found.study is None else found.study.title
+def _title(room_link: RoomLink, language: Language) -> str:
+    return WORDS[language].answer if room_link.study is None else room_link.study.title
 
 
-def _environment(found: RoomLink, language: Language) -> dict[str, str]:
+def _environment(room_link: RoomLink, language: Language) -> dict[str, str]:
     """What the app of a window is told besides: a study has its own language, Answer speaks the browser's."""
-    return {"HITLAB_LOCALE": language} if found.study is None and language != "en" else {}
+    return {"HITLAB_LOCALE": language} if room_link.study is None and language != "en" else {}
 
 
 def _html(page: str, status: int = 200) -> web.Response:

@@ -7,26 +7,26 @@ from collections.abc import Generator
 from typing import Any
 
 
-def tap(seen: Any, words: str) -> dict[str, Any]:
-    numbers = [node["number"] for node in seen["nodes"] if words in (node["text"], node["desc"])]
+def tap(observation: Any, words: str) -> dict[str, Any]:
+    numbers = [node["number"] for node in observation["nodes"] if words in (node["text"], node["desc"])]
     return {"kind": "click", "node": numbers[-1], "thought": f"I tap {words}."}
 
 
 def plan(brief: Any) -> Generator[dict[str, Any], Any, None]:
     yield {}
-    seen = yield {"kind": "open_app", "app": "Messages"}
-    seen = yield tap(seen, " ".join(brief["instruction"].split()[:2]))
-    screen_text = " ".join(node["text"] for node in seen["nodes"])
+    observation = yield {"kind": "open_app", "app": "Messages"}
+    observation = yield tap(observation, " ".join(brief["instruction"].split()[:2]))
+    screen_text = " ".join(node["text"] for node in observation["nodes"])
     (hour, minute), flight = (
         re.findall(r"lands at (\d\d):(\d\d)", screen_text)[-1],
         re.findall(r"flight (\w+\d)", screen_text)[-1],
     )
-    seen = yield {"kind": "open_app", "app": "Clock", "thought": f"{flight} lands at {hour}:{minute}."}
-    seen = yield tap(seen, "Add alarm")
+    observation = yield {"kind": "open_app", "app": "Clock", "thought": f"{flight} lands at {hour}:{minute}."}
+    observation = yield tap(observation, "Add alarm")
     for field, text in (("Hour", hour), ("Minute", minute), ("Label", flight)):
-        seen = yield tap(seen, field)
-        seen = yield {"kind": "input_text", "text": text}
-    yield tap(seen, "Save")
+        observation = yield tap(observation, field)
+        observation = yield {"kind": "input_text", "text": text}
+    yield tap(observation, "Save")
     yield {"kind": "status", "status": "complete"}
 
 

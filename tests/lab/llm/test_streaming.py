@@ -37,8 +37,9 @@ def with_usage(parts: Sequence[bytes]) -> list[bytes]:
 def test_a_streamed_answer_is_the_same_with_its_cost_and_the_request_is_the_one_that_is_told(model: str) -> None:
     question = [HELLO[0], Message("user", ("Look:", Blob(b"\x89PNG not really", "image/png"), "What is it?"))]
     with serving(in_turn(Said("Hi. " * 500, (1200, 30), cached=1000))) as server:
-        whole = asking(server, model, price_in=2.0, price_out=10.0)
-        pieces = asking(server, model, price_in=2.0, price_out=10.0, stream=True)
+        patience = {"timeout": 60.0, "seconds": 180.0}  # a first call loads much, and is not to be tried again
+        whole = asking(server, model, price_in=2.0, price_out=10.0, **patience)
+        pieces = asking(server, model, price_in=2.0, price_out=10.0, stream=True, **patience)
         one, other = (llm.ask(question, threading.Event(), SCHEMA) for llm in (whole, pieces))
         bodies = [llm.body(question, SCHEMA) for llm in (whole, pieces)]
     assert one._replace(usage=other.usage) == other
