@@ -1,4 +1,4 @@
-"""The colours of words on screens: the theme's variables by what they mean. Colours of boxes are in `lab.tcss`."""
+"""The colours of words on screens: the theme's variables by what they mean. Colours of boxes are in `lab.tcss` and the sheets of the rooms."""
 
 PLAIN = "$foreground"
 """What is read as it is, within something coloured."""

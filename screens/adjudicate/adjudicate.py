@@ -29,6 +29,7 @@ from screens.annotate.phone_pane import Evidence
 from screens.annotate.unit_pane import UnitPane
 from screens.key_names import with_keys
 from screens.lab import Failed, lab_of, tried
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.status_line import StatusLine
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 class AdjudicateScreen(Screen[None]):
     """The room of who settles: the queue, or one item of it."""
 
+    CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Adjudicate"
     BINDINGS: ClassVar[list[BindingType]] = ADJUDICATE_KEYS
 

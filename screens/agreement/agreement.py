@@ -29,6 +29,7 @@ from screens.agreement.rows import NumberFilter
 from screens.agreement.table import FieldNumbers, RaterPairs
 from screens.key_names import with_keys
 from screens.lab import lab_of
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.status_line import StatusLine
@@ -46,6 +47,7 @@ NONE_OPEN = "No study is open: {studies.agreement:a} on a study in Home ({app.ho
 class AgreementScreen(Screen[None]):
     """One study's agreement. What is chosen to be seen stays so while another room is looked at."""
 
+    CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Agreement"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 

@@ -32,6 +32,7 @@ from screens.annotate.study_list import DealtStudies
 from screens.annotate.unit_pane import UnitPane
 from screens.key_names import with_keys
 from screens.lab import lab_of, tried
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.text_page import TextPage
@@ -46,6 +47,7 @@ _TICK = 10.0
 class AnnotateScreen(Screen[None]):
     """The room of a rater: the studies, or one unit beside its sheet, or what is learned after handing it in."""
 
+    CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Annotate"
     BINDINGS: ClassVar[list[BindingType]] = ROOM_KEYS
 

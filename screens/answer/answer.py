@@ -41,6 +41,7 @@ from screens.live.background_writes import Errands
 from screens.live.field import ReplyText
 from screens.live.reply import OpenQuestion
 from screens.mirror.mirror import Mirror
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -93,6 +94,7 @@ class ConversationColumn(GivingColumn):
 class AnswerScreen(Screen[None]):
     """The conversations that were dealt to the person of this seat, and the one that is open."""
 
+    CSS_PATH = ROOM_STYLES
     AUTO_FOCUS = "#inbox"
     HELP = """
     A benchmark's agent asks, and you are its user. The brief says who you are; the dialogue what was said; the question

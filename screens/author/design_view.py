@@ -35,6 +35,7 @@ from screens.key_names import keys_of, with_keys
 from screens.lab import tried
 from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer, StepPage
+from screens.stylesheet import ROOM_STYLES
 from screens.theme import MUTED
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -53,6 +54,7 @@ _BESIDE = {"-narrow": 55, "-normal": 88, "-wide": 138}
 class DesignView(Screen[None]):
     """One task's design beside one of its runs. `session` is None until a task is opened."""
 
+    CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Author"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
     AUTO_FOCUS = "#outline"

@@ -28,6 +28,7 @@ from screens.lab import lab_of
 from screens.replay import step_pane
 from screens.replay.phone_pane import PHONE
 from screens.replay.run_reader import Projector
+from screens.stylesheet import ROOM_STYLES
 from screens.theme import MUTED
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -47,6 +48,7 @@ _JOINTS = 24
 class CompareScreen(Screen[None]):
     """Two runs. `compared` is None until both are read."""
 
+    CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Compare"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 

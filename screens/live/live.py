@@ -41,6 +41,7 @@ from screens.mirror.mirror import Mirror
 from screens.mirror.touch import Touch, touched
 from screens.sent.sent import SentScreen
 from screens.sent.source import LiveAlbum
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 
 _TICK = 0.5
@@ -52,6 +53,7 @@ _PATIENCE = 2.0
 class LiveScreen(Screen[None]):
     """Shows one session, which it starts after its first paint; what a seat may not know is never put in."""
 
+    CSS_PATH = ROOM_STYLES
     AUTO_FOCUS = "#transcript"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]

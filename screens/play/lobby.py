@@ -12,6 +12,7 @@ from textual.widgets import Static
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.play.play import PlayScreen
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 
 _NOTHING = "Nothing to do here now. {app.quit} quits."
@@ -21,6 +22,7 @@ OPEN_RUN = "Your run is open. {lobby.on:enter} goes back to it; {app.quit} quits
 class LobbyScreen(Screen[None]):
     """Where a participant waits before and after a run; nothing of other runs is here."""
 
+    CSS_PATH = ROOM_STYLES
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "on", "Go on", id="lobby.on", tooltip="Back to your run, or to where you are in the study"),
     ]

@@ -42,6 +42,7 @@ from screens.play.pages import (
     wrong_page,
 )
 from screens.play.words import translated
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class PlayedRatingSession(RatingSession):
 class PlayScreen(Screen[None]):
     """The room of a participant: one page after the other; what a page tells follows from the file alone."""
 
+    CSS_PATH = ROOM_STYLES
     AUTO_FOCUS = None
     HELP = """
     Read the page, then press the digit of an answer, or **{play.take}** on the marked one. **{play.down}** reads a

@@ -23,6 +23,7 @@ from screens.raters.computation import RatersComputation
 from screens.raters.keys import KEYS
 from screens.raters.plots import Plots
 from screens.raters.table import RaterNumbersTable, RaterTable
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.status_line import StatusLine
@@ -39,6 +40,7 @@ NONE_OPEN = (
 class RatersScreen(Screen[None]):
     """One study's raters; or one of them. What is looked at stays so while another room is."""
 
+    CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Raters"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 

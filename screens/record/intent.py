@@ -18,6 +18,7 @@ from lab.core.demonstration import PLACES, checked, to_demonstrate
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.runs.spec import Spec
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -95,6 +96,7 @@ class _Form(GivingColumn):
 class IntentScreen(Screen[tuple[str, str] | None]):
     """A small form: gives the intent and the place, or None where it was left. `fixed` is an intent that stands."""
 
+    CSS_PATH = ROOM_STYLES
     HELP = """
     Say in one sentence what you want to do on your phone, and in what kind of place you are. **Enter** goes on from
     each line; after the last one the recording begins. **{intent.leave}** leaves.

@@ -34,6 +34,7 @@ from screens.mirror.touch import Touch, marks_of, touched
 from screens.record.next_act import NextAct
 from screens.record.result import RecordingResult
 from screens.record.steps import StepList
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 
@@ -58,6 +59,7 @@ class RecordColumn(GivingColumn):
 class RecordScreen(Screen[None]):
     """The phone at the left; at the right the intent, the steps so far, and the act that is held."""
 
+    CSS_PATH = ROOM_STYLES
     HELP = """
     You show how it is done. Touch the phone: the act is **held**, with the instruction that it carries out written
     beneath; **Enter** does and records both, **{run.back}** drops it, another touch takes its place.

@@ -18,6 +18,7 @@ from lab.core.plain_text import plain
 from lab.runs.descriptions import one_line, score_words, status_words
 from lab.runs.family import Limb, change_words, tree
 from screens.key_names import with_keys
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.table import RowList
@@ -75,6 +76,7 @@ def _cut(text: str, width: int) -> str:
 class FamilyScreen(Screen[tuple[str, int]]):
     """Leaves with the run, and the step (from 1), that are to be opened."""
 
+    CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Family"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,t", "leave", "Back", id="family.back", tooltip="Close the tree"),

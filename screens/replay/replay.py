@@ -34,6 +34,7 @@ from screens.replay.run_words import RunWords
 from screens.replay.timeline import Timeline
 from screens.sent.sent import SentScreen
 from screens.sent.source import StoredAlbum
+from screens.stylesheet import ROOM_STYLES
 from screens.theme import LOUD_ERROR
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
@@ -55,6 +56,7 @@ class StepWords(GivingColumn):
 class ReplayScreen(Screen[None]):
     """One stored run. Steps count from 1, as in `hitlab replay ID@7`; each is read when it is looked at."""
 
+    CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Replay"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 

@@ -25,6 +25,7 @@ from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer, StepPage
 from screens.replay.timeline import Timeline
 from screens.review.items import DemonstrationList
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.status_line import StatusLine
@@ -41,6 +42,7 @@ _BESIDE = {"-narrow": 50, "-normal": 64, "-wide": 96}
 class DemoRoom(Screen[None]):
     """A shelf of demonstrations; the one that is open takes its place. `run` is its id, None at the shelf."""
 
+    CSS_PATH = ROOM_STYLES
     NAME: ClassVar[str] = ""
     SHELF: ClassVar[str] = ""
 

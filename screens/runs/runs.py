@@ -29,6 +29,7 @@ from screens.lab import lab_of
 from screens.runs.keys import KEYS
 from screens.runs.run_reader import RunsReader
 from screens.runs.table import RunTableView
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.text_page import Notice
@@ -49,6 +50,7 @@ _AGAIN = 400
 class RunsScreen(Screen[None]):
     """All runs. What is filtered, sorted and grouped stays as it is while another room is seen."""
 
+    CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Runs"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 

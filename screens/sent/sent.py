@@ -24,6 +24,7 @@ from screens.mirror.fit import room
 from screens.mirror.mirror import Mirror
 from screens.sent.source import Album, SentProposal
 from screens.sent.words import NOTHING, sent_words
+from screens.stylesheet import ROOM_STYLES
 from screens.theme import LOUD_ERROR
 from screens.widgets.footer import Footer
 from screens.widgets.text_page import TextPage
@@ -46,6 +47,7 @@ class SentPicture(NamedTuple):
 class SentScreen(Screen[int]):
     """Looks at one step after another; leaves with the place, from 0, that was looked at last."""
 
+    CSS_PATH = ROOM_STYLES
     HELP = """
     Exactly what the model was sent before this step, what it answered, and what that cost. **{sent.previous}** and
     **{sent.next}** go to the step before and the next one. **tab** goes to the picture: **{mirror.overlay}** draws the

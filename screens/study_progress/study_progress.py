@@ -20,6 +20,7 @@ from screens.lab import lab_of, tried
 from screens.study_progress.computation import ProgressComputation
 from screens.study_progress.keys import KEYS
 from screens.study_progress.table import ProgressRow, QuestionTable, RaterProgressTable, questions_of, rows_of
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.status_line import StatusLine
@@ -35,6 +36,7 @@ NONE_OPEN = "No study is open: {studies.progress:w} on a study in Home ({app.hom
 class ProgressScreen(Screen[None]):
     """One study's progress. What is looked at stays so while another room is."""
 
+    CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Progress"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,6 +20,7 @@ from screens.annotate.unit_pane import UnitPane
 from screens.app import LabApp
 from screens.mirror.terminal_graphics import CHARACTERS
 from screens.picture_window import PictureWindow
+from screens.stylesheet import ROOM_STYLES
 from store.store import Store
 from tests.screens.runs import whole_run
 
@@ -54,7 +54,7 @@ def lunch(trace: str, agent: str = AGENT) -> Imported:
 class Host(App[None]):
     """The pane, and a field that has the focus as the sheet would."""
 
-    CSS_PATH = Path("../../../screens/lab.tcss")
+    CSS_PATH = [LabApp.CSS_PATH, *ROOM_STYLES]
     HORIZONTAL_BREAKPOINTS = LabApp.HORIZONTAL_BREAKPOINTS
     VERTICAL_BREAKPOINTS = LabApp.VERTICAL_BREAKPOINTS
     graphics = CHARACTERS
