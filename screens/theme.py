@@ -1,4 +1,4 @@
-"""The colours of words on screens: the theme's variables by what they mean. Colours of boxes are in `lab.tcss` and the sheets of the rooms."""
+"""The colours of words on screens: the theme's variables by what they mean. Those of boxes are in the rooms' sheets."""
 
 PLAIN = "$foreground"
 """What is read as it is, within something coloured."""
