@@ -147,12 +147,12 @@ class MobileWorld:
             raise LabError(self._line.base, problem, hint)
         device = self._address.options.get("device", DEVICE)
         settles = float(self._address.options.get("settle", _SETTLES))
-        begun: _Viewport = self._line.ask("POST", "/init", _Viewport, body={"device": device}, seconds=_LOOK)
-        if not all(0 < side < 1 << 15 for side in begun.viewport_size):
+        viewport: _Viewport = self._line.ask("POST", "/init", _Viewport, body={"device": device}, seconds=_LOOK)
+        if not all(0 < side < 1 << 15 for side in viewport.viewport_size):
             raise ServerRefusal(
-                f"{self._line.base}/init", f"field viewport_size: {list(begun.viewport_size)} is no screen."
+                f"{self._line.base}/init", f"field viewport_size: {list(viewport.viewport_size)} is no screen."
             )
-        phone = MobileWorldPhone(self._line, device, task, begun.viewport_size, settles, replies)
+        phone = MobileWorldPhone(self._line, device, task, viewport.viewport_size, settles, replies)
         phone.begin()
         return phone
 
@@ -241,19 +241,19 @@ class MobileWorldPhone:
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:
         """What `/task/eval` says, with the final answer and all actions told to it before."""
-        done = [action for step in steps if (action := step.action) is not None and action.kind != "other"]
-        if done and done[-1].kind == "answer":
-            self._step({"action_type": "answer", "text": done[-1].text or ""})
+        performed = [action for step in steps if (action := step.action) is not None and action.kind != "other"]
+        if performed and performed[-1].kind == "answer":
+            self._step({"action_type": "answer", "text": performed[-1].text or ""})
         unjudged = self._replies.unjudged if self._replies is not None else 0
-        actions = [one for action in done for one in _json_of(action, self._size)]
-        scored: _TaskScore = self._of_task("GET", "/task/eval", _TaskScore, seconds=_SCORE, actions=actions)
+        actions = [action_json for action in performed for action_json in _json_of(action, self._size)]
+        task_score: _TaskScore = self._of_task("GET", "/task/eval", _TaskScore, seconds=_SCORE, actions=actions)
         if self._replies is not None and self._replies.unjudged > unjudged:
             problem = "its judge asked for a model's opinion and got none, so its score is no score."
             raise LabError(f"{self._line.base}/task/eval", problem, f"Name a model with {JUDGE}.")
-        score = float(scored.score)
+        score = float(task_score.score)
         if not 0 <= score <= 1:
             raise ServerRefusal(f"{self._line.base}/task/eval", f"field score: {score:g} is not from 0 to 1.")
-        return EnvironmentScore(score, scored.reason or "")
+        return EnvironmentScore(score, task_score.reason or "")
 
     # -- questions to the server -----------------------------------------------------------------------------
 

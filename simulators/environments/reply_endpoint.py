@@ -116,8 +116,8 @@ def reply_endpoint() -> ReplyEndpoint | None:
     place = settings.environment_replies
     if not place:
         return None
-    found = _PLACE.fullmatch(place)
-    if found is None or int(found[2]) >= 1 << 16:
+    match = _PLACE.fullmatch(place)
+    if match is None or int(match[2]) >= 1 << 16:
         raise LabError(SETTING, f"{place[:80]!r} is no HOST:PORT of this machine.", "It is as 127.0.0.1:6900.", code=2)
     with _opening:
         if place not in _endpoints:
@@ -125,7 +125,7 @@ def reply_endpoint() -> ReplyEndpoint | None:
             judge = Llm(name, terms(settings)) if name else None
             if judge is not None:
                 judge.check()
-            _endpoints[place] = ReplyEndpoint(found[1], int(found[2]), judge)
+            _endpoints[place] = ReplyEndpoint(match[1], int(match[2]), judge)
         return _endpoints[place]
 
 

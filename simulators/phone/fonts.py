@@ -140,10 +140,10 @@ def ellipsis(line: str, size: int, bold: bool, limit: int) -> str:
     """One line cut to `limit`, ending in `…` where it was cut."""
     if width(line, size, bold) <= limit:
         return line
-    cut = line.rstrip("…")
-    while cut and width(cut.rstrip() + "…", size, bold) > limit:
-        cut = cut[:-1]
-    return cut.rstrip() + "…"
+    prefix = line.rstrip("…")
+    while prefix and width(prefix.rstrip() + "…", size, bold) > limit:
+        prefix = prefix[:-1]
+    return prefix.rstrip() + "…"
 
 
 def _wrap_paragraph(text: str, size: int, bold: bool, limit: int) -> list[str]:

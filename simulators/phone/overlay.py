@@ -48,9 +48,9 @@ def merge(state: State, overlay: Mapping[str, Any]) -> State:
     _fill(out, "notifications", _NOTE | {"time": out["clock"]}, "")
     for number, note in enumerate(out["notifications"], 1):
         if note["app"] not in APPS:
-            known = ", ".join(sorted(APPS))
+            app_ids = ", ".join(sorted(APPS))
             raise LabError(
-                "field phone", f"'notifications[{number - 1}].app' is no app: {note['app']!r}", f"There is {known}."
+                "field phone", f"'notifications[{number - 1}].app' is no app: {note['app']!r}", f"There is {app_ids}."
             )
         note["id"] = note["id"] or number
     for app in APPS.values():
@@ -86,8 +86,8 @@ def _merge(below: State, above: Mapping[str, Any], place: str, depth: int) -> No
         path = f"{place}{key}"
         strict = depth < _STRICT or (depth == _STRICT and place.startswith("apps."))
         if strict and key not in below and place not in ("scroll.", "nav.stacks."):
-            known = ", ".join(sorted(map(str, below)))
-            raise LabError("field phone", f"{path!r} is nothing this phone has", f"There is {known}.")
+            names = ", ".join(sorted(map(str, below)))
+            raise LabError("field phone", f"{path!r} is nothing this phone has", f"There is {names}.")
         old = below.get(key)
         if isinstance(old, dict) and isinstance(value, Mapping):
             _merge(old, value, f"{path}.", depth + 1)

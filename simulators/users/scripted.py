@@ -99,11 +99,11 @@ class Scripted:
         used = [0] * len(self.script.replies)
         for step in history:
             if step.question is not None and step.reply is not None and step.reply.by == self.actor:
-                chosen = self._choose(step.question, used, stop)
-                if chosen is not None:
-                    used[chosen] += 1
-        chosen = self._choose(question, used, stop)
-        reply_text = self._unprepared(question) if chosen is None else self.script.replies[chosen]
+                reply_index = self._choose(step.question, used, stop)
+                if reply_index is not None:
+                    used[reply_index] += 1
+        reply_index = self._choose(question, used, stop)
+        reply_text = self._unprepared(question) if reply_index is None else self.script.replies[reply_index]
         at = now()
         return Reply(
             question_id=question.id,

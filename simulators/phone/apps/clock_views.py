@@ -115,16 +115,18 @@ def timer_body(here: AppContext) -> View:
 
 def _running(here: AppContext) -> View:
     timer = here.own["timer"]
-    left = float(timer["left"])
+    seconds_left = float(timer["left"])
     if timer["ends"]:
-        left = (datetime.fromisoformat(timer["ends"]) - here.clock).total_seconds()
-    whole = max(60 * int(timer["minutes"] or 1), left, 1)
+        seconds_left = (datetime.fromisoformat(timer["ends"]) - here.clock).total_seconds()
+    whole = max(60 * int(timer["minutes"] or 1), seconds_left, 1)
     go = Button("Pause", "tonal", "pause", on=("pause_timer",), grow=1)
     if not timer["ends"]:
         go = Button("Resume", "filled", "play", on=("start_timer",), grow=1)
     reset = Button("Reset", "outlined", "reset", on=("reset_timer",), grow=1)
-    face = Text(clock_words(left), "giant", align="center", id="left")
-    return Column([Space(200), face, Meter(left / whole), Space(60), Row([reset, go], gap=24)], gap=24, pad=(48, 0))
+    face = Text(clock_words(seconds_left), "giant", align="center", id="left")
+    return Column(
+        [Space(200), face, Meter(seconds_left / whole), Space(60), Row([reset, go], gap=24)], gap=24, pad=(48, 0)
+    )
 
 
 def stopwatch_body(here: AppContext) -> View:

@@ -93,11 +93,11 @@ class ChatRequest(NamedTuple):
 
         Two requests whose messages begin alike have equal ones as far as that goes. Ids of calls are not in them.
         """
-        found, before = [], ""
+        digests, before = [], ""
         for message in self.messages:
             before = hashlib.sha256(encode((before, *_identity(message)))).hexdigest()
-            found.append(before)
-        return found
+            digests.append(before)
+        return digests
 
 
 def _identity(message: ChatMessage) -> tuple[Any, ...]:

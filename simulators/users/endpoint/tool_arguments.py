@@ -76,10 +76,14 @@ def _resolved(schema: Any, tool: Tool) -> dict[str, Any]:
             defined = tool.parameters.get(place)
             schema = {**(defined.get(name) or {}), **_without(schema, "$ref")} if isinstance(defined, dict) else {}
         elif isinstance(either, list):
-            kept = [one for one in either if isinstance(one, dict) and one.get("type") != "null"]
-            if len(kept) != 1:
+            alternatives = [
+                alternative
+                for alternative in either
+                if isinstance(alternative, dict) and alternative.get("type") != "null"
+            ]
+            if len(alternatives) != 1:
                 return _without(schema, "type")
-            schema = {**kept[0], **_without(schema, "anyOf")}
+            schema = {**alternatives[0], **_without(schema, "anyOf")}
         else:
             return schema
     return {}
@@ -100,11 +104,11 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def arguments_of(tool: Tool, typed: Mapping[str, str]) -> str:
+def arguments_of(tool: Tool, texts: Mapping[str, str]) -> str:
     """The JSON of what was typed into a form; empty fields that may be left out are. A `LabError` names the field."""
     values: dict[str, Any] = {}
     for field in fields_of(tool):
-        text = typed.get(field.name, "")
+        text = texts.get(field.name, "")
         if not text.strip():
             if field.required and not (field.kind == "text" and text):
                 raise _wrong(tool, field, "is required")
