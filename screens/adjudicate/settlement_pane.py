@@ -155,14 +155,16 @@ class SettlePane(Vertical):
         self._show(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
         many = way_of(self.item) == "many"
         choices = self.way.choices(self.item) if self.by_digits and not self.case.closed else []
-        standing = {one.key for one in choices if self.draft.value is not None and one.value == self.draft.value}
-        standing |= keys_of_set(choices, self.draft.value) if many else set()
+        marked_keys = {
+            choice.key for choice in choices if self.draft.value is not None and choice.value == self.draft.value
+        }
+        marked_keys |= keys_of_set(choices, self.draft.value) if many else set()
         says = (
             ""
             if choices or self.case.closed
             else with_keys(self, f"{{adjudicate.type}}: type {hint_of(self.item.field)}")
         )
-        self.options.show(choices, (), standing, says, many=many)
+        self.options.show(choices, (), marked_keys, says, many=many)
         self.wrong.say(Content.styled(wrong, ERROR))
         self.post_message(self.Turned())
 
@@ -287,8 +289,8 @@ class SettlePane(Vertical):
     def _turn(self, value: Any) -> None:
         """An option is right; of many options it is one of those that are, or is left out again."""
         if way_of(self.item) == "many":
-            chosen = self.draft.value if isinstance(self.draft.value, list) else None
-            value = turned(self.item, chosen, value)
+            selection = self.draft.value if isinstance(self.draft.value, list) else None
+            value = turned(self.item, selection, value)
         self.choose(value)
 
     def choose(self, value: Any, missing: Missing | None = None, means: Means | None = None) -> None:

@@ -45,10 +45,10 @@ class SettlementDraft:
 
 def item_at(protocol: Protocol, unit: Unit, spot: FieldReference) -> SheetItem:
     """A place as a line of the sheet would be about it."""
-    asked = protocol.field(spot.field)
-    assert asked is not None
+    question = protocol.field(spot.field)
+    assert question is not None
     numbers = {target.id: number for number, target in enumerate(unit.targets, 1)}
-    return SheetItem(spot, asked, target_of(unit, spot.target), numbers.get(spot.target, 0))
+    return SheetItem(spot, question, target_of(unit, spot.target), numbers.get(spot.target, 0))
 
 
 def answer_words(way: Wording, item: SheetItem, value: Any, missing: str | None) -> str:
@@ -75,10 +75,12 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
     The run is named by its id, or by its `number` in the study where there is less room.
     """
     item = item_at(way.protocol, unit, dispute.spot)
-    done = dispute.settled
-    sign, style = ("✓", SUCCESS) if done is not None else ("≠", WARNING)
+    settlement = dispute.settled
+    sign, style = ("✓", SUCCESS) if settlement is not None else ("≠", WARNING)
     moved = rounded(dispute.moves, 3) if dispute.moves is not None else "-"
-    answers = settled_words(way, item, done.what) if done is not None else counts_words(way, item, dispute.counts)
+    answers = (
+        settled_words(way, item, settlement.what) if settlement is not None else counts_words(way, item, dispute.counts)
+    )
     columns = _columns(way.protocol, width)
     run = one_line(short_id(unit.id), _ID) if columns[0] == _ID else f"#{number}"
     names = zip((run, one_line(_called(way, item.field), max(1, columns[1]))), columns, strict=True)
@@ -114,8 +116,8 @@ def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...])
 
 def question_words(way: Wording, id: str) -> str:
     """A question in a word or two; empty for none."""
-    asked = way.protocol.field(id)
-    return "" if asked is None else _called(way, asked)
+    question = way.protocol.field(id)
+    return "" if question is None else _called(way, question)
 
 
 def settled_words(way: Wording, item: SheetItem, what: Settlement) -> str:
@@ -128,8 +130,8 @@ _MEANS: Mapping[Means, str] = {
 }  # fmt: skip
 
 
-def _called(way: Wording, asked: Field) -> str:
-    return plain(way.protocol.word(way.locale, f"{asked.id}.says", asked.shown), lines=False)
+def _called(way: Wording, question: Field) -> str:
+    return plain(way.protocol.word(way.locale, f"{question.id}.says", question.shown), lines=False)
 
 
 # -- one item ----------------------------------------------------------------------------------------------------

@@ -211,8 +211,8 @@ class AgreementScreen(Screen[None]):
         if study is None:
             title.say(Content("Agreement"))
         else:
-            read = f"   {self._read}" if self._read else ""
-            title.say(Content(f"Agreement   {one_line(study.name, 40)}{read}   {one_line(study.title, 60)}"))
+            extent = f"   {self._read}" if self._read else ""
+            title.say(Content(f"Agreement   {one_line(study.name, 40)}{extent}   {one_line(study.title, 60)}"))
         one = self.fields.current
         sentence = self._nothing() or (words.in_full(one) if one is not None else "")
         if self.has_class("-listing"):
@@ -285,9 +285,9 @@ class AgreementScreen(Screen[None]):
     @on(Confusion.Chosen)
     def _cell_chosen(self, message: Confusion.Chosen) -> None:
         message.stop()
-        asked = self.beneath.asked
-        if asked is not None:
-            self._list(Ask(asked.field, asked.one, asked.other, True, (message.down, message.across)))
+        ask = self.beneath.asked
+        if ask is not None:
+            self._list(Ask(ask.field, ask.one, ask.other, True, (message.down, message.across)))
 
     def _list(self, ask: Ask) -> None:
         self._left = self.focused
@@ -364,8 +364,8 @@ class AgreementScreen(Screen[None]):
 
     def action_statistic(self, by: int) -> None:
         """One statistic alone, the next or the one before, at last all of them."""
-        named = ["", *rows.statistics(self.agreements, self.view)]
-        self.view = self.view._replace(statistic=_after(named, self.view.statistic, by))
+        statistics = ["", *rows.statistics(self.agreements, self.view)]
+        self.view = self.view._replace(statistic=_after(statistics, self.view.statistic, by))
         self.lay_out()
 
     def action_bootstrap(self) -> None:
@@ -409,8 +409,8 @@ class AgreementScreen(Screen[None]):
             self._leave_plan()
         elif self.has_class("-listing"):
             self.remove_class("-listing")
-            left = self._left
-            self.set_focus(left if left is not None and left.display else self.fields)
+            last_focus = self._left
+            self.set_focus(last_focus if last_focus is not None and last_focus.display else self.fields)
             self.tell()
         else:
             raise SkipAction

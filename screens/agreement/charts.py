@@ -45,29 +45,29 @@ def beside(
     studied: StudyData,
     agreements: Sequence[Agreement],
     turn: AbstractContextManager[object],
-    wanted: Callable[[], bool],
+    is_wanted: Callable[[], bool],
 ) -> StudyOverview:
     """All that may be drawn beside these numbers; each piece is made in a `turn` of its own.
 
-    Raises `CancelledError` once it is no longer `wanted`.
+    Raises `CancelledError` once `is_wanted` says no.
     """
     fields = [field.id for field in studied.study.protocol.fields]
     pairs: dict[str, list[Agreement]] = {}
     grids: list[AnswerGrid] = []
-    asked = dict.fromkeys((one.field, *raters_of(one)) for one in agreements if one.field in fields)
+    asks = dict.fromkeys((one.field, *raters_of(one)) for one in agreements if one.field in fields)
     for field in fields:
-        _check(wanted)
+        _check(is_wanted)
         with turn:
             pairs[field] = pairs_of(studied, field)
-        asked |= dict.fromkeys((field, *raters_of(one)) for one in pairs[field])
-    for ask in list(asked)[:MOST_GRIDS]:
-        _check(wanted)
+        asks |= dict.fromkeys((field, *raters_of(one)) for one in pairs[field])
+    for ask in list(asks)[:MOST_GRIDS]:
+        _check(is_wanted)
         with turn:
             grids.append(drawn(studied, *ask))
     columns = studied.columns
     return StudyOverview(columns.size, len(studied.people), len(studied.judges), columns.open, pairs, grids)
 
 
-def _check(wanted: Callable[[], bool]) -> None:
-    if not wanted():
+def _check(is_wanted: Callable[[], bool]) -> None:
+    if not is_wanted():
         raise CancelledError

@@ -196,8 +196,8 @@ class AgreementComputation:
 
         try:
             studied = self._gathered(serial, study, how)
-            made = partial(beside, studied, agreements, self._drawing, lambda: serial == self.serial)
-            self._know(serial, beside_or(self._store, study, how, made))
+            compute_overview = partial(beside, studied, agreements, self._drawing, lambda: serial == self.serial)
+            self._know(serial, beside_or(self._store, study, how, compute_overview))
         except (LabError, CancelledError):
             return
 
@@ -215,22 +215,22 @@ class AgreementComputation:
             self._post(self.Listed(serial, ask, [], 0) if ask.listed else self.Drawn(serial, ask, [], None, why))
             return
         try:
-            known = None if ask.listed else self._known(serial, ask)
-            if known is None:
+            message = None if ask.listed else self._known(serial, ask)
+            if message is None:
                 studied = self._gathered(serial, study, how)
-                known = self._listed(serial, studied, ask) if ask.listed else self._drawn(serial, studied, ask)
-            self._post(known)
+                message = self._listed(serial, studied, ask) if ask.listed else self._drawn(serial, studied, ask)
+            self._post(message)
         except LabError as error:
             self._post(self.Refused(serial, error, ask))
 
     def _known(self, serial: int, ask: Ask) -> Message | None:
         """Pairs and grid as they were kept; None where they were not."""
-        kept = self._beside
-        if kept is None or kept[0] != serial:
+        last = self._beside
+        if last is None or last[0] != serial:
             return None
-        grids = (one for one in kept[1].grids if (one.field, one.one, one.other) == (ask.field, ask.one, ask.other))
+        grids = (one for one in last[1].grids if (one.field, one.one, one.other) == (ask.field, ask.one, ask.other))
         grid = next(grids, None)
-        pairs = kept[1].pairs.get(ask.field)
+        pairs = last[1].pairs.get(ask.field)
         if grid is None or pairs is None:
             return None
         return self.Drawn(serial, ask, pairs, grid.grid, grid.why)
@@ -240,11 +240,11 @@ class AgreementComputation:
         from lab.studies.study_data import gathered
 
         with self._lock:
-            kept = self._studied
-            if kept is None or kept[1].study.sha != study.sha or not self._store.agreement.same_since(study, kept[0]):
+            last = self._studied
+            if last is None or last[1].study.sha != study.sha or not self._store.agreement.same_since(study, last[0]):
                 newest = self._store.agreement.newest()
-                kept = self._studied = (newest, gathered(self._store, study, how))
-            studied = kept[1].under(how)
+                last = self._studied = (newest, gathered(self._store, study, how))
+            studied = last[1].under(how)
         answers, people, judges = studied.columns.size, len(studied.people), len(studied.judges)
         self._post(self.Gathered(serial, answers, people, judges, studied.columns.open))
         return studied
@@ -262,8 +262,8 @@ class AgreementComputation:
         from annotators.agreement.pairs import CATEGORICAL
 
         places: Sequence[tuple[str, str]] = disagreeing(studied, ask.field, ask.cell, ask.one, ask.other)
-        asked = studied.study.protocol.field(ask.field)
-        if ask.one and ask.one != "truth" and asked is not None and asked.kind not in CATEGORICAL:
+        field = studied.study.protocol.field(ask.field)
+        if ask.one and ask.one != "truth" and field is not None and field.kind not in CATEGORICAL:
             disputed = between(disputes(studied, ask.field, places), ask.one, ask.other)
             return self.Listed(serial, ask, disputed[:MOST], len(disputed))
         return self.Listed(serial, ask, list(disputes(studied, ask.field, places[:MOST])), len(places))

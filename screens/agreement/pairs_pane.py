@@ -55,26 +55,26 @@ class PairsPane(Horizontal):
             self._ask(ask)
 
     def show(
-        self, drawn: AgreementComputation.Drawn, one: Agreement | None, beside: Sequence[Agreement] | None
+        self, drawing: AgreementComputation.Drawn, one: Agreement | None, beside: Sequence[Agreement] | None
     ) -> None:
         """Shows what was asked for: `one` is the number it belongs to, `beside` the others, None for judges."""
         if beside is not None:
-            pairs = self._people_pairs(drawn.pairs, one, beside)
-            self._show_pairs(pairs, f"Rater pairs  {one_line(drawn.ask.field, 30)}")
-        self._show_grid(drawn.grid, drawn.why)
+            pairs = self._people_pairs(drawing.pairs, one, beside)
+            self._show_pairs(pairs, f"Rater pairs  {one_line(drawing.ask.field, 30)}")
+        self._show_grid(drawing.grid, drawing.why)
 
     def _people_pairs(
         self, agreements: list[Agreement], one: Agreement | None, beside: Sequence[Agreement]
     ) -> list[Agreement]:
         """One statistic for each two, above it for all; the share that is the same beside."""
-        named = next(
+        statistic = next(
             (one.statistic for one in agreements if not is_share(one)), agreements[0].statistic if agreements else ""
         )
-        pairs = [one for one in agreements if one.statistic == named]
+        pairs = [one for one in agreements if one.statistic == statistic]
         percents = {one.between: one for one in agreements if rows.is_percent(one)}
         if one is not None and pairs:
             same_field = rows.beside(beside, one)
-            pairs = [rows.chief(same_field, named), *pairs]
+            pairs = [rows.chief(same_field, statistic), *pairs]
             percents |= {one.between: one for one in same_field if rows.is_percent(one)}
         self.pairs.percent = percents
         return pairs

@@ -57,8 +57,8 @@ def statistics(agreements: Sequence[Agreement], view: NumberFilter) -> list[str]
 
 def on_scale(one: Agreement) -> bool:
     """Whether a number stands on the common scale from -1 to 1; its interval may reach beyond."""
-    named = one.statistic.casefold()
-    if any(word in named for word in _OWN_UNIT):
+    statistic = one.statistic.casefold()
+    if any(word in statistic for word in _OWN_UNIT):
         return False
     return one.value is None or -1.0 <= one.value <= 1.0 + 1e-9
 

@@ -128,14 +128,14 @@ class NumberTable(Table[Agreement]):
 
         Where there is no room for whose answers they are behind it, that stands in the field's second line.
         """
-        named = self._named(one)
+        label = self._named(one)
         begins, goes_on = not self._alike(index, index - 1), self._alike(index, index + 1)
         split = one.between != PEOPLE and self.longest("name") > width and (goes_on or not begins)
         if split and not begins and not self._alike(index, index - 2):
             return f"  {one_line(short(one.between))}"
         if not begins and index not in (round(self.scroll_offset.y), self.cursor):
             return ""
-        return name_of(one) if split else named
+        return name_of(one) if split else label
 
     def _alike(self, one: int, other: int) -> bool:
         """Whether two lines are of the same answers to the same question."""

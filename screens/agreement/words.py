@@ -26,8 +26,8 @@ _CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
 def statistic_words(one: Agreement) -> str:
     """A statistic's name as people write it."""
     first, of, rest = one_line(one.statistic, 60).partition(" of ")
-    named = _NAMES.get(first.casefold(), first.replace("icc(", "ICC("))
-    return f"{named}{of}{rest}"
+    name = _NAMES.get(first.casefold(), first.replace("icc(", "ICC("))
+    return f"{name}{of}{rest}"
 
 
 def figure(value: float, digits: int = 2) -> str:

@@ -154,9 +154,9 @@ class AnnotateScreen(Screen[None]):
             return
         following = session.next_assignment()
         if following is None:
-            done = self.attendance.progress.done
+            count = self.attendance.progress.done
             back = " {annotate.reopen} takes the last one back." if self._takes_back else ""
-            words = f"All {done} are handed in. Thank you.{back} {{annotate.back}} leads back to the studies."
+            words = f"All {count} are handed in. Thank you.{back} {{annotate.back}} leads back to the studies."
             self._tell(with_keys(self, words))
             return
         if following.stage != "pilot" and self.store.studies.is_held(session.study, session.person.id):
@@ -301,11 +301,11 @@ class AnnotateScreen(Screen[None]):
     def to_shelf(self) -> None:
         """Leaves the study that is open."""
         self._leave()
-        left, self._wanted = self._wanted, None
+        last_study, self._wanted = self._wanted, None
         self._show("shelf")
         self.shelf.border_title = "Studies"
         self.shelf.focus()
-        self.shelf.read(left.name if left is not None else "")
+        self.shelf.read(last_study.name if last_study is not None else "")
         self.renew()
 
     @on(DealtStudies.Read)
@@ -479,8 +479,8 @@ class AnnotateScreen(Screen[None]):
         from screens.annotate.guide import GuideScreen
 
         session.act("guide", session.unit.id)
-        asked = item.field.id if item is not None else ""
-        self.app.push_screen(GuideScreen(session.study.protocol, session.locale, asked))
+        field_id = item.field.id if item is not None else ""
+        self.app.push_screen(GuideScreen(session.study.protocol, session.locale, field_id))
 
     def action_past(self) -> None:
         """The person's own sheets of this study so far, to be read."""

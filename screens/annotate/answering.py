@@ -95,7 +95,7 @@ class AnswerEditor:
         self.view.post_message(self.view.Answered(label))
         return True
 
-    def again(self, **changed: Any) -> None:
+    def again(self, **changes: Any) -> None:
         """Adds to the answer that stands, or to the one that is to come."""
         item = self.view.item
         if item is None:
@@ -105,7 +105,7 @@ class AnswerEditor:
             return
         head = self.view.sheet.head(item.spot)
         if head is None:
-            for name, value in changed.items():
+            for name, value in changes.items():
                 words = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
                 if words:
                     self.view.drafts[item.spot, name] = words
@@ -115,7 +115,7 @@ class AnswerEditor:
             self.view.post_message(self.view.Turned())
         else:
             names = ("note", "cites", "confidence", "evidence", "region")
-            beside = {name: getattr(head, name) for name in names} | changed
+            beside = {name: getattr(head, name) for name in names} | changes
             if not self.kept(item.spot, head.value, head.reason_missing, beside):
                 return
         self.view.renew()
@@ -194,9 +194,9 @@ class AnswerEditor:
             self.view.post_message(self.view.Settled())
             return
         if self.view.sheet.unanswered:
-            left = len(self.view.sheet.unanswered)
+            open_count = len(self.view.sheet.unanswered)
             self.view.go(self.view.sheet.unanswered[0])
-            self.view.say(f"{left} open: answer or skip {'it' if left == 1 else 'them'} first.")
+            self.view.say(f"{open_count} open: answer or skip {'it' if open_count == 1 else 'them'} first.")
             return
         try:
             handed = self.view.rating.commit()

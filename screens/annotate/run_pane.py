@@ -110,7 +110,7 @@ class RunPane(RunPlayer):
     @on(RunPlayer.Looked)
     def _read(self) -> None:
         """Tells as much of the place as the study shows; without a picture and a tree there is no phone."""
-        view, seen = self.view, self.seen
+        view, observation = self.view, self.seen
         if view is None:
             return
         over = view.number < self.timeline.count and self.timeline.rows[view.number].kind == "end"
@@ -118,7 +118,7 @@ class RunPane(RunPlayer):
         words = place_words(view, self.shows, after=self.after)
         self.page.show(words, from_top=words.plain != self.page.content.plain)
         self.entitle()
-        bare = "screens" not in self.shows or (view.image is None and (seen is None or seen.tree is None))
+        bare = "screens" not in self.shows or (view.image is None and (observation is None or observation.tree is None))
         if bare != self._bare:
             self._bare = bare
             self.take_room()

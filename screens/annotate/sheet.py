@@ -170,11 +170,11 @@ class SheetPane(SheetView):
 
     def _give_chosen(self, item: SheetItem) -> None:
         """What is chosen of several options is the answer."""
-        chosen = chosen_in(self.drafts, item, self.sheet.value(item.spot))
-        if why := not_enough(item, chosen):
+        selection = chosen_in(self.drafts, item, self.sheet.value(item.spot))
+        if why := not_enough(item, selection):
             self._refused(why)
             return
-        self.answering.give(chosen)
+        self.answering.give(selection)
 
     def _refused(self, words: str) -> None:
         """What was typed is no answer: it is gone, and what the keys do now is said anew."""

@@ -168,8 +168,8 @@ def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequenc
             parts.append((f"   {plain(one.gold.reason)}\n", MUTED))
     if handed.share is not None:
         parts.append(f"\n{handed.share:.0%} right in the pilot so far.\n\n")
-    for named, words in derived:
-        parts += [(f"{plain(named)}  ", MUTED), f"{plain(words)}\n"]
+    for field_name, words in derived:
+        parts += [(f"{plain(field_name)}  ", MUTED), f"{plain(words)}\n"]
     return Content.assemble(*parts)
 
 

@@ -180,15 +180,15 @@ class AnswerScreen(Screen[None]):
                 return
             lines = conversations(self.store, self.settings.person)
             trace = self.store.runs.trace(self.run) if self.run and self.store.runs.holds(self.run) else None
-            picture, draft, begun = None, "", None
+            picture, draft, draft_times = None, "", None
             if trace is not None and (turn := waiting_turn(trace)) is not None:
                 image = turn.asked.before.image
                 blob = self.store.runs.blob(image) if image else None
                 picture = blob.data if blob is not None else None
                 draft = self.store.runs.draft(trace.id, turn.question.id)
-                begun = self.store.runs.draft_times(trace.id, turn.question.id)
+                draft_times = self.store.runs.draft_times(trace.id, turn.question.id)
             self._stamp = stamp
-            self.post_message(Read(lines, trace, picture, draft, begun))
+            self.post_message(Read(lines, trace, picture, draft, draft_times))
         except LabError:
             return  # the file is busy; the next look finds it
 
@@ -376,8 +376,8 @@ class AnswerScreen(Screen[None]):
         def commit() -> None:
             try:
                 times = self.store.runs.draft_times(turn.run, question.id)
-                known = reply if times is None or reply.shown_at else replace(reply, shown_at=times[0])
-                give_reply(self.store, turn, known)
+                timed_reply = reply if times is None or reply.shown_at else replace(reply, shown_at=times[0])
+                give_reply(self.store, turn, timed_reply)
             except LabError as error:
                 self._refuse(error, question)
 
@@ -441,14 +441,14 @@ class AnswerScreen(Screen[None]):
         turn = self.turn
         if turn is None or not turn.facts.ended_by:
             return
-        typed = self._question.query_one(ReplyText).text.strip()
-        held = next((token for token in turn.facts.ended_by if token in typed), "")
+        text = self._question.query_one(ReplyText).text.strip()
+        end_token = next((token for token in turn.facts.ended_by if token in text), "")
         field = self._question.query_one(ReplyText)
-        if not held:
-            field.load_text(f"{typed} {turn.facts.ended_by[0]}".strip())
+        if not end_token:
+            field.load_text(f"{text} {turn.facts.ended_by[0]}".strip())
         else:
             tokens = turn.facts.ended_by
-            field.load_text(typed.replace(held, tokens[(tokens.index(held) + 1) % len(tokens)]))
+            field.load_text(text.replace(end_token, tokens[(tokens.index(end_token) + 1) % len(tokens)]))
         field.move_cursor(field.document.end)
         field.focus()
 

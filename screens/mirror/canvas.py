@@ -57,11 +57,11 @@ class Canvas(Widget):
             cells = cells.copy()
             draw_marks(cells, painted.fit, marks, self.codes)
         rows = changed_rows(self._cells, cells)
-        made = strips(cells, rows, self.codes)
+        new_strips = strips(cells, rows, self.codes)
         if len(rows) == cells.shape[0]:
-            self._strips = made
+            self._strips = new_strips
         else:
-            for row, strip in zip(rows, made, strict=True):
+            for row, strip in zip(rows, new_strips, strict=True):
                 self._strips[row] = strip
         self._cells = cells
         self.rows_drawn += len(rows)

@@ -69,10 +69,10 @@ def controls(tree: UiTree, size: tuple[int, int]) -> list[ScreenControl]:
         if node.checkable and (kind := _KINDS.get(node.cls.rpartition(".")[2])) is not None
         if (box := node.bounds.cut(screen)).area and box.height < 0.15 * size[1]
     ]
-    drawn = [
+    icon_controls = [
         ScreenControl(box, "icon", False, sign) for root in tree.roots for box, sign in icons(root, screen) if sign
     ]
-    return [*checked, *drawn][:_MOST]
+    return [*checked, *icon_controls][:_MOST]
 
 
 def look(control: ScreenControl, raw: Grid, scale: tuple[float, float], texts: Sequence[Bounds]) -> DrawnControl | None:
@@ -163,23 +163,23 @@ def _strongest(pixels: Grid, paper: int) -> int:
     return int(red | green << 8 | blue << 16)
 
 
-def same(seen: DrawnControl, raw: Grid, scale: tuple[float, float]) -> bool:
+def same(control: DrawnControl, raw: Grid, scale: tuple[float, float]) -> bool:
     """Whether a picture still holds a control as it was found."""
-    return not overpainted(seen.pixels, raw[seen.place], scale, _STILL)
+    return not overpainted(control.pixels, raw[control.place], scale, _STILL)
 
 
-def states(seen: Sequence[DrawnControl], texts: Sequence[PlacedLine], fit: Fit) -> list[PlacedLine]:
+def states(drawn_controls: Sequence[DrawnControl], texts: Sequence[PlacedLine], fit: Fit) -> list[PlacedLine]:
     """The state of each control as characters in its place, on the row of the words beside it, where no text is."""
-    taken = {(text.row, text.column + offset) for text in texts for offset in range(width_of(text.line))}
+    used_cells = {(text.row, text.column + offset) for text in texts for offset in range(width_of(text.line))}
     placed: list[PlacedLine] = []
-    for one in seen:
+    for one in drawn_controls:
         columns = fit.column(one.ink.right) - fit.column(one.ink.left)
         line = glyphs(_sign(one.control, columns))
         column = rounded(fit.column((one.ink.left + one.ink.right) / 2) - width_of(line) / 2)
         for row in _rows(one, texts, fit):
             cells = {(row, column + offset) for offset in range(-1, width_of(line) + 1)}
-            if not cells & taken and 0 <= row < fit.rows and column >= 0 and column + width_of(line) <= fit.cols:
-                taken |= cells
+            if not cells & used_cells and 0 <= row < fit.rows and column >= 0 and column + width_of(line) <= fit.cols:
+                used_cells |= cells
                 middle = (one.ink.top + one.ink.bottom) / 2
                 words = TextBlock(line, one.ink, one.ink, one.control.box, middle, 1, 1, one.colour, one.paper, True)
                 placed.append(PlacedLine(row, column, line, words, True))

@@ -64,23 +64,23 @@ class PreviousPicture:
         if self._grids is None:
             then = sampled(*self._picture, self.where)
             self._grids = then, half_cells(then, self.where)
-        changed = moved(patches, self._grids[0], self._slack)
+        changes = moved(patches, self._grids[0], self._slack)
         top, left, bottom, right = self._patches.T
-        sums = np.zeros((changed.shape[0] + 1, changed.shape[1] + 1), np.int32)
-        np.cumsum(np.cumsum(changed, axis=0, dtype=np.int32), axis=1, out=sums[1:, 1:])
+        sums = np.zeros((changes.shape[0] + 1, changes.shape[1] + 1), np.int32)
+        np.cumsum(np.cumsum(changes, axis=0, dtype=np.int32), axis=1, out=sums[1:, 1:])
         here = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left] == 0
         for number in np.flatnonzero(~here & self._here).tolist():
-            here[number] = self._blinks(number, newer, changed)
+            here[number] = self._blinks(number, newer, changes)
         self._here = here
         stands = ~moved(cells, self._grids[1], 0 if isinstance(newer[0], bytes) else _TREMBLE)
         for first, start, last, end in self._cells[~here].tolist():
             stands[first:last, start:end] = False
         return self._bare, stands, [text for text in self._texts if here[self._number[id(text.words)]]]
 
-    def _blinks(self, number: int, newer: Pixels, changed: Mask) -> bool:
+    def _blinks(self, number: int, newer: Pixels, changes: Mask) -> bool:
         """Whether all that changed of a text is a cursor in it."""
         top, left, bottom, right = self._patches[number].tolist()
-        columns = np.flatnonzero(np.logical_or.reduce(changed[top:bottom, left:right], axis=0))
+        columns = np.flatnonzero(np.logical_or.reduce(changes[top:bottom, left:right], axis=0))
         if columns[-1] - columns[0] >= _NARROW:
             return False
         words = self._words[number]

@@ -106,8 +106,8 @@ def steady(new: Grid, old: Grid | None, slack: int = 4) -> Grid:
     """
     if old is None or old.shape != new.shape:
         return new
-    changed = moved(new, old, slack)
-    return new if np.count_nonzero(changed) > _ANOTHER * changed.size else np.where(changed, new, old)
+    changes = moved(new, old, slack)
+    return new if np.count_nonzero(changes) > _ANOTHER * changes.size else np.where(changes, new, old)
 
 
 def moved(one: Grid, other: Grid, slack: int | NDArray[np.uint8]) -> Mask:

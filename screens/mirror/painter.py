@@ -99,21 +99,21 @@ class Painter:
         patches = sampled(*picture, where)
         cells = half_cells(patches, where)
         pixels = cells if isinstance(picture[0], bytes) else paint.steady(cells, self._pixels)
-        shown = paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels)
+        colours = paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels)
         if self._before is not None:
             bare, again, texts = self._before.look(picture, patches, cells)
-            shown = np.where(again, bare, shown)
+            colours = np.where(again, bare, colours)
             pixels = pixels if self._pixels is None else np.where(again, self._pixels, pixels)
         self._pixels = pixels
-        phone = paint.half_blocks(shown)
+        phone = paint.half_blocks(colours)
         return self._finished(phone, paint.between(phone.fg, phone.bg), texts, view, where)
 
     def _read(self, shot: MirrorShot, view: MirrorView, where: Fit) -> PaintedPhone:
         """A picture whose words are looked for in it."""
-        seen = self._look(shot, view, where)
-        if seen is None and self._last is not None and self._last[0] == view:
+        content = self._look(shot, view, where)
+        if content is None and self._last is not None and self._last[0] == view:
             return self._last[1]
-        image, words, things = seen or self._seen
+        image, words, things = content or self._seen
         self._seen = image, words, things
         exact = self._picture.pixels(image, where)
         trembles = shot.live and not isinstance(shot.pixels, bytes) and shot.tree in (None, self._settled)
@@ -160,12 +160,12 @@ class Painter:
             words = unseen(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
             self._picture.blank(size, _tappable(shot.tree, size) if shot.tree is not None else [], where)
             return self._picture.raw, words, ()
-        changed = self._picture.take(rgb_of(shot.pixels), shot.size or size, where)
+        changed_rows = self._picture.take(rgb_of(shot.pixels), shot.size or size, where)
         if not view.overlay:
             return self._picture.raw, [], ()
         before = self.reading.shown
-        texts: list[LocatedText] = self.reading.read(self._picture, shot.tree, changed)
-        if changed is None and texts is before and self._last is not None and self._last[0].overlay:
+        texts: list[LocatedText] = self.reading.read(self._picture, shot.tree, changed_rows)
+        if changed_rows is None and texts is before and self._last is not None and self._last[0].overlay:
             return None
         return erased(self._picture.raw, texts), [one.words for one in texts], self.reading.things
 

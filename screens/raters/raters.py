@@ -244,13 +244,13 @@ class RatersScreen(Screen[None]):
         """The grid of the question under the cursor; of the first where the number is of all."""
         one, line = self.raters.current, self.one.current
         grids = one.grids if one is not None else ()
-        wanted = line.number.field if line is not None else ""
-        grid = next((grid for grid in grids if grid.title == wanted), grids[0] if grids else None)
+        field = line.number.field if line is not None else ""
+        grid = next((grid for grid in grids if grid.title == field), grids[0] if grids else None)
         if one is None or (grid is not None and grid is self.grid.grid):
             return
         self.grid.show(grid, "Nothing that the rest answered, too.")
-        named = f"{one_line(one.rater, 20)} beside the rest  {one_line(grid.title, 40)}" if grid is not None else "Grid"
-        self.grid.border_title = Content(named)
+        title = f"{one_line(one.rater, 20)} beside the rest  {one_line(grid.title, 40)}" if grid is not None else "Grid"
+        self.grid.border_title = Content(title)
 
     def on_resize(self) -> None:
         if self.has_class("-one"):

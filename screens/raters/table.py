@@ -128,9 +128,9 @@ they gave them, and how often which of their answers came with which of the rest
         super().__init__(id, _ONE)
         self._roomy = True
 
-    def show(self, one: RaterNumbers, shown: Mapping[str, str]) -> None:
+    def show(self, one: RaterNumbers, names: Mapping[str, str]) -> None:
         """Shows a rater; the cursor stays in its line."""
-        self.set_rows(lines_of(one, shown))
+        self.set_rows(lines_of(one, names))
 
     def columns(self, width: int) -> dict[str, TableColumn]:
         """The columns of a table of that width; in a narrow one its n says no runs."""

@@ -53,8 +53,8 @@ class ReviewScreen(DemoRoom):
     def read(self, run: str) -> ProofreadingSession:
         return ProofreadingSession(self.store, run, self.person)
 
-    def begin(self, read: ProofreadingSession) -> None:
-        self.session = read
+    def begin(self, session: ProofreadingSession) -> None:
+        self.session = session
         self.pointing = False
         self.items.border_title = "Demonstration"
         self.items.show(self.session)
@@ -274,14 +274,14 @@ class ReviewScreen(DemoRoom):
     def _form_left(self, message: ItemForm.Closed) -> None:
         message.stop()
         self.query_one("#items-side").remove_class("-busy")
-        what, step, typed = self._typed.pop(message.serial, ("", None, {}))
+        what, step, texts = self._typed.pop(message.serial, ("", None, {}))
         self.items.focus()
-        if not message.entered and typed:
+        if not message.entered and texts:
             self.notify("What you typed was dropped.", markup=False)
-        elif what == "edit" and typed:
-            tried(self, lambda: self._do(lambda session: write_fields(session, step, typed)))
+        elif what == "edit" and texts:
+            tried(self, lambda: self._do(lambda session: write_fields(session, step, texts)))
         elif what == "reject" and message.entered:
-            reason = typed.get("reason", self.form.rows[0].kept)
+            reason = texts.get("reason", self.form.rows[0].kept)
             tried(self, lambda: self._do(lambda session: session.reject(step, reason)))
         self.renew()
         if message.entered and self.session is not None and self.session.writable:

@@ -128,11 +128,11 @@ class RunsScreen(Screen[None]):
 
     def _read_costs(self) -> None:
         """What runs in sight cost first; then that of all, where they are sorted or filtered by it."""
-        wanted = (id for id in self._seen if id not in self.costs)
+        run_ids = (id for id in self._seen if id not in self.costs)
         if self.costly:
-            wanted = (id for ids in (self._seen, (it.run.id for it in self.entries)) for id in ids
+            run_ids = (id for ids in (self._seen, (it.run.id for it in self.entries)) for id in ids
                       if id not in self.costs)  # fmt: skip
-        self.reading.cost(wanted)
+        self.reading.cost(run_ids)
 
     @on(RunsReader.Costed)
     def _costed(self, message: RunsReader.Costed) -> None:
@@ -212,9 +212,9 @@ class RunsScreen(Screen[None]):
     def tell(self) -> None:
         """The line above the keys: what Enter does, what is marked, what is still read."""
         self.refresh_bindings()
-        name, cut = self.query_one("#run-name", Notice), self.table.cut
-        if cut != name.content.plain:
-            name.show(Content(cut))
+        name, full_name = self.query_one("#run-name", Notice), self.table.cut
+        if full_name != name.content.plain:
+            name.show(Content(full_name))
         words = self._next_words()
         if self.costly and (unread := self.unread):
             words = f"reading what runs cost: {unread:,} to go   {words}"
