@@ -26,8 +26,8 @@ def keys_of(node: DOMNode, binding_id: str) -> list[str]:
 
 
 def _moved(node: DOMNode) -> dict[str, str]:
-    moved: dict[str, str] = getattr(node.app, "moved_keys", {})
-    return moved
+    moved_keys: dict[str, str] = getattr(node.app, "moved_keys", {})
+    return moved_keys
 
 
 _usual: dict[str, str] = {}

@@ -118,16 +118,16 @@ def keymap_of(keymap: Mapping[str, str]) -> Keymap:
     bindings, maps = _bindings()
     for id, keys in keymap.items():
         _check(id, keys, bindings)
-    moved = {id: _spelled(keys) for id, keys in keymap.items()}
-    moved |= {id: moved[other] for id, other in FOLLOWS.items() if other in moved and id not in moved}
+    new_keys = {id: _spelled(keys) for id, keys in keymap.items()}
+    new_keys |= {id: new_keys[other] for id, other in FOLLOWS.items() if other in new_keys and id not in new_keys}
     unmoved_keys: dict[str, str] = {}
     sentences: dict[str, str] = {}
     for by_key in maps:
         for others in by_key.values():
-            if not moved.keys().isdisjoint(others):
-                unmoved_keys |= {other: bindings[other].keys for other in others if other not in moved}
-        sentences |= _lost(by_key, moved, bindings)
-    return Keymap(moved | unmoved_keys, tuple(sentences.values()))
+            if not new_keys.keys().isdisjoint(others):
+                unmoved_keys |= {other: bindings[other].keys for other in others if other not in new_keys}
+        sentences |= _lost(by_key, new_keys, bindings)
+    return Keymap(new_keys | unmoved_keys, tuple(sentences.values()))
 
 
 def _check(id: str, keys: str, bindings: Mapping[str, NamedBinding]) -> None:
@@ -154,15 +154,15 @@ def _spelled(keys: str) -> str:
 
 
 def _lost(
-    by_key: Mapping[str, list[str]], moved: Mapping[str, str], bindings: Mapping[str, NamedBinding]
+    by_key: Mapping[str, list[str]], new_keys: Mapping[str, str], bindings: Mapping[str, NamedBinding]
 ) -> dict[str, str]:
     """Sentences by the id of each binding whose last key another is moved to, in one widget's bindings."""
-    moved_keys = {key: id for id, keys in moved.items() for key in keys.split(",") if key in by_key}
+    moved_keys = {key: id for id, keys in new_keys.items() for key in keys.split(",") if key in by_key}
     here = {id for ids in by_key.values() for id in ids}
     sentences = {}
     for key, id in moved_keys.items():
         for other in by_key[key]:
-            if id in here and other not in moved and set(bindings[other].keys.split(",")) <= set(moved_keys):
+            if id in here and other not in new_keys and set(bindings[other].keys.split(",")) <= set(moved_keys):
                 sentences[other] = f"{bindings[other].word} ({other}) has no key: {id} stands on {key}."
     return sentences
 

@@ -122,9 +122,9 @@ class AdjudicateScreen(Screen[None]):
 
         try:
             session.check()
-            studied = gathered(self.store, session.study)
-            queue = session.queue(studied)
-            self.post_message(self.Read(session.study, queue, {unit.id: unit for unit in studied.units}))
+            study_data = gathered(self.store, session.study)
+            queue = session.queue(study_data)
+            self.post_message(self.Read(session.study, queue, {unit.id: unit for unit in study_data.units}))
         except LabError as error:
             self.post_message(Failed(error))
 

@@ -77,7 +77,7 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
     item = item_at(way.protocol, unit, dispute.spot)
     settlement = dispute.settled
     sign, style = ("✓", SUCCESS) if settlement is not None else ("≠", WARNING)
-    moved = rounded(dispute.moves, 3) if dispute.moves is not None else "-"
+    shift = rounded(dispute.moves, 3) if dispute.moves is not None else "-"
     answers = (
         settled_words(way, item, settlement.what) if settlement is not None else counts_words(way, item, dispute.counts)
     )
@@ -89,7 +89,7 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
     right = min(Content(answers).cell_length, room * 5 // 8)
     left = Content(one_line(way.title(item), 300)).truncate(max(1, room - right - 2), ellipsis=True, pad=True)
     text = Content(answers).truncate(right, ellipsis=True, pad=True).plain
-    return Content.assemble((f"{sign} ", style), (first, MUTED), left, "  ", (text, "bold"), (f"{moved:>8}", MUTED))
+    return Content.assemble((f"{sign} ", style), (first, MUTED), left, "  ", (text, "bold"), (f"{shift:>8}", MUTED))
 
 
 _ID = 17
@@ -150,7 +150,7 @@ def case_words(way: Wording, case: ItemAnswers) -> Content:
     return Content.assemble(*parts)
 
 
-def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, moved: Move | None, width: int) -> Content:
+def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, move: Move | None, width: int) -> Content:
     """One rater's answer in a line: a letter, the answer, its step, flags, how sure, whether there is a note."""
     item = item_at(way.protocol, case.unit, case.spot)
     answer, label = voice.said, voice.said.label
@@ -162,8 +162,8 @@ def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, moved: Mov
         words.append(f"{round(label.confidence * 4) + 1}/5")
     if label is not None and (label.note or label.cites):
         words.append("✎")
-    if moved is not None:
-        words.append(f"→ {answer_words(way, item, moved.now, None)}")
+    if move is not None:
+        words.append(f"→ {answer_words(way, item, move.now, None)}")
     return Content.assemble((f"{voice.called:<3} ", MUTED), one_line(" ".join(words), max(8, width)))
 
 

@@ -49,7 +49,7 @@ class AnswerEditor:
     def settle(self, word: Label) -> bool:
         """Of the answers that clash at a place this one stands; goes on to the next that is open."""
         spot = FieldReference(word.target, word.field)
-        if not self._done(lambda timed: self.view.rating.settle(word, **timed)):
+        if not self._done(lambda times: self.view.rating.settle(word, **times)):
             return False
         self._on_from(spot)
         if self.view.sheet.committed and not self.view.sheet.clashes:
@@ -80,13 +80,13 @@ class AnswerEditor:
 
     def kept(self, spot: FieldReference, value: Any, missing: Missing | None, beside: dict[str, Any]) -> bool:
         """Keeps it, signed with how it came about; what is refused is said here, and nothing changes."""
-        return self._done(lambda timed: self.view.rating.answer(spot, value, missing=missing, **timed, **beside))
+        return self._done(lambda times: self.view.rating.answer(spot, value, missing=missing, **times, **beside))
 
     def _done(self, keeps: Callable[[dict[str, Any]], Label]) -> bool:
         keying = self.view.keying
-        timed = {"shown_at": keying.shown_at, "first_key_at": keying.first_key_at, "idle_ms": self.view.idle_ms}
+        times = {"shown_at": keying.shown_at, "first_key_at": keying.first_key_at, "idle_ms": self.view.idle_ms}
         try:
-            label = keeps(timed)
+            label = keeps(times)
         except LabError as error:
             self.view.keying.digits = ""
             self.refused(error)

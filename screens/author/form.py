@@ -40,9 +40,9 @@ Type; **{form.on}** goes on to the next field and after the last one back to the
     ]  # fmt: skip
 
     def __init__(self, field: FormField) -> None:
-        offered = SuggestFromList(field.known, case_sensitive=False) if field.known else None
+        suggester = SuggestFromList(field.known, case_sensitive=False) if field.known else None
         super().__init__(
-            plain(field.value, lines=False), placeholder=field.hint, compact=True, suggester=offered,
+            plain(field.value, lines=False), placeholder=field.hint, compact=True, suggester=suggester,
             select_on_focus=field.whole,
         )  # fmt: skip
 

@@ -332,12 +332,12 @@ class HomeScreen(Screen[None]):
 
         try:
             server = Server.named()
-            listed = server.phones() if server.running() else []
-            lit = screens(server, listed)
+            adb_phones = server.phones() if server.running() else []
+            screen_states = screens(server, adb_phones)
         except LabError:
-            listed, lit = [], {}  # `hitlab doctor` says what is wrong with adb
-        phones = [(one.serial, one.state, one.facts.get("model", "").replace("_", " ")) for one in listed]
-        self.post_message(self.PhonesRead(phones, lit))
+            adb_phones, screen_states = [], {}  # `hitlab doctor` says what is wrong with adb
+        phones = [(one.serial, one.state, one.facts.get("model", "").replace("_", " ")) for one in adb_phones]
+        self.post_message(self.PhonesRead(phones, screen_states))
 
     def on_home_screen_phones_read(self, message: PhonesRead) -> None:
         for devices in self.query(DeviceList):

@@ -171,7 +171,7 @@ def same(control: DrawnControl, raw: Grid, scale: tuple[float, float]) -> bool:
 def states(drawn_controls: Sequence[DrawnControl], texts: Sequence[PlacedLine], fit: Fit) -> list[PlacedLine]:
     """The state of each control as characters in its place, on the row of the words beside it, where no text is."""
     used_cells = {(text.row, text.column + offset) for text in texts for offset in range(width_of(text.line))}
-    placed: list[PlacedLine] = []
+    lines: list[PlacedLine] = []
     for one in drawn_controls:
         columns = fit.column(one.ink.right) - fit.column(one.ink.left)
         line = glyphs(_sign(one.control, columns))
@@ -182,9 +182,9 @@ def states(drawn_controls: Sequence[DrawnControl], texts: Sequence[PlacedLine], 
                 used_cells |= cells
                 middle = (one.ink.top + one.ink.bottom) / 2
                 words = TextBlock(line, one.ink, one.ink, one.control.box, middle, 1, 1, one.colour, one.paper, True)
-                placed.append(PlacedLine(row, column, line, words, True))
+                lines.append(PlacedLine(row, column, line, words, True))
                 break
-    return placed
+    return lines
 
 
 def clear(phone: Cells, mean: Grid, texts: Sequence[PlacedLine], fit: Fit) -> None:

@@ -183,7 +183,7 @@ def legible(ink: int, paper: int, least: float = 3.6) -> int:
         return ink
     goal = 0 if luminance(paper) > 0.18 else 255
     for part in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
-        moved = pack(*(round(value + (goal - value) * part) for value in unpack(ink)))
-        if contrast(moved, paper) >= least:
-            return moved
+        colour = pack(*(round(value + (goal - value) * part) for value in unpack(ink)))
+        if contrast(colour, paper) >= least:
+            return colour
     return pack(goal, goal, goal)

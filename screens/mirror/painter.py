@@ -76,11 +76,11 @@ class Painter:
             self.reading, self._before = TextFinder(), None
         self._shot = shot
         if shot.pixels is not None and self._moves(shot, view):
-            painted = self._moving((shot.pixels, shot.size or where.size), view, where)
+            phone = self._moving((shot.pixels, shot.size or where.size), view, where)
         else:
-            painted = self._read(shot, view, where)
-        self._last = view, painted
-        return painted
+            phone = self._read(shot, view, where)
+        self._last = view, phone
+        return phone
 
     def _moves(self, shot: MirrorShot, view: MirrorView) -> bool:
         """Whether a picture has nothing to be read in it: the last one's words are told by where it differs."""
@@ -179,16 +179,16 @@ class Painter:
         codes: list[int] = []
         counts: list[int] = []
         looks: list[tuple[int, int, int, int, bool]] = []
-        for placed in texts:
-            words, before = placed.words, len(codes)
-            for text, width in placed.line:
+        for text_line in texts:
+            words, before = text_line.words, len(codes)
+            for text, width in text_line.line:
                 codes.append(self.codes.of(text))
                 if width == 2:
                     codes.append(TAIL)
             counts.append(len(codes) - before)
-            paper = words.paper if words.flat else int(mean[placed.row, placed.column + counts[-1] // 2])
+            paper = words.paper if words.flat else int(mean[text_line.row, text_line.column + counts[-1] // 2])
             colour = paint.legible(words.colour, paper) | (paint.BOLD if words.em >= self._large else 0)
-            looks.append((placed.row, placed.column, colour, paper, words.flat))
+            looks.append((text_line.row, text_line.column, colour, paper, words.flat))
         if not texts:
             return
         each = np.repeat(np.array(looks, np.int64), counts, axis=0)

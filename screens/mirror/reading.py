@@ -100,8 +100,8 @@ class TextFinder:
             control.control: control for control in self.controls if not _touched(control.place[0], changed_rows)
         }
         inks = [text.words.ink for text in self.found]
-        looked = [drawn_controls.get(one) or look(one, picture.raw, picture.scale, inks) for one in self._stated]
-        return [control for control in looked if control is not None]
+        finds = [drawn_controls.get(one) or look(one, picture.raw, picture.scale, inks) for one in self._stated]
+        return [control for control in finds if control is not None]
 
     def _find(self, text: TreeText, picture: PackedPicture, changed_rows: Rows | None) -> LocatedText | None:
         across, down = picture.scale

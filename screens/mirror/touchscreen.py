@@ -145,25 +145,25 @@ class Touchscreen(Widget, can_focus=True):
             self.finger([PhoneMark("long", at)])
 
     async def _on_mouse_move(self, event: events.MouseMove) -> None:
-        pressed, fit = self._pressed, self.fit
-        at = self._pixel(pressed) if pressed is not None else None
-        if pressed is not None and fit is not None and at is not None and self._cell(event) != self._cell(pressed):
+        press, fit = self._pressed, self.fit
+        at = self._pixel(press) if press is not None else None
+        if press is not None and fit is not None and at is not None and self._cell(event) != self._cell(press):
             event.stop()
             self._touch([PhoneMark("drag", at, fit.nearest(*self._cell(event)))])
 
     async def _on_mouse_up(self, event: events.MouseUp) -> None:
-        pressed, self._pressed = self._pressed, None
+        press, self._pressed = self._pressed, None
         fit = self.fit
-        if pressed is None:
+        if press is None:
             return
         event.stop()
         self.release_mouse()
-        at = self._pixel(pressed)
+        at = self._pixel(press)
         if fit is None or at is None:
             return self._touch([])
-        seconds = event.time - pressed.time
-        if self._cell(event) == self._cell(pressed):
-            long = seconds >= LONG or pressed.button == 3
+        seconds = event.time - press.time
+        if self._cell(event) == self._cell(press):
+            long = seconds >= LONG or press.button == 3
             self._touch([PhoneMark("long" if long else "touch", at)])
             self.post_message(self.Tapped(self, at, long))
         else:

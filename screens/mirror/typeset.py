@@ -48,20 +48,20 @@ def typeset(
                 rows.setdefault(row, []).append(item)
     row_items = _settle(rows)
     _spill(row_items, fit)
-    placed = [
+    lines = [
         PlacedLine(item.row + offset, _line_start(item, line), line, item.words, item.whole)
         for item in row_items
         for offset, line in enumerate(item.lines)
         if line
     ]
-    return _free(placed, fit)
+    return _free(lines, fit)
 
 
-def _free(placed: list[PlacedLine], fit: Fit) -> list[PlacedLine]:
+def _free(lines: list[PlacedLine], fit: Fit) -> list[PlacedLine]:
     """Those lines that lie on the phone and on no other: the last word on what may be drawn."""
     used_cells: set[tuple[int, int]] = set()
     free_lines: list[PlacedLine] = []
-    for one in sorted(placed, key=lambda p: -p.words.em):
+    for one in sorted(lines, key=lambda p: -p.words.em):
         cells = {(one.row, column) for column in range(one.column, one.column + width_of(one.line))}
         if one.column < 0 or one.column + width_of(one.line) > fit.cols or not 0 <= one.row < fit.rows:
             continue

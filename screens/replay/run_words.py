@@ -78,12 +78,12 @@ class RunWords:
             return ""
         if self.is_reading:
             return with_keys(self._owner, f"reading words: {count(many, 'screen')} to go, {{replay.read_words}} stops")
-        failed = f"{count(len(self._failed), 'screen')} could not be read" if self._failed else ""
+        failures = f"{count(len(self._failed), 'screen')} could not be read" if self._failed else ""
         if not many:
-            return failed
+            return failures
         is_are, them = ("is", "it") if many == 1 else ("are", "them")
         words = f"{count(many, 'screen')} {is_are} not read: {{replay.read_words}} or `hitlab read` reads {them}"
-        return with_keys(self._owner, "; ".join(part for part in (words, failed) if part))
+        return with_keys(self._owner, "; ".join(part for part in (words, failures) if part))
 
     def look(self) -> None:
         """Looks up what is known of the pictures that are listed."""

@@ -298,8 +298,8 @@ def _run_facts(started: Started, *, outcomes: bool) -> list[Part]:
 
 
 def _forked(started: Started) -> str:
-    forked = started.forked
-    return f"{started.parent}@{forked.index + 1}: {change_words(forked)}" if forked is not None else ""
+    fork = started.forked
+    return f"{started.parent}@{fork.index + 1}: {change_words(fork)}" if fork is not None else ""
 
 
 def _took(words: str, earlier: str | None, later: str | None) -> str:

@@ -167,10 +167,10 @@ class RunsScreen(Screen[None]):
     def lay_out(self) -> None:
         """Lays the table out as it is filtered, sorted and grouped now."""
         self._fresh = 0
-        arranged = arrange(self.entries, self.sought, self.order, self.costs, self._opened)
+        runs = arrange(self.entries, self.sought, self.order, self.costs, self._opened)
         self.table.empty = self._nothing()
-        self.table.show(arranged, self.order)
-        self._title(arranged)
+        self.table.show(runs, self.order)
+        self._title(runs)
         self.tell()
         if self.costly:
             self._read_costs()

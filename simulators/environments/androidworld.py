@@ -146,9 +146,9 @@ class AndroidWorld:
 
     def task(self, name: str, seed: int) -> Task:
         """One task with its parameters drawn by the seed."""
-        listed = {task.id for task in self.tasks()}
-        if name not in listed:
-            problem = f"there is no task {plain(name[:_SHOWN], lines=False)!r}{suggestion(name, listed) or '.'}"
+        names = {task.id for task in self.tasks()}
+        if name not in names:
+            problem = f"there is no task {plain(name[:_SHOWN], lines=False)!r}{suggestion(name, names) or '.'}"
             raise LabError(self._address.shown, problem, "`hitlab tasks --env ...` lists its tasks.", code=2)
         return _task(self._started().ask("task", _TaskLine, _LIST, name=name, seed=seed))
 
@@ -246,10 +246,10 @@ class AndroidWorldPhone:
             return EnvironmentScore(0.0, "the agent was not done, which AndroidWorld counts as a failure")
         if last.kind == "answer":
             self._worker.ask("act", Any, _ACT, action=for_androidworld(last, self._size))
-        scored: _TaskScore = self._worker.ask("score", _TaskScore, _SCORE)
-        if not 0 <= scored.score <= 1:
-            raise LabError(self._worker.what, f"field score: {scored.score:g} is not from 0 to 1.")
-        return EnvironmentScore(scored.score, f"is_successful {scored.score:g}")
+        task_score: _TaskScore = self._worker.ask("score", _TaskScore, _SCORE)
+        if not 0 <= task_score.score <= 1:
+            raise LabError(self._worker.what, f"field score: {task_score.score:g} is not from 0 to 1.")
+        return EnvironmentScore(task_score.score, f"is_successful {task_score.score:g}")
 
     def _look(self, *, settled: bool) -> tuple[bytes, _ScreenFacts]:
         with self._looking:

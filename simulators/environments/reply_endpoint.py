@@ -78,9 +78,9 @@ class ReplyEndpoint:
     def offering(self, question: str, answer: Answer) -> Iterator[OfferedReply]:
         """Within it, whoever asks this question gets this answer."""
         with self._one:
-            self._offered = offered = OfferedReply(question, answer)
+            self._offered = offer = OfferedReply(question, answer)
             try:
-                yield offered
+                yield offer
             finally:
                 self._offered = None
 
@@ -88,11 +88,11 @@ class ReplyEndpoint:
         """What is answered; None where nothing is."""
         if self._rules.holds(request.system):
             return self._judged(request)
-        offered = self._offered
-        if offered is None or not request.messages or request.messages[-1].text.strip() != offered.question.strip():
+        offer = self._offered
+        if offer is None or not request.messages or request.messages[-1].text.strip() != offer.question.strip():
             return None
-        offered.asked = True
-        return offered.answer
+        offer.asked = True
+        return offer.answer
 
     def _judged(self, request: ChatRequest) -> Answer | None:
         if self.judge is None:

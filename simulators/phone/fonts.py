@@ -202,7 +202,7 @@ def mask(text: str, size: int, bold: bool) -> Image:
     if bold:
         thin = picture
         for step in range(1, _boldness(size) + 1):
-            shifted = Image.new("L", picture.size)
-            shifted.paste(thin, (step, 0))
-            picture = ImageChops.lighter(picture, shifted)
+            copy = Image.new("L", picture.size)
+            copy.paste(thin, (step, 0))
+            picture = ImageChops.lighter(picture, copy)
     return picture

@@ -55,8 +55,8 @@ def merge(state: State, overlay: Mapping[str, Any]) -> State:
         note["id"] = note["id"] or number
     for app in APPS.values():
         for path, shape in app.shapes.items():
-            timed = {key: out["clock"] if key in _TIMES and value == "" else value for key, value in shape.items()}
-            _fill(out["apps"][app.id], path, timed, f"apps.{app.id}.")
+            defaults = {key: out["clock"] if key in _TIMES and value == "" else value for key, value in shape.items()}
+            _fill(out["apps"][app.id], path, defaults, f"apps.{app.id}.")
     return out
 
 

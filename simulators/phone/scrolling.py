@@ -59,9 +59,9 @@ def reveal(state: State, chain: list[Box]) -> None:
         state["scroll"][scroll.key] = min(scroll.limit, max(0, scroll.offset + by))
 
 
-def move(state: State, box: Box, moved: Point) -> None:
+def move(state: State, box: Box, way: Point) -> None:
     """Moves a list's content with the finger, no further than it goes."""
     scroll = box.scroll
     assert scroll is not None
-    by = moved[0] if scroll.across else moved[1]
+    by = way[0] if scroll.across else way[1]
     state["scroll"][scroll.key] = min(scroll.limit, max(0, scroll.offset - by))

@@ -81,10 +81,10 @@ def _open(state: State, name: str) -> None:
 
 def tap(state: State, screen_windows: list[Window], at: Point) -> None:
     """A short touch: the uppermost thing there that takes one does what it does."""
-    tapped = hit(screen_windows, *at, lambda box: box.on is not None or box.field is not None)
-    if tapped is None:
+    target = hit(screen_windows, *at, lambda box: box.on is not None or box.field is not None)
+    if target is None:
         return
-    window, box = tapped
+    window, box = target
     if box is not None and box.field is not None and box.on is None:
         if box.field.enabled:
             nav.focus(state, box.field.id)
@@ -97,8 +97,8 @@ def tap(state: State, screen_windows: list[Window], at: Point) -> None:
 
 def long_press(state: State, screen_windows: list[Window], at: Point) -> None:
     """A long touch: what waits for one, else the same as a tap."""
-    pressed = hit(screen_windows, *at, lambda box: box.long is not None or box.on is not None or box.field is not None)
-    if pressed is not None and pressed[1] is not None:
+    target = hit(screen_windows, *at, lambda box: box.long is not None or box.on is not None or box.field is not None)
+    if target is not None and target[1] is not None:
         around = hit(screen_windows, *at, lambda box: box.long is not None)
         if around is not None and around[1] is not None and around[1].long is not None:
             act(state, around[0].owner, around[1].long, screen_windows)

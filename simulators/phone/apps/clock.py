@@ -158,8 +158,8 @@ class Clock(App):
         """Starts the stopwatch, or stops it."""
         watch = here.own["stopwatch"]
         if watch["started"]:
-            passed = here.clock - datetime.fromisoformat(watch["started"])
-            watch |= {"passed": watch["passed"] + round(passed.total_seconds()), "started": None}
+            elapsed = here.clock - datetime.fromisoformat(watch["started"])
+            watch |= {"passed": watch["passed"] + round(elapsed.total_seconds()), "started": None}
         else:
             watch["started"] = here.clock.isoformat()
 

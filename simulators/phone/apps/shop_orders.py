@@ -102,11 +102,11 @@ class Orders(Trade):
     def _card(self, here: AppContext, order: State) -> View:
         things = ", ".join(f"{e['quantity']} x {e['product']}" for e in order["items"])
         total = Text(money(order["total"]), "strong", align="right", width=240, lines=1)
-        placed = datetime.fromisoformat(order["placed"])
+        order_time = datetime.fromisoformat(order["placed"])
         rows: list[View | None] = [
             Row([Text(str(order["number"]), "strong", lines=1, grow=1, id="number"), total]),
             Text(things, "body", "faint", lines=2),
-            Text(f"{self.status(here, order)}, bought {day(placed.date())}", "sub", "faint", lines=1, id="status"),
+            Text(f"{self.status(here, order)}, bought {day(order_time.date())}", "sub", "faint", lines=1, id="status"),
         ]
         return card(rows, on=("go", "order", {"number": order["number"]}), id="order", pad=36)
 

@@ -168,8 +168,8 @@ def _colours(product: State) -> list[State]:
 
 def _mentions(product: State, words: list[str]) -> bool:
     """Whether each word begins or stands in what the shop says of a product."""
-    searched = f"{product['name']} {product['category']} {product['about']}".casefold()
-    return all(word in searched for word in words)
+    text = f"{product['name']} {product['category']} {product['about']}".casefold()
+    return all(word in text for word in words)
 
 
 def _passes(product: State, filters: State) -> bool:

@@ -265,9 +265,9 @@ class Display:
     def perform(self, action: Action) -> None:
         """Does one action whose places are pixels of the display; one beside the phone's picture does nothing."""
         if self.open:
-            placed = self._placed(action)
-            if placed is not None:
-                self.phone.perform(placed)
+            panel_action = self._placed(action)
+            if panel_action is not None:
+                self.phone.perform(panel_action)
 
     def _placed(self, action: Action) -> Action | None:
         """The same action in the phone's own pixels; a movement may end beside the picture, not begin there."""

@@ -138,13 +138,13 @@ class _Reader:
         return bool(end) and self.line[self.at] == end
 
     def _pipeline(self, after: Literal[";", "&&", "||"]) -> Pipeline:
-        turned = bool(re.match(r"!\s", self.line[self.at :]))
-        self.at += turned
+        negated = bool(re.match(r"!\s", self.line[self.at :]))
+        self.at += negated
         commands = [self._command()]
         while self._operator(("|",)):
             self._skip(lines=True)
             commands.append(self._command())
-        return Pipeline(after, turned, commands)
+        return Pipeline(after, negated, commands)
 
     def _command(self) -> Simple:
         self._skip()

@@ -94,8 +94,8 @@ def _list(services: Services, options: ServerOptions, log: ServerOutput) -> None
 
 def _apps(services: Services) -> Iterator[str]:
     """A line for each app that has an icon: those that came with the phone first."""
-    came = packages(services)
-    rows = [(not came[app.package], app.label, app.package) for app in APPS.values() if app.id != LAUNCHER]
+    system_flags = packages(services)
+    rows = [(not system_flags[app.package], app.label, app.package) for app in APPS.values() if app.id != LAUNCHER]
     for later, label, package in sorted(rows):
         yield f"\n {'-' if later else '*'} {_column(label)} {package}"
 

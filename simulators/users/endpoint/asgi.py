@@ -88,8 +88,8 @@ class Endpoint:
         except ClientGone:
             return
         except LabError:
-            refused = Refusal(500, "The question could not be kept, and was not asked.", "server_error")
-            await _refuse(send, refused, retry=True)
+            refusal = Refusal(500, "The question could not be kept, and was not asked.", "server_error")
+            await _refuse(send, refusal, retry=True)
 
     def close(self) -> None:
         """Takes no further request in."""

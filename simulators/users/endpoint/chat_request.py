@@ -217,11 +217,11 @@ def _text(value: Any, place: str) -> str:
 def _picture(value: Any, place: str) -> Blob | str:
     """The bytes of a `data:` picture; for one that stands elsewhere, which nobody fetches, words that say so."""
     url = _text(value.get("url") if isinstance(value, dict) else value, place)
-    head, comma, packed = url.partition(",")
+    head, comma, encoded = url.partition(",")
     if not head.startswith("data:"):
         return f"(a picture at {url[:200]}: not fetched)"
     try:
-        data = base64.b64decode(packed.strip(), validate=True)
+        data = base64.b64decode(encoded.strip(), validate=True)
     except (binascii.Error, ValueError) as error:
         raise LabError(BODY, f"field {place}: is no base64") from error
     if not comma or not data or len(data) > limits.PICTURE_BYTES:

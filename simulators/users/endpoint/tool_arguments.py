@@ -73,8 +73,10 @@ def _resolved(schema: Any, tool: Tool) -> dict[str, Any]:
         reference, either = schema.get("$ref"), schema.get("anyOf")
         if isinstance(reference, str):
             place, _, name = reference.removeprefix("#/").rpartition("/")
-            defined = tool.parameters.get(place)
-            schema = {**(defined.get(name) or {}), **_without(schema, "$ref")} if isinstance(defined, dict) else {}
+            definitions = tool.parameters.get(place)
+            schema = (
+                {**(definitions.get(name) or {}), **_without(schema, "$ref")} if isinstance(definitions, dict) else {}
+            )
         elif isinstance(either, list):
             alternatives = [
                 alternative

@@ -205,9 +205,9 @@ def _rotation(call: CommandCall, words: list[str]) -> None:
         call.display.rotation = 0
     elif words[0] == "lock" and words[1:] in ([], ["0"], ["1"], ["2"], ["3"]):
         settings["system", "accelerometer_rotation"] = "0"
-        turned = int(words[1]) if len(words) > 1 else call.display.rotation
-        settings["system", "user_rotation"] = str(turned)
-        call.display.rotation = turned
+        rotation = int(words[1]) if len(words) > 1 else call.display.rotation
+        settings["system", "user_rotation"] = str(rotation)
+        call.display.rotation = rotation
     else:
         raise CommandRefused(f"Error: argument needs to be either -d, free or lock, not {words[0]}", 255)
 

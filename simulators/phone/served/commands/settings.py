@@ -86,8 +86,8 @@ def put(call: CommandCall, space: str, key: str, word: str) -> None:
     call.services.settings[space, key] = word
     if space == "system" and key in ("user_rotation", "accelerometer_rotation"):
         fixed = value(call, "system", "accelerometer_rotation") == "0"
-        turned = value(call, "system", "user_rotation") or "0"
-        call.display.rotation = int(turned) if fixed and turned in ("0", "1", "2", "3") else 0
+        rotation = value(call, "system", "user_rotation") or "0"
+        call.display.rotation = int(rotation) if fixed and rotation in ("0", "1", "2", "3") else 0
 
 
 def switch(call: CommandCall, name: str, on: bool) -> None:

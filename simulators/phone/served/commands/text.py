@@ -76,8 +76,8 @@ def test(call: CommandCall) -> int:
         if args[-1:] != ["]"]:
             raise CommandRefused("/system/bin/sh: [: missing ]", 2)
         args.pop()
-    turned = args[:1] == ["!"]
-    return int(_holds(call, args[turned:]) == turned)
+    negated = args[:1] == ["!"]
+    return int(_holds(call, args[negated:]) == negated)
 
 
 def _holds(call: CommandCall, args: list[str]) -> bool:
