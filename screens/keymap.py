@@ -100,11 +100,14 @@ def _read_bindings() -> _Bindings:
     for kind in _kinds():
         for binding in kind.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id:
-                one = NamedBinding(binding.id, binding.key, binding.description, binding.tooltip)
-                named_bindings_by_id.setdefault(binding.id, one)
+                named_binding = NamedBinding(binding.id, binding.key, binding.description, binding.tooltip)
+                named_bindings_by_id.setdefault(binding.id, named_binding)
     by_key: list[dict[str, list[str]]] = []
     for bindings in _maps():
-        stand = {key: [one.id for one in ones if one.id] for key, ones in bindings.key_to_bindings.items()}
+        stand = {
+            key: [named_binding.id for named_binding in ones if named_binding.id]
+            for key, ones in bindings.key_to_bindings.items()
+        }
         stand = {key: ids for key, ids in stand.items() if ids}
         if stand and stand not in by_key:
             by_key.append(stand)

@@ -58,7 +58,7 @@ def _described(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 def _numbered(number: int, item: Any) -> tuple[str, Any]:
     """What an item of a list is called, by its own name if it has one, and the rest of it."""
     if isinstance(item, dict) and isinstance(item.get("name"), str) and item["name"]:
-        return _words(item["name"]), {key: one for key, one in item.items() if key != "name"} or ""
+        return _words(item["name"]), {key: value for key, value in item.items() if key != "name"} or ""
     return f"{number}", item
 
 

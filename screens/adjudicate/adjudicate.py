@@ -146,7 +146,7 @@ class AdjudicateScreen(Screen[None]):
         if self.session is None or self._queue is None:
             return
         rows = [*self._queue.open, *self._queue.settled]
-        rows = [one for one in rows if self.field in ("", one.spot.field)]
+        rows = [row for row in rows if self.field in ("", row.spot.field)]
         self.disputes.show(rows, self._units, self.session.way)
 
     def _empty(self, waiting: int) -> str:
@@ -202,8 +202,12 @@ class AdjudicateScreen(Screen[None]):
     def action_at_once(self) -> None:
         """Asks which of the items that are listed are settled at once."""
         if self.session is not None:
-            still = [one for one in self.disputes.rows if one.settled is None]
-            others = [] if self._queue is None else [one for one in self._queue.open if one.spot.field != self.field]
+            still = [dispute for dispute in self.disputes.rows if dispute.settled is None]
+            others = (
+                []
+                if self._queue is None
+                else [dispute for dispute in self._queue.open if dispute.spot.field != self.field]
+            )
             self.at_once.open(self.session, [*still, *(others if self.field else ())], self.field)
             self.refresh_bindings()
 

@@ -186,7 +186,7 @@ class BatchPane(Vertical):
         self.says.say(Content(self._what))
         choices = reason_choices(self.session.way)
         self.options.show(choices)
-        presets = [one.value for one in choices]
+        presets = [choice.value for choice in choices]
         self.line.open("Why are they so?", "", "one reason for all of them, in a sentence", presets=presets)
 
     @property
@@ -201,9 +201,9 @@ class BatchPane(Vertical):
     @on(AnswerOptions.Picked)
     def _clicked(self, message: AnswerOptions.Picked) -> None:
         message.stop()
-        for one in self.options.choices:
-            if one.key == message.key:
-                self.line.write(one.value)
+        for choice in self.options.choices:
+            if choice.key == message.key:
+                self.line.write(choice.value)
                 self.line.focus()
 
     @on(AnswerLine.Left)

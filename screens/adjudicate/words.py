@@ -111,7 +111,10 @@ def queue_heading(way: Wording, width: int) -> Content:
 
 def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...]) -> str:
     """How many said what, the most frequent first."""
-    return ", ".join(so_many(one.people, answer_words(way, item, one.value, one.reason)) for one in counts)
+    return ", ".join(
+        so_many(answer_count.people, answer_words(way, item, answer_count.value, answer_count.reason))
+        for answer_count in counts
+    )
 
 
 def question_words(way: Wording, id: str) -> str:

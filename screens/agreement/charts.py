@@ -54,12 +54,14 @@ def beside(
     fields = [field.id for field in study_data.study.protocol.fields]
     pairs: dict[str, list[Agreement]] = {}
     grids: list[AnswerGrid] = []
-    asks = dict.fromkeys((one.field, *raters_of(one)) for one in agreements if one.field in fields)
+    asks = dict.fromkeys(
+        (agreement.field, *raters_of(agreement)) for agreement in agreements if agreement.field in fields
+    )
     for field in fields:
         _check(is_wanted)
         with turn:
             pairs[field] = pairs_of(study_data, field)
-        asks |= dict.fromkeys((field, *raters_of(one)) for one in pairs[field])
+        asks |= dict.fromkeys((field, *raters_of(agreement)) for agreement in pairs[field])
     for ask in list(asks)[:MOST_GRIDS]:
         _check(is_wanted)
         with turn:

@@ -228,7 +228,11 @@ class AgreementComputation:
         last = self._beside
         if last is None or last[0] != serial:
             return None
-        grids = (one for one in last[1].grids if (one.field, one.one, one.other) == (ask.field, ask.one, ask.other))
+        grids = (
+            overview_grid
+            for overview_grid in last[1].grids
+            if (overview_grid.field, overview_grid.one, overview_grid.other) == (ask.field, ask.one, ask.other)
+        )
         grid = next(grids, None)
         pairs = last[1].pairs.get(ask.field)
         if grid is None or pairs is None:

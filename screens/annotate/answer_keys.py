@@ -80,7 +80,7 @@ class KeyedItem:
             if value is None:
                 return "wrong", f"{digits} is not on this scale."
             return "give", value
-        choice = next((one for one in choices if one.key == digits.zfill(digits_of(item))), None)
+        choice = next((option for option in choices if option.key == digits.zfill(digits_of(item))), None)
         if choice is None:
             return "wrong", f"There is no answer {digits} here."
         return ("turn" if way_of(item) == "many" and choice.value is not NOT_SEEN else "give"), choice.value

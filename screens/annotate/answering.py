@@ -28,7 +28,7 @@ class AnswerEditor:
             value, missing = None, "cannot_judge"
         spot = item.spot
         if (clash := self.view.sheet.clashes.get(spot)) is not None:
-            word = next((one for one in clash if (one.value, one.reason_missing) == (value, missing)), None)
+            word = next((label for label in clash if (label.value, label.reason_missing) == (value, missing)), None)
             if word is not None:
                 return self.settle(word)
         head = self.view.sheet.head(spot) if clash is None else None  # what is neither answer takes nothing from either

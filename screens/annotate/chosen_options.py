@@ -44,7 +44,7 @@ def turned(item: SheetItem, selection: list[str] | None, option: Any) -> list[st
     if option is NONE_OF_THESE:
         return None if selection == [] else []
     before = selection or []
-    after = [one for one in before if one != option] if option in before else [*before, option]
+    after = [word for word in before if word != option] if option in before else [*before, option]
     return in_order(item.field, after) or None
 
 
@@ -52,7 +52,11 @@ def keys_of_set(choices: Iterable[AnswerChoice], selection: Any) -> set[str]:
     """The keys of the options that are chosen."""
     if not isinstance(selection, list | tuple):
         return set()
-    return {one.key for one in choices if one.value in selection or (one.value is NONE_OF_THESE and not selection)}
+    return {
+        choice.key
+        for choice in choices
+        if choice.value in selection or (choice.value is NONE_OF_THESE and not selection)
+    }
 
 
 def waiting_words(way: Wording, selection: list[str] | None) -> str:

@@ -60,7 +60,9 @@ class SheetPane(SheetView):
             event.stop()
             self.action_digit(digit, composed=True)
         elif event.character and self.item is not None and self.keying.way(self.item) in ("choice", "many"):
-            choices = [one for one in self.way.choices(self.item) if one.letter and one.letter == event.character]
+            choices = [
+                choice for choice in self.way.choices(self.item) if choice.letter and choice.letter == event.character
+            ]
             if choices:
                 event.stop()
                 self.keying.touch(self.clock.now())
@@ -98,7 +100,7 @@ class SheetPane(SheetView):
                 self.action_other()
             return
         self.keying.touch(None if composed else self.clock.now())
-        flag = next((one.value for one in self.way.flags(item) if one.key == str(digit)), None)
+        flag = next((choice.value for choice in self.way.flags(item) if choice.key == str(digit)), None)
         if flag is not None and not self.keying.digits:
             self.answering.raise_flag(flag)
             return

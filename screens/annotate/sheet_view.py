@@ -326,7 +326,7 @@ class SheetView(Vertical):
     def say(self, wrong: str) -> None:
         """Paints the current item, and what was refused of it."""
         item = self.item
-        answered_count = len([one for one in self.items.items if self.sheet.head(one.spot) is not None])
+        answered_count = len([line for line in self.items.items if self.sheet.head(line.spot) is not None])
         self.items.entitle(self.title, f"{answered_count} of {len(self.items.items)}")
         self.wrong.say(Content.styled(wrong, ERROR))
         self.wrong.display = bool(wrong)
@@ -341,14 +341,14 @@ class SheetView(Vertical):
         head = self.sheet.head(item.spot)
         many = self.keying.way(item) == "many"
         choices = self.way.choices(item) if many or self.keying.way(item) == "choice" else []
-        stand = [one.value for one in self.sheet.clashes.get(item.spot, [head] if head is not None else [])]
+        stand = [label.value for label in self.sheet.clashes.get(item.spot, [head] if head is not None else [])]
         if head is not None and head.reason_missing == "cannot_judge":
             stand.append(NOT_SEEN)
-        marked_keys = {one.key for one in choices if one.value in stand}
+        marked_keys = {choice.key for choice in choices if choice.value in stand}
         if many:
             marked_keys |= keys_of_set(choices, chosen_in(self.drafts, item, self.sheet.value(item.spot)))
         flags = self.way.flags(item)
-        raised = {one.key for one in flags if self.sheet.value(FieldReference(item.spot.target, one.value))}
+        raised = {flag.key for flag in flags if self.sheet.value(FieldReference(item.spot.target, flag.value))}
         how = with_keys(self, self.keying.how(item, head is not None, self.way.sheet))
         if not self.keying.digits and waits(self.drafts, item):
             how = waiting_words(self.way, chosen_in(self.drafts, item, None))

@@ -55,7 +55,9 @@ def task_sections(task: Task, shows: Collection[Show]) -> list[ContextSection]:
     if task.policy:
         sections.append(_text("How this person decides", plain(task.policy)))
     if task.rubric.criteria:
-        lines = [f"{plain(one.ask, lines=False)}  (weight {one.weight:g})" for one in task.rubric.criteria]
+        lines = [
+            f"{plain(criterion.ask, lines=False)}  (weight {criterion.weight:g})" for criterion in task.rubric.criteria
+        ]
         sections.append(_lines("Rubric", lines, f"{len(lines)} criteria"))
     if task.golden:
         lines = [f"{number}  {plain(step.do, lines=False)}" for number, step in enumerate(task.golden, 1)]
@@ -135,7 +137,7 @@ def folded(sections: Sequence[ContextSection], width: int, rows: int, key: str) 
     lines = headed(first, width)
     more = len(lines) - rows
     lines_more = [f"{more} more {'line' if more == 1 else 'lines'}"] if more > 0 else []
-    lines_more += [f"{one.title}: {one.brief}" for one in others]
+    lines_more += [f"{section.title}: {section.brief}" for section in others]
     if lines_more:
         rest = Content.assemble((f"▸ {key}  ", "bold"), ("   ".join(lines_more), MUTED))
         return [*lines[:rows], rest.truncate(width, ellipsis=True)]

@@ -442,8 +442,8 @@ class UnitPane(Vertical):
         self.drawing = on
         if on and side is not None:
             side.show_phone()
-        for one in self._laid:
-            one.phone.draw_region(on)
+        for pane_side in self._laid:
+            pane_side.phone.draw_region(on)
         if on and side is not None:
             side.phone.focus()
         return True

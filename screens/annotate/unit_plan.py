@@ -90,9 +90,9 @@ def pinned(
 def _add(sections: list[ContextSection], more: list[ContextSection], whose: str) -> None:
     """Adds what is not said yet; what is said otherwise of the second run is named after it."""
     for section in more:
-        if any((section.title, section.body) == (one.title, one.body) for one in sections):
+        if any((section.title, section.body) == (other.title, other.body) for other in sections):
             continue
-        exists = any(section.title == one.title for one in sections)
+        exists = any(section.title == other.title for other in sections)
         sections.append(section._replace(title=f"{section.title}, {whose.lower()}") if exists else section)
 
 

@@ -241,8 +241,8 @@ class ToolForm(Vertical):
     def _hint(self) -> str:
         count = self._calls.count
         if self.tool is not None:
-            one = translated(self._locale, "tools.send all" if count else "tools.send")
-            return one if self._one_call else f"{one} · {translated(self._locale, 'tools.another')}"
+            hint = translated(self._locale, "tools.send all" if count else "tools.send")
+            return hint if self._one_call else f"{hint} · {translated(self._locale, 'tools.another')}"
         return (
             counted(self._locale, "tools.call", "tools.calls", count)
             if count

@@ -336,7 +336,7 @@ class HomeScreen(Screen[None]):
             screen_states = screens(server, adb_phones)
         except LabError:
             adb_phones, screen_states = [], {}  # `hitlab doctor` says what is wrong with adb
-        phones = [(one.serial, one.state, one.facts.get("model", "").replace("_", " ")) for one in adb_phones]
+        phones = [(phone.serial, phone.state, phone.facts.get("model", "").replace("_", " ")) for phone in adb_phones]
         self.post_message(self.PhonesRead(phones, screen_states))
 
     def on_home_screen_phones_read(self, message: PhonesRead) -> None:

@@ -138,7 +138,9 @@ class RunForm(ModalScreen[RunChoices | None]):
         super().__init__()
         self._to_run = task
         fields = fields_of(task, settings)
-        self.fields = ChoiceList(fields, {one.name: value_of(last, one.name, settings) for one in fields}, settings)
+        self.fields = ChoiceList(
+            fields, {field.name: value_of(last, field.name, settings) for field in fields}, settings
+        )
 
     def compose(self) -> ComposeResult:
         with Vertical(id="run-form", classes="pane"):

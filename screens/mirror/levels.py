@@ -75,9 +75,9 @@ def _adjoin(upper: Level, lower: Level) -> bool:
     if max(upper.height, lower.height) > 1 or not 0.6 < lower.top - upper.top < 1.6:
         return False
     return any(
-        abs(one.words.box.left - other.words.box.left) <= 4
-        and -8 <= other.words.box.top - one.words.box.bottom <= 0.6 * one.words.em
-        for one in upper.items
+        abs(item.words.box.left - other.words.box.left) <= 4
+        and -8 <= other.words.box.top - item.words.box.bottom <= 0.6 * item.words.em
+        for item in upper.items
         for other in lower.items
     )
 

@@ -161,7 +161,9 @@ def _still_valid(frame: Frame, newest: Frame, text: ReadText) -> ReadText | None
     if (frame.size, frame.space) != (newest.size, newest.space):
         return None
     width, height = frame.size
-    was, now = (np.frombuffer(rgb_of(one.pixels), np.uint8).reshape(height, width, 3) for one in (frame, newest))
+    was, now = (
+        np.frombuffer(rgb_of(picture.pixels), np.uint8).reshape(height, width, 3) for picture in (frame, newest)
+    )
     across, down = _scale(frame)
     lines = []
     for line in text.lines:

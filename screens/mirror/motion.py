@@ -54,9 +54,9 @@ class PreviousPicture:
         self._grids: tuple[Grid, Grid] | None = None
         self._here = np.ones(len(self._words), np.bool_)
         slack = np.full(blocks(where), 255, np.uint8)
-        for one, (top, left, bottom, right) in zip(self._words, self._patches.tolist(), strict=True):
+        for block, (top, left, bottom, right) in zip(self._words, self._patches.tolist(), strict=True):
             part = slack[top:bottom, left:right]
-            np.minimum(part, slack_of(one), out=part)
+            np.minimum(part, slack_of(block), out=part)
         self._slack = np.repeat(slack, 4, axis=1)
 
     def look(self, newer: Pixels, patches: Grid, cells: Grid) -> tuple[Grid, Mask, list[PlacedLine]]:
@@ -121,10 +121,10 @@ def _spans(words: Sequence[TextBlock], where: Fit, shape: tuple[int, int]) -> ND
     down, across = shape[0] / (where.y1 - where.y0), shape[1] / (where.x1 - where.x0)
     spans = [
         (
-            math.floor((one.ink.top - where.y0) * down), math.floor((one.ink.left - where.x0) * across),
-            math.ceil((one.ink.bottom - where.y0) * down), math.ceil((one.ink.right - where.x0) * across),
+            math.floor((block.ink.top - where.y0) * down), math.floor((block.ink.left - where.x0) * across),
+            math.ceil((block.ink.bottom - where.y0) * down), math.ceil((block.ink.right - where.x0) * across),
         )
-        for one in words
+        for block in words
     ]  # fmt: skip
     edges = np.array(spans, np.intp).reshape(-1, 4)
     return np.clip(edges, 0, np.array([shape[0], shape[1], shape[0], shape[1]]))

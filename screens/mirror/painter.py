@@ -128,7 +128,7 @@ class Painter:
             texts = [*texts, *control_states]
         if shot.live and shot.pixels is not None:
             self._before = PreviousPicture((shot.pixels, shot.size or where.size), where, paint.pixels_of(phone), texts)
-        self._large = _large([one.em for one in words], where)
+        self._large = _large([block.em for block in words], where)
         return self._finished(phone, mean, texts, view, where)
 
     def _finished(
@@ -167,7 +167,7 @@ class Painter:
         texts: list[LocatedText] = self.reading.read(self._picture, shot.tree, changed_rows)
         if changed_rows is None and texts is before and self._last is not None and self._last[0].overlay:
             return None
-        return erased(self._picture.raw, texts), [one.words for one in texts], self.reading.things
+        return erased(self._picture.raw, texts), [text.words for text in texts], self.reading.things
 
     def _set(self, words: list[TextBlock], things: tuple[Bounds, ...], where: Fit, room: Ground) -> list[PlacedLine]:
         if words != self._placed[0]:

@@ -100,7 +100,10 @@ class TextFinder:
             control.control: control for control in self.controls if not _touched(control.place[0], changed_rows)
         }
         inks = [text.words.ink for text in self.found]
-        finds = [drawn_controls.get(one) or look(one, picture.raw, picture.scale, inks) for one in self._stated]
+        finds = [
+            drawn_controls.get(screen_control) or look(screen_control, picture.raw, picture.scale, inks)
+            for screen_control in self._stated
+        ]
         return [control for control in finds if control is not None]
 
     def _find(self, text: TreeText, picture: PackedPicture, changed_rows: Rows | None) -> LocatedText | None:
@@ -167,8 +170,8 @@ def _gone(text: LocatedText, picture: PackedPicture) -> bool:
 def _apart(texts: list[LocatedText]) -> list[LocatedText]:
     """Texts less those that a later one was drawn over: two cannot be in the same pixels."""
     separate: list[LocatedText] = []
-    for one in reversed(texts):
-        ink = one.words.ink
+    for text in reversed(texts):
+        ink = text.words.ink
         for other in separate:
             box = other.words.ink
             if box.top < ink.bottom and ink.top < box.bottom and box.left < ink.right and ink.left < box.right:
@@ -176,23 +179,23 @@ def _apart(texts: list[LocatedText]) -> list[LocatedText]:
                 if both * 2 > min(ink.area, box.area):
                     break
         else:
-            separate.append(one)
+            separate.append(text)
     return separate[::-1]
 
 
 def _alike(texts: list[LocatedText]) -> list[LocatedText]:
     """Texts, with those in boxes of one shape and one left edge (a list's lines) set at one size and one height."""
     kinds: dict[tuple[int, int], list[TextBlock]] = {}
-    for one in texts:
-        if one.words.lines == 1:
-            kinds.setdefault((one.said.box.left, one.said.box.height), []).append(one.words)
+    for text in texts:
+        if text.words.lines == 1:
+            kinds.setdefault((text.said.box.left, text.said.box.height), []).append(text.words)
     usual = {kind: _usual(alike) for kind, alike in kinds.items() if len(alike) > 1}
     out: list[LocatedText] = []
-    for one in texts:
-        words, look = one.words, usual.get((one.said.box.left, one.said.box.height))
+    for text in texts:
+        words, look = text.words, usual.get((text.said.box.left, text.said.box.height))
         if look is not None and words.lines == 1 and abs(words.middle - words.box.top - look[1]) < 0.35 * look[0]:
-            one = one._replace(words=words._replace(em=look[0], middle=words.box.top + look[1]))
-        out.append(one)
+            text = text._replace(words=words._replace(em=look[0], middle=words.box.top + look[1]))
+        out.append(text)
     return out
 
 
@@ -223,8 +226,8 @@ def _words(text: TreeText, ink: TextInk, place: tuple[slice, slice], scale: tupl
 def erased(raw: Grid, texts: Iterable[LocatedText]) -> Grid:
     """A picture without the ink of some texts; all else about them stays (their bubble, button, field)."""
     image = raw.copy()
-    for one in texts:
-        rows, columns, pixels = one.bare
+    for text in texts:
+        rows, columns, pixels = text.bare
         image[rows, columns] = pixels
     return image
 
@@ -242,7 +245,7 @@ def _bare(pixels: Grid, ink: TextInk, place: tuple[slice, slice]) -> tuple[slice
 
 def unseen(tree: UiTree, size: tuple[int, int]) -> list[TextBlock]:
     """A tree's words where there is no picture: set in their boxes as they stand."""
-    return [_boxed(one) for one in saying(tree, size, drawn=False).said]
+    return [_boxed(text) for text in saying(tree, size, drawn=False).said]
 
 
 def _boxed(text: TreeText) -> TextBlock:

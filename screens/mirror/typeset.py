@@ -61,13 +61,13 @@ def _free(lines: list[PlacedLine], fit: Fit) -> list[PlacedLine]:
     """Those lines that lie on the phone and on no other: the last word on what may be drawn."""
     used_cells: set[tuple[int, int]] = set()
     free_lines: list[PlacedLine] = []
-    for one in sorted(lines, key=lambda p: -p.words.em):
-        cells = {(one.row, column) for column in range(one.column, one.column + width_of(one.line))}
-        if one.column < 0 or one.column + width_of(one.line) > fit.cols or not 0 <= one.row < fit.rows:
+    for line in sorted(lines, key=lambda p: -p.words.em):
+        cells = {(line.row, column) for column in range(line.column, line.column + width_of(line.line))}
+        if line.column < 0 or line.column + width_of(line.line) > fit.cols or not 0 <= line.row < fit.rows:
             continue
         if not cells & used_cells:
             used_cells |= cells
-            free_lines.append(one)
+            free_lines.append(line)
     return free_lines
 
 

@@ -150,7 +150,7 @@ class ReviewScreen(DemoRoom):
         """The next line that is still to do, from here on and then from the top."""
         session = self.session
         assert session is not None
-        differing = [one.place.step for one in session.standing.differences]
+        differing = [difference.place.step for difference in session.standing.differences]
         todo = differing if session.settling else session.sheet.unseen
         lines = sorted({0 if step is None else step + 1 for step in todo})
         if not lines:
@@ -220,9 +220,9 @@ class ReviewScreen(DemoRoom):
 
     def action_stand(self, which: int) -> None:
         """Where two differ here, the first or the second one's word stands."""
-        one = self._open_here()[0]
-        note = one.words[which].note
-        self._do(lambda session: session.settle(one.place, one.words[which].value, note))
+        difference = self._open_here()[0]
+        note = difference.words[which].note
+        self._do(lambda session: session.settle(difference.place, difference.words[which].value, note))
         if not self._open_here():
             self.action_next()
 
@@ -292,7 +292,11 @@ class ReviewScreen(DemoRoom):
     def _open_here(self) -> list[Difference]:
         session = self.session
         step = self.items.step
-        return [] if session is None else [one for one in session.standing.differences if one.place.step == step]
+        return (
+            []
+            if session is None
+            else [difference for difference in session.standing.differences if difference.place.step == step]
+        )
 
     def _go_on(self) -> None:
         """To the next line that was not looked at, where there is one."""

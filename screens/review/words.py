@@ -46,15 +46,15 @@ def item_sheet(session: ProofreadingSession, step: int | None, tree: UiTree | No
 
 def _differences(proofreading: ProofreadingState, step: int | None, tree: UiTree | None) -> list[Part]:
     parts: list[Part] = []
-    for one in proofreading.differences:
-        if one.place.step != step:
+    for difference in proofreading.differences:
+        if difference.place.step != step:
             continue
-        parts += [(f"Two differ: {_TITLES.get(one.place.field, 'accept or reject')}\n", LOUD_WARNING)]
-        for number, word in enumerate(one.words, 1):
+        parts += [(f"Two differ: {_TITLES.get(difference.place.field, 'accept or reject')}\n", LOUD_WARNING)]
+        for number, word in enumerate(difference.words, 1):
             note = f"  ({plain(word.note)})" if word.note else ""
             parts += [
                 (f" {number}  ", "bold"),
-                (f"{value_words(one.place.field, word.value, tree) or 'none'}{note}\n", ""),
+                (f"{value_words(difference.place.field, word.value, tree) or 'none'}{note}\n", ""),
             ]
         parts += [("\n", "")]
     return parts

@@ -90,7 +90,7 @@ class GivingColumn(Vertical):
         row_counts: dict[Widget, int] = {}
         for number, givers in enumerate(self.GIVES[:rounds], 1):
             for child, least in givers:
-                place = next((one for one in placements if one.widget.id == child), None)
+                place = next((placement for placement in placements if placement.widget.id == child), None)
                 if place is None:
                     continue
                 widget, region = place.widget, place.region

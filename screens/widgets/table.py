@@ -112,7 +112,7 @@ class Table(RowList[Row]):
             width = self._columns[name].width
             words = {self.words(name, row, width) for row in self.rows} - {""}
             all_words = (*words, self.title_of(name, self._columns[name])) if words else ()
-            self._longest[name] = max((Content(one).cell_length for one in all_words), default=0)
+            self._longest[name] = max((Content(text).cell_length for text in all_words), default=0)
         return self._longest[name]
 
     def changed(self) -> None:

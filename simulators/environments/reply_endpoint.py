@@ -98,7 +98,7 @@ class ReplyEndpoint:
         if self.judge is None:
             self.unjudged += 1
             return None
-        messages = [Message(one.role, (one.text, *one.pictures)) for one in request.messages]  # type: ignore[arg-type]
+        messages = [Message(message.role, (message.text, *message.pictures)) for message in request.messages]  # type: ignore[arg-type]
         try:
             return Answer(self.judge.ask(messages, threading.Event()).text)
         except (LabError, WaitCancelled):

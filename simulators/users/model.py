@@ -127,7 +127,7 @@ def user_messages(
     question_event = blinded(Asked(index=0, question=question, proposed=_NOTHING, before=screen), shows)
     assert isinstance(start_event, Started)
     assert isinstance(question_event, Asked)
-    steps = [step for one in history if isinstance(step := blinded(one, shows), Step)]
+    steps = [step for past_step in history if isinstance(step := blinded(past_step, shows), Step)]
     lines = [seat_words(start_event.task, start_event.persona), ""]
     lines += ["# Said so far", *(dialogue_lines(steps) or ["Nothing yet."]), ""]
     if "screens" in shows:
@@ -179,7 +179,7 @@ def screen_lines(screen: Observation) -> list[str]:
 
 def read_reply(text: str, *, proposal: bool) -> tuple[str, Literal["accept", "reject"] | None]:
     """The reply in a model's answer; `UnusableReply` where there is none, or a proposal is left undecided."""
-    answer = next((one for one in objects_in(text) if "text" in one or "decision" in one), None)
+    answer = next((candidate for candidate in objects_in(text) if "text" in candidate or "decision" in candidate), None)
     if answer is None:
         raise UnusableReply("there is no JSON object with a text in it")
     reply_text: Any = answer.get("text")

@@ -75,8 +75,8 @@ def error_value(message: str, kind: str, param: str | None = None, code: str | N
 
 def models_body() -> bytes:
     """What `GET /models` tells: whoever answers here is one model."""
-    one = {"id": "human", "object": "model", "created": 0, "owned_by": "hitlab"}
-    return encode({"object": "list", "data": [one]})
+    model = {"id": "human", "object": "model", "created": 0, "owned_by": "hitlab"}
+    return encode({"object": "list", "data": [model]})
 
 
 # -- chat completions --------------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ class ChatRequest(NamedTuple):
     @property
     def beginning(self) -> int:
         """Where the dialogue begins: the place of the first message that is not the system's."""
-        return next((at for at, one in enumerate(self.messages) if not one.is_system), len(self.messages))
+        return next((at for at, message in enumerate(self.messages) if not message.is_system), len(self.messages))
 
     @property
     def system_sha(self) -> str:
@@ -84,7 +84,7 @@ class ChatRequest(NamedTuple):
     @property
     def asked_from(self) -> int:
         """Where what is asked now begins: behind the last message that answered something."""
-        answers = [at for at, one in enumerate(self.messages) if one.role == "assistant"]
+        answers = [at for at, message in enumerate(self.messages) if message.role == "assistant"]
         return max(answers[-1] + 1 if answers else 0, self.beginning)
 
     @property
@@ -147,9 +147,9 @@ def read_chat(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
     if body.n not in (None, 1):
         raise LabError(BODY, f"field n: {body.n} answers are asked for, and a person gives one")
     _check_count(body.messages, "messages")
-    names = {call.id: call.function.name for one in body.messages for call in one.tool_calls or () if call.id}
+    names = {call.id: call.function.name for message in body.messages for call in message.tool_calls or () if call.id}
     return ChatRequest(
-        tuple(_message(one, f"messages[{at}]", names) for at, one in enumerate(body.messages)),
+        tuple(_message(message, f"messages[{at}]", names) for at, message in enumerate(body.messages)),
         body.model,
         session,
         _tools(tool.function for tool in body.tools or ()),

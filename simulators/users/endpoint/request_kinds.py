@@ -31,7 +31,7 @@ class JudgeRules(NamedTuple):
     patterns: tuple[Pattern, ...]
 
     def holds(self, system: str) -> bool:
-        return any(one.matches(system) for one in self.patterns)
+        return any(rule.matches(system) for rule in self.patterns)
 
 
 def judge_rules(more: list[str] | None = None) -> JudgeRules:

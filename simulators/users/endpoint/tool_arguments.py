@@ -50,7 +50,7 @@ def fields_of(tool: Tool) -> list[ToolField]:
     """The arguments of a function, those that are required first."""
     properties = tool.parameters.get("properties")
     required = tool.parameters.get("required")
-    needed = {one for one in required if isinstance(one, str)} if isinstance(required, list) else set[str]()
+    needed = {word for word in required if isinstance(word, str)} if isinstance(required, list) else set[str]()
     if not isinstance(properties, dict):
         return []
     fields = [_field(str(name), schema, str(name) in needed, tool) for name, schema in properties.items()]
@@ -99,7 +99,7 @@ def _options(schema: Mapping[str, Any]) -> tuple[str, ...]:
     values = schema.get("enum") if "enum" in schema else [schema["const"]] if "const" in schema else None
     if not isinstance(values, list) or not 0 < len(values) <= 100:
         return ()
-    return tuple(_shown(one) for one in values if one is not None)
+    return tuple(_shown(value) for value in values if value is not None)
 
 
 def _shown(value: Any) -> str:
@@ -127,7 +127,7 @@ def _value(tool: Tool, field: ToolField, text: str) -> Any:
             raise _wrong(tool, field, f"{none_of(text.strip(), field.options)}")
         schema = _resolved(tool.parameters["properties"][field.name], tool)
         values = schema["enum"] if "enum" in schema else [schema["const"]]
-        return next(one for one in values if _shown(one) == text.strip())
+        return next(option for option in values if _shown(option) == text.strip())
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
