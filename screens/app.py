@@ -236,8 +236,8 @@ class LabApp(Navigation):
             self._open_window()
         await self.enter(self.opening)
         self.theme_changed_signal.subscribe(self, self._keep_theme)
-        for lost in self._lost_keys:
-            self.notify(lost, title="Keymap", severity="warning", timeout=15, markup=False)
+        for sentence in self._lost_keys:
+            self.notify(sentence, title="Keymap", severity="warning", timeout=15, markup=False)
         self.call_after_refresh(self.fit)
 
     def _keep_theme(self, theme: Theme) -> None:
@@ -262,8 +262,8 @@ class LabApp(Navigation):
             self.action_window()
             return
 
-        def tell(seen: bool) -> None:  # what is written from several threads would be mixed
-            self.call_later(driver.tell_pictures, seen)
+        def tell(visible: bool) -> None:  # what is written from several threads would be mixed
+            self.call_later(driver.tell_pictures, visible)
 
         self.window = PictureWindow(tell)
         driver.show_pictures(self.window.address)
@@ -277,8 +277,8 @@ class LabApp(Navigation):
             self._show_on_page()
         address = self.window.address
         self.copy_to_clipboard(address)
-        opened = "opened, and copied" if open_in_browser(address) else "copied"
-        self.notify(f"{address}  ({opened})", title="Pictures in a browser", timeout=15, markup=False)
+        remark = "opened, and copied" if open_in_browser(address) else "copied"
+        self.notify(f"{address}  ({remark})", title="Pictures in a browser", timeout=15, markup=False)
 
     def _show_on_page(self) -> None:
         """Has a page that was opened just now show what is looked at; a phone that is live shows itself."""
@@ -299,8 +299,8 @@ class LabApp(Navigation):
 
         Textual's fields say it when they are typed into, not when they come up or move.
         """
-        typed = self.focused if self.screen_stack else None
-        at = getattr(typed, "cursor_screen_offset", None)
+        field = self.focused if self.screen_stack else None
+        at = getattr(field, "cursor_screen_offset", None)
         return at if isinstance(at, Offset) else self._cursor_position
 
     @cursor_position.setter
@@ -396,8 +396,8 @@ class LabApp(Navigation):
     def action_command_palette(self) -> None:
         """Opens the palette, once on each screen; one that is open in another room keeps the id."""
         if not isinstance(self.screen, CommandPalette):
-            taken = self._nodes._get_by_id(_PALETTE) is not None
-            self.push_screen(Palette(id=None if taken else _PALETTE))
+            has_palette = self._nodes._get_by_id(_PALETTE) is not None
+            self.push_screen(Palette(id=None if has_palette else _PALETTE))
 
     def _task_from_palette(self, name: str) -> None:
         """Runs a task that the palette names; what keeps it from running is told."""

@@ -27,6 +27,6 @@ class BrowserDriver(WebDriver):
         """Tells the server where this app's page of pictures is."""
         self.write_meta({"type": "pictures", "address": address})
 
-    def tell_pictures(self, seen: bool) -> None:
+    def tell_pictures(self, visible: bool) -> None:
         """Tells the server that there is something to look at on that page now, or nothing any more."""
-        self.write_meta({"type": "pictures", "seen": seen})
+        self.write_meta({"type": "pictures", "seen": visible})

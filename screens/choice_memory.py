@@ -22,10 +22,10 @@ def recall(node: DOMNode) -> LastChoices:
     return last_choices() if _keeps(node) else LastChoices()
 
 
-def remember(node: DOMNode, **changed: Any) -> None:
+def remember(node: DOMNode, **changes: Any) -> None:
     """Keeps what was chosen now."""
     if _keeps(node):
-        keep_choices(**changed)
+        keep_choices(**changes)
 
 
 def mark_of(*names: object) -> str:

@@ -24,13 +24,13 @@ class Crash(Exception):
     def _logged(self, error: BaseException) -> str:
         log = folder("cache") / "crash.log"
         trail = "".join(traceback.format_exception(error))
-        kept = "Every event up to here is in the file, and an open run can be resumed."
+        reassurance = "Every event up to here is in the file, and an open run can be resumed."
         try:
             log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             log.write_text(trail, encoding="utf-8", errors="backslashreplace")
         except OSError as refused:
-            return f"hitlab failed ({type(error).__name__}), and no log could be written ({refused}). {kept}"
-        return f"hitlab failed ({type(error).__name__}). {kept} What happened is in {log}"
+            return f"hitlab failed ({type(error).__name__}), and no log could be written ({refused}). {reassurance}"
+        return f"hitlab failed ({type(error).__name__}). {reassurance} What happened is in {log}"
 
     def __rich__(self) -> Panel:
         from rich.panel import Panel

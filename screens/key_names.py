@@ -26,8 +26,8 @@ def keys_of(node: DOMNode, binding_id: str) -> list[str]:
 
 
 def _moved(node: DOMNode) -> dict[str, str]:
-    moved: dict[str, str] = getattr(node.app, "moved_keys", {})
-    return moved
+    moved_keys: dict[str, str] = getattr(node.app, "moved_keys", {})
+    return moved_keys
 
 
 _usual: dict[str, str] = {}
@@ -91,5 +91,5 @@ def _give_back(widget: Widget) -> None:
 
 def written(key: str) -> str:
     """A key's name as people read it: `ctrl+x`, `?`, `F5`, `Enter`."""
-    *held, last = key.split("+") if len(key) > 1 else [key]
-    return "+".join([*held, _NAMED.get(last) or (last.upper() if _FUNCTION.fullmatch(last) else format_key(last))])
+    *modifiers, last = key.split("+") if len(key) > 1 else [key]
+    return "+".join([*modifiers, _NAMED.get(last) or (last.upper() if _FUNCTION.fullmatch(last) else format_key(last))])

@@ -90,8 +90,8 @@ def _stamp() -> str:
     """Another one as soon as a file of the screens is another."""
     root = Path(__file__).parent
     files = ((str(path), path.stat()) for path in sorted(root.rglob("*.py")))
-    known = [version("textual"), *(f"{path} {stat.st_mtime_ns} {stat.st_size}" for path, stat in files)]
-    return sha256("\n".join(known).encode()).hexdigest()[:16]
+    parts = [version("textual"), *(f"{path} {stat.st_mtime_ns} {stat.st_size}" for path, stat in files)]
+    return sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def _read_bindings() -> _Bindings:
@@ -100,11 +100,14 @@ def _read_bindings() -> _Bindings:
     for kind in _kinds():
         for binding in kind.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id:
-                one = NamedBinding(binding.id, binding.key, binding.description, binding.tooltip)
-                named_bindings_by_id.setdefault(binding.id, one)
+                named_binding = NamedBinding(binding.id, binding.key, binding.description, binding.tooltip)
+                named_bindings_by_id.setdefault(binding.id, named_binding)
     by_key: list[dict[str, list[str]]] = []
     for bindings in _maps():
-        stand = {key: [one.id for one in ones if one.id] for key, ones in bindings.key_to_bindings.items()}
+        stand = {
+            key: [named_binding.id for named_binding in ones if named_binding.id]
+            for key, ones in bindings.key_to_bindings.items()
+        }
         stand = {key: ids for key, ids in stand.items() if ids}
         if stand and stand not in by_key:
             by_key.append(stand)
@@ -115,24 +118,24 @@ def keymap_of(keymap: Mapping[str, str]) -> Keymap:
     """What a keymap of the settings comes to; a `LabError` where it names a binding or a key that is none."""
     if not keymap:
         return Keymap({}, ())
-    known, maps = _bindings()
+    bindings, maps = _bindings()
     for id, keys in keymap.items():
-        _check(id, keys, known)
-    moved = {id: _spelled(keys) for id, keys in keymap.items()}
-    moved |= {id: moved[other] for id, other in FOLLOWS.items() if other in moved and id not in moved}
-    kept: dict[str, str] = {}
-    lost: dict[str, str] = {}
+        _check(id, keys, bindings)
+    new_keys = {id: _spelled(keys) for id, keys in keymap.items()}
+    new_keys |= {id: new_keys[other] for id, other in FOLLOWS.items() if other in new_keys and id not in new_keys}
+    unmoved_keys: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     for by_key in maps:
         for others in by_key.values():
-            if not moved.keys().isdisjoint(others):
-                kept |= {other: known[other].keys for other in others if other not in moved}
-        lost |= _lost(by_key, moved, known)
-    return Keymap(moved | kept, tuple(lost.values()))
+            if not new_keys.keys().isdisjoint(others):
+                unmoved_keys |= {other: bindings[other].keys for other in others if other not in new_keys}
+        sentences |= _lost(by_key, new_keys, bindings)
+    return Keymap(new_keys | unmoved_keys, tuple(sentences.values()))
 
 
-def _check(id: str, keys: str, known: Mapping[str, NamedBinding]) -> None:
-    if id not in known:
-        problem = f"field keymap: {plain(id)!r} is no binding{suggestion(id, known)}"
+def _check(id: str, keys: str, bindings: Mapping[str, NamedBinding]) -> None:
+    if id not in bindings:
+        problem = f"field keymap: {plain(id)!r} is no binding{suggestion(id, bindings)}"
         raise LabError("settings", problem, "`hitlab keys` lists them.")
     for key in keys.split(","):
         if not _is_key(key.strip()):
@@ -141,8 +144,8 @@ def _check(id: str, keys: str, known: Mapping[str, NamedBinding]) -> None:
 
 
 def _is_key(key: str) -> bool:
-    *held, last = key.split("+") if len(key) > 1 else [key]
-    return last != "" and set(held) <= _HELD and (len(last) == 1 or last in _named_keys() or bool(character(last)))
+    *modifiers, last = key.split("+") if len(key) > 1 else [key]
+    return last != "" and set(modifiers) <= _HELD and (len(last) == 1 or last in _named_keys() or bool(character(last)))
 
 
 def _named_keys() -> frozenset[str]:
@@ -154,24 +157,24 @@ def _spelled(keys: str) -> str:
 
 
 def _lost(
-    by_key: Mapping[str, list[str]], moved: Mapping[str, str], known: Mapping[str, NamedBinding]
+    by_key: Mapping[str, list[str]], new_keys: Mapping[str, str], bindings: Mapping[str, NamedBinding]
 ) -> dict[str, str]:
     """Sentences by the id of each binding whose last key another is moved to, in one widget's bindings."""
-    taken = {key: id for id, keys in moved.items() for key in keys.split(",") if key in by_key}
+    moved_keys = {key: id for id, keys in new_keys.items() for key in keys.split(",") if key in by_key}
     here = {id for ids in by_key.values() for id in ids}
-    lost = {}
-    for key, id in taken.items():
+    sentences = {}
+    for key, id in moved_keys.items():
         for other in by_key[key]:
-            if id in here and other not in moved and set(known[other].keys.split(",")) <= set(taken):
-                lost[other] = f"{known[other].word} ({other}) has no key: {id} stands on {key}."
-    return lost
+            if id in here and other not in new_keys and set(bindings[other].keys.split(",")) <= set(moved_keys):
+                sentences[other] = f"{bindings[other].word} ({other}) has no key: {id} stands on {key}."
+    return sentences
 
 
 def _maps() -> Iterator[BindingsMap]:
     for kind in _kinds():
-        merged = getattr(kind, "_merged_bindings", None)
-        if merged is not None:
-            yield merged
+        bindings_map = getattr(kind, "_merged_bindings", None)
+        if bindings_map is not None:
+            yield bindings_map
 
 
 def _kinds() -> Iterator[type[DOMNode]]:
@@ -181,10 +184,10 @@ def _kinds() -> Iterator[type[DOMNode]]:
     for module in walk_packages(screens.__path__, "screens."):
         if not module.name.endswith(".__main__"):
             import_module(module.name)
-    left, seen = [DOMNode], set[type[DOMNode]]()
-    while left:
-        for kind in left.pop().__subclasses__():
+    queue, seen = [DOMNode], set[type[DOMNode]]()
+    while queue:
+        for kind in queue.pop().__subclasses__():
             if kind not in seen:
                 seen.add(kind)
-                left.append(kind)
+                queue.append(kind)
     yield from sorted((kind for kind in seen if kind.__module__.startswith("screens.")), key=str)

@@ -114,5 +114,5 @@ class LiveLauncher(Screen[None]):
 
     def _say(self, text: str) -> None:
         self._said = plain(text)
-        for shown in self.query("#door").results(Static):
-            shown.update(self._said)
+        for label in self.query("#door").results(Static):
+            label.update(self._said)

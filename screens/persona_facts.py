@@ -24,18 +24,18 @@ def outline(value: dict[str, Any], depth: int = 0) -> Iterator[tuple[int, str, s
     """
     stack: list[tuple[int, str, Any]] = [(depth, name_words(k), v) for k, v in reversed(_paired(value).items())]
     while stack:
-        level, name, held = stack.pop()
-        shown = name[:1].upper() + name[1:] if level == depth else name
-        if isinstance(held, dict) and held:
-            description, rest = _described(_paired(held))
+        level, name, fact = stack.pop()
+        label = name[:1].upper() + name[1:] if level == depth else name
+        if isinstance(fact, dict) and fact:
+            description, rest = _described(_paired(fact))
             line = _in_a_line(rest) if level > depth and not description else ""
-            yield level, shown, line or description
+            yield level, label, line or description
             stack.extend([] if line else [(level + 1, name_words(k), v) for k, v in reversed(rest.items())])
-        elif isinstance(held, list) and any(isinstance(item, dict | list) for item in held):
-            yield level, shown, ""
-            stack.extend((level + 1, *_numbered(n, v)) for n, v in reversed(list(enumerate(held, 1))))
+        elif isinstance(fact, list) and any(isinstance(item, dict | list) for item in fact):
+            yield level, label, ""
+            stack.extend((level + 1, *_numbered(n, v)) for n, v in reversed(list(enumerate(fact, 1))))
         else:
-            yield level, shown, _words(held)
+            yield level, label, _words(fact)
 
 
 def _paired(facts: dict[str, Any]) -> dict[str, Any]:
@@ -43,8 +43,8 @@ def _paired(facts: dict[str, Any]) -> dict[str, Any]:
     if not {"latitude", "longitude"} <= set(facts):
         return facts
     where = f"{_words(facts['latitude'])}, {_words(facts['longitude'])}"
-    pairs = (("position on the map", where) if key == "latitude" else (key, held) for key, held in facts.items())
-    return {key: held for key, held in pairs if key != "longitude"}
+    pairs = (("position on the map", where) if key == "latitude" else (key, value) for key, value in facts.items())
+    return {key: value for key, value in pairs if key != "longitude"}
 
 
 def _described(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -52,39 +52,39 @@ def _described(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     description = facts.get("description")
     if not isinstance(description, str) or not description:
         return "", facts
-    return _words(description), {key: held for key, held in facts.items() if key != "description"}
+    return _words(description), {key: value for key, value in facts.items() if key != "description"}
 
 
-def _numbered(number: int, held: Any) -> tuple[str, Any]:
+def _numbered(number: int, item: Any) -> tuple[str, Any]:
     """What an item of a list is called, by its own name if it has one, and the rest of it."""
-    if isinstance(held, dict) and isinstance(held.get("name"), str) and held["name"]:
-        return _words(held["name"]), {key: one for key, one in held.items() if key != "name"} or ""
-    return f"{number}", held
+    if isinstance(item, dict) and isinstance(item.get("name"), str) and item["name"]:
+        return _words(item["name"]), {key: value for key, value in item.items() if key != "name"} or ""
+    return f"{number}", item
 
 
 def _in_a_line(facts: dict[str, Any]) -> str:
     """A few short facts one after the other; empty where they are many, long, or hold more."""
-    if any(isinstance(held, dict) or _many(held) for held in facts.values()):
+    if any(isinstance(value, dict) or _many(value) for value in facts.values()):
         return ""
-    words = [(name_words(key), _words(held)) for key, held in facts.items()]
-    if any(len(held) > _SHORT for _, held in words):
+    words = [(name_words(key), _words(value)) for key, value in facts.items()]
+    if any(len(value) > _SHORT for _, value in words):
         return ""
-    line = "; ".join(f"{key}: {held}" for key, held in words)
+    line = "; ".join(f"{key}: {value}" for key, value in words)
     return line if len(line) <= _LINE else ""
 
 
-def _many(held: Any) -> bool:
-    return isinstance(held, list) and any(isinstance(item, dict | list) for item in held)
+def _many(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(item, dict | list) for item in value)
 
 
-def _words(held: Any) -> str:
+def _words(value: Any) -> str:
     """A value as a person reads it."""
-    if isinstance(held, bool) or held is None:
-        return "not told" if held is None else "yes" if held else "no"
-    if not isinstance(held, list):
-        text = plain(str(held), lines=False)
+    if isinstance(value, bool) or value is None:
+        return "not told" if value is None else "yes" if value else "no"
+    if not isinstance(value, list):
+        text = plain(str(value), lines=False)
         return text.replace("_", " ") if _KEY.fullmatch(text) else text
-    items = [_words(item) for item in held]
+    items = [_words(item) for item in value]
     if len(items) > 2 and items in [_DAYS[a : a + len(items)] for a in range(len(_DAYS))]:
         return f"{items[0]} to {items[-1]}"
     if len(items) == 2 and all(_TIME.fullmatch(item) for item in items):

@@ -87,8 +87,8 @@ class PictureWindow:
 
     def show(self, image: bytes | None, size: Point | None, caption: str, marks: Sequence[PhoneMark] = ()) -> None:
         """Shows a stored picture (PNG or JPEG bytes) with marks in the phone's pixels; without one the caption."""
-        made = (image, "image/jpeg" if image[:2] == b"\xff\xd8" else "image/png") if image is not None else None
-        self._put(made and (lambda: made), size, caption, tuple(marks))
+        picture = (image, "image/jpeg" if image[:2] == b"\xff\xd8" else "image/png") if image is not None else None
+        self._put(picture and (lambda: picture), size, caption, tuple(marks))
 
     def show_frame(self, frame: Frame, caption: str = "") -> None:
         """Shows a live picture; pages are told of one a few times a second at most, and of the last one always."""
@@ -96,15 +96,15 @@ class PictureWindow:
 
     def mark(self, marks: Sequence[PhoneMark]) -> None:
         """Draws these marks over the picture instead of those before."""
-        shown = self._shown
-        if tuple(marks) != shown.marks:
-            self._put(shown.picture, shown.size, shown.caption, tuple(marks))
+        page = self._shown
+        if tuple(marks) != page.marks:
+            self._put(page.picture, page.size, page.caption, tuple(marks))
 
     def ask_region(self, take: Callable[[Region], None] | None) -> None:
         """From now on the next drag on the page is a region, and is given to `take`, on a thread; None: no longer."""
-        shown = self._shown
-        if take is not shown.take:
-            self._put(shown.picture, shown.size, shown.caption, shown.marks, take=take)
+        page = self._shown
+        if take is not page.take:
+            self._put(page.picture, page.size, page.caption, page.marks, take=take)
 
     def hide(self) -> None:
         """Shows nothing: what comes next has no phone, or hides it."""
@@ -133,8 +133,8 @@ class PictureWindow:
         take: Callable[[Region], None] | Literal["as before"] | None = "as before",
     ) -> None:
         with self._change:
-            taken = self._shown.take if take == "as before" else take
-            self._shown = WindowPage(self._shown.number + 1, picture, size, plain(caption), marks, taken)
+            taker = self._shown.take if take == "as before" else take
+            self._shown = WindowPage(self._shown.number + 1, picture, size, plain(caption), marks, taker)
             self._pace = pace
             self._change.notify_all()
         if picture is not None:
@@ -163,44 +163,44 @@ class PictureWindow:
         """What is shown once it is newer than that number, or after a while as it is."""
         end = time.monotonic() + _WAIT
         with self._change:
-            while self._shown.number <= than and not self._closed and (left := end - time.monotonic()) > 0:
-                self._change.wait(left)
-            while not self._closed and (left := self._told + self._pace - time.monotonic()) > 0:
-                self._change.wait(left)
-            shown, self._told = self._shown, time.monotonic()
+            while self._shown.number <= than and not self._closed and (seconds_left := end - time.monotonic()) > 0:
+                self._change.wait(seconds_left)
+            while not self._closed and (seconds_left := self._told + self._pace - time.monotonic()) > 0:
+                self._change.wait(seconds_left)
+            page, self._told = self._shown, time.monotonic()
         return {
-            "number": shown.number,
-            "picture": shown.picture is not None,
-            "size": shown.size,
-            "caption": shown.caption,
-            "marks": [{"kind": m.kind, "at": m.at, "to": m.to, "label": plain(m.label)} for m in shown.marks],
-            "asks": shown.take is not None,
+            "number": page.number,
+            "picture": page.picture is not None,
+            "size": page.size,
+            "caption": page.caption,
+            "marks": [{"kind": m.kind, "at": m.at, "to": m.to, "label": plain(m.label)} for m in page.marks],
+            "asks": page.take is not None,
             "over": self._closed,
         }
 
     def dragged(self, body: bytes) -> bool:
         """Takes a region that a page sends; False where none is asked for, it is none, or of another picture."""
-        shown = self._shown
+        page = self._shown
         try:
-            sent = msgspec.json.decode(body, type=DraggedRegion)
+            region = msgspec.json.decode(body, type=DraggedRegion)
         except (msgspec.DecodeError, ValueError):
             return False
-        left, top, right, bottom = sent.box
-        if shown.take is None or shown.size is None or sent.number != shown.number:
+        left, top, right, bottom = region.box
+        if page.take is None or page.size is None or region.number != page.number:
             return False
-        if not (0 <= left < right <= shown.size[0] and 0 <= top < bottom <= shown.size[1]):
+        if not (0 <= left < right <= page.size[0] and 0 <= top < bottom <= page.size[1]):
             return False
-        shown.take(sent.box)
+        page.take(region.box)
         return True
 
     def picture(self) -> tuple[bytes, str] | None:
         """The newest picture's bytes and type."""
-        shown, made = self._shown, self._made
-        if shown.picture is None:
+        page, cache = self._shown, self._made
+        if page.picture is None:
             return None
-        if made is None or made[0] != shown.number:
-            self._made = made = shown.number, shown.picture()
-        return made[1]
+        if cache is None or cache[0] != page.number:
+            self._made = cache = page.number, page.picture()
+        return cache[1]
 
 
 class _Server(ThreadingHTTPServer):
@@ -245,8 +245,8 @@ def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
             elif rest == "now":
                 than = query.removeprefix("after=")
                 self._answer(encode(window.newer(int(than) if re.fullmatch("[0-9]{1,15}", than) else -1)))
-            elif rest == "picture" and (made := window.picture()) is not None:
-                self._answer(*made)
+            elif rest == "picture" and (picture := window.picture()) is not None:
+                self._answer(*picture)
             else:
                 self.send_error(404)
 

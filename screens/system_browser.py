@@ -14,9 +14,9 @@ def open_in_browser(address: str) -> bool:
     A browser that would run in the terminal is never begun: the lab is there.
     """
     opener = "open" if sys.platform == "darwin" else "xdg-open"
-    seen = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    display = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     program = shutil.which(opener)
-    if not seen or program is None or os.environ.get("SSH_CONNECTION"):
+    if not display or program is None or os.environ.get("SSH_CONNECTION"):
         return False
     try:
         subprocess.Popen(

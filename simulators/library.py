@@ -49,11 +49,11 @@ def practice_tasks() -> dict[str, Path]:
 
 def practice_task(name: str) -> tuple[Task, Path]:
     """A practice task, and the script that answers in it; a `LabError` where there is none of that name."""
-    known = practice_tasks()
-    if name not in known:
-        problem = f"there is none of that name{suggestion(name, known)}"
-        raise LabError(f"practice task {name!r}", problem, f"There are {', '.join(known)}.")
-    return on_their_phone(load_task(known[name])), known[name].with_name(f"{name}{_SCRIPT}.yaml")
+    paths = practice_tasks()
+    if name not in paths:
+        problem = f"there is none of that name{suggestion(name, paths)}"
+        raise LabError(f"practice task {name!r}", problem, f"There are {', '.join(paths)}.")
+    return on_their_phone(load_task(paths[name])), paths[name].with_name(f"{name}{_SCRIPT}.yaml")
 
 
 def task(name_or_path: str) -> Task:
@@ -118,14 +118,14 @@ def script(name_or_path: str) -> Script:
     return load_script(_find("script", name_or_path, scripts()))
 
 
-def _find(kind: str, name_or_path: str, known: dict[str, Path]) -> Path:
+def _find(kind: str, name_or_path: str, paths: dict[str, Path]) -> Path:
     """A built-in name before a file of that name, so that no stray file in the working folder changes a run."""
-    if name_or_path in known:
-        return known[name_or_path]
+    if name_or_path in paths:
+        return paths[name_or_path]
     path = Path(name_or_path)
     if path.exists():
         return path
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         raise LabError(f"{kind} file {name_or_path}", "is not there")
-    problem = f"there is none of that name{suggestion(name_or_path, known)}"
+    problem = f"there is none of that name{suggestion(name_or_path, paths)}"
     raise LabError(f"{kind} {name_or_path!r}", problem, _LISTED[kind])

@@ -57,22 +57,22 @@ class World(NamedTuple):
 
     def state(self, state: dict[str, Any]) -> dict[str, Any]:
         """A phone's whole state, with the task's overlay laid before."""
-        changed: dict[str, Any] = self._value(state, money=False)
-        return changed
+        varied_state: dict[str, Any] = self._value(state, money=False)
+        return varied_state
 
     def _struct(self, value: T, kind: type[T]) -> T:
         plain = msgspec.to_builtins(value)
-        changed = self._value(plain, money=False)
+        varied = self._value(plain, money=False)
         if kind is not Persona:
-            changed["id"] = plain["id"]
-        return decode(encode(changed), kind, f"a varied {kind.__name__.lower()}")
+            varied["id"] = plain["id"]
+        return decode(encode(varied), kind, f"a varied {kind.__name__.lower()}")
 
     def _value(self, value: Any, *, money: bool) -> Any:
         match value:
             case dict():
-                paid = str(value.get("path", "")).rpartition(".")[2] in _MONEY
+                is_price = str(value.get("path", "")).rpartition(".")[2] in _MONEY
                 return {
-                    self._text(key): self._value(inner, money=money or paid or key in _MONEY)
+                    self._text(key): self._value(inner, money=money or is_price or key in _MONEY)
                     for key, inner in value.items()
                 }
             case list() | tuple():
@@ -84,12 +84,12 @@ class World(NamedTuple):
         return value
 
     def _text(self, text: str) -> str:
-        named = _pattern(tuple(self.names)).sub(lambda m: self.names[m[0]], text) if self.names else text
-        return _AMOUNT.sub(lambda m: self._amount(m[1]), named)
+        renamed_text = _pattern(tuple(self.names)).sub(lambda m: self.names[m[0]], text) if self.names else text
+        return _AMOUNT.sub(lambda m: self._amount(m[1]), renamed_text)
 
     def _amount(self, text: str) -> str:
-        changed = self.price(float(text))
-        return f"{changed:.0f}" if "." not in text and changed == int(changed) else f"{changed:.2f}"
+        price = self.price(float(text))
+        return f"{price:.0f}" if "." not in text and price == int(price) else f"{price:.2f}"
 
     def price(self, price: float) -> float:
         """An amount in this world; what was dearer stays dearer."""
@@ -115,12 +115,12 @@ def groups() -> tuple[Group, ...]:
     group_list: list[Group] = []
     for path in sorted(_HERE.glob("*.yaml")):
         what = f"renames file {path}"
-        read: list[Group] = convert(read_yaml(read_file(path, what), what).value, list[Group], what)
-        for number, group in enumerate(read):
+        file_groups: list[Group] = convert(read_yaml(read_file(path, what), what).value, list[Group], what)
+        for number, group in enumerate(file_groups):
             lengths = {len(others) for others in group.values()}
             if len(lengths) != 1 or 0 in lengths:
                 raise LabError(what, f"group {number + 1}: its names have not all the same number of others")
-        group_list += read
+        group_list += file_groups
     return tuple(group_list)
 
 

@@ -124,9 +124,9 @@ class AdjudicateScreen(Screen[None]):
 
         try:
             session.check()
-            studied = gathered(self.store, session.study)
-            queue = session.queue(studied)
-            self.post_message(self.Read(session.study, queue, {unit.id: unit for unit in studied.units}))
+            study_data = gathered(self.store, session.study)
+            queue = session.queue(study_data)
+            self.post_message(self.Read(session.study, queue, {unit.id: unit for unit in study_data.units}))
         except LabError as error:
             self.post_message(Failed(error))
 
@@ -148,7 +148,7 @@ class AdjudicateScreen(Screen[None]):
         if self.session is None or self._queue is None:
             return
         rows = [*self._queue.open, *self._queue.settled]
-        rows = [one for one in rows if self.field in ("", one.spot.field)]
+        rows = [row for row in rows if self.field in ("", row.spot.field)]
         self.disputes.show(rows, self._units, self.session.way)
 
     def _empty(self, waiting: int) -> str:
@@ -204,8 +204,12 @@ class AdjudicateScreen(Screen[None]):
     def action_at_once(self) -> None:
         """Asks which of the items that are listed are settled at once."""
         if self.session is not None:
-            still = [one for one in self.disputes.rows if one.settled is None]
-            others = [] if self._queue is None else [one for one in self._queue.open if one.spot.field != self.field]
+            still = [dispute for dispute in self.disputes.rows if dispute.settled is None]
+            others = (
+                []
+                if self._queue is None
+                else [dispute for dispute in self._queue.open if dispute.spot.field != self.field]
+            )
             self.at_once.open(self.session, [*still, *(others if self.field else ())], self.field)
             self.refresh_bindings()
 
@@ -224,8 +228,8 @@ class AdjudicateScreen(Screen[None]):
     def _batch_settled(self, message: BatchPane.Settled) -> None:
         message.stop()
         self.at_once.close()
-        left = f" Left open: {message.left}." if message.left else ""
-        words = with_keys(self, f"{message.count:,} settled.{left} {{adjudicate.undo_batch}} takes them back.")
+        open_words = f" Left open: {message.left}." if message.left else ""
+        words = with_keys(self, f"{message.count:,} settled.{open_words} {{adjudicate.undo_batch}} takes them back.")
         self.notify(words, timeout=6, markup=False)
         self.to_queue()
         if self.session is not None:
@@ -301,9 +305,9 @@ class AdjudicateScreen(Screen[None]):
         dispute, session = self._current, self.session
         assert dispute is not None
         assert session is not None
-        settled = session.store.adjudications.settled(session.study, dispute.unit).get((dispute.unit, dispute.spot))
+        settlement = session.store.adjudications.settled(session.study, dispute.unit).get((dispute.unit, dispute.spot))
         at = self.disputes.cursor
-        self.disputes.rows[at] = dispute._replace(settled=settled)
+        self.disputes.rows[at] = dispute._replace(settled=settlement)
         self.disputes.changed()
         self.notify("It is open again." if message.withdrawn else "Settled.", timeout=3, markup=False)
         after = [*range(at + 1, self.disputes.count), *range(at)]
@@ -322,11 +326,11 @@ class AdjudicateScreen(Screen[None]):
 
     # -- painting --------------------------------------------------------------------------------------------
 
-    def mode(self, shown: Literal["queue", "case"]) -> None:
+    def mode(self, view: Literal["queue", "case"]) -> None:
         """The queue, or an item, is seen."""
-        self.shown = shown
-        self.set_class(shown == "queue", "-queue")
-        self.set_class(shown == "case", "-case")
+        self.shown = view
+        self.set_class(view == "queue", "-queue")
+        self.set_class(view == "case", "-case")
         self.refresh_bindings()
 
     def renew(self) -> None:
@@ -356,8 +360,8 @@ class AdjudicateScreen(Screen[None]):
         if action in ("back", "copy"):
             return True
         if action in ("at_once", "filter", "undo_batch"):
-            shown = self.shown == "queue" and not self.at_once.display and self.session is not None
-            return shown and (action != "at_once" or any(row.settled is None for row in self.disputes.rows))
+            at_queue = self.shown == "queue" and not self.at_once.display and self.session is not None
+            return at_queue and (action != "at_once" or any(row.settled is None for row in self.disputes.rows))
         return self.shown == "case" and not self.pane.menu.display
 
     def action_turn(self, by: int) -> None:

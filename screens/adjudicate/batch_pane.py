@@ -97,12 +97,12 @@ class BatchPane(Vertical):
     def open(self, session: AdjudicationSession, disputes: Sequence[DisputedPlace], field: str) -> None:
         """Asks which of the open items are settled; `disputes` are all of them, `field` the question shown alone."""
         self.session, self._disputes, self._scope = session, disputes, BatchScope(field)
-        shown = [one for one in disputes if field in ("", one.spot.field)]
-        most = sum(one.majority is not None for one in shown)
-        nearly = sum(one.all_but_one for one in shown)
+        in_scope = [dispute for dispute in disputes if field in ("", dispute.spot.field)]
+        most = sum(dispute.majority is not None for dispute in in_scope)
+        nearly = sum(dispute.all_but_one for dispute in in_scope)
         entries = [
-            MenuEntry("majority", f"by what most say: {most:,} of {len(shown):,}"),
-            MenuEntry("nearly", f"only where all but one agree: {nearly:,} of {len(shown):,}"),
+            MenuEntry("majority", f"by what most say: {most:,} of {len(in_scope):,}"),
+            MenuEntry("nearly", f"only where all but one agree: {nearly:,} of {len(in_scope):,}"),
         ]
         if raters_of(session):
             entries.append(MenuEntry("rater", "by one rater's answers ..."))
@@ -186,7 +186,7 @@ class BatchPane(Vertical):
         self.says.say(Content(self._what))
         choices = reason_choices(self.session.way)
         self.options.show(choices)
-        presets = [one.value for one in choices]
+        presets = [choice.value for choice in choices]
         self.line.open("Why are they so?", "", "one reason for all of them, in a sentence", presets=presets)
 
     @property
@@ -195,15 +195,15 @@ class BatchPane(Vertical):
         assert self._batch is not None
         count = len(self._batch.rulings)
         by = f"as {self._batch.scope.rater} says" if self._batch.scope.rater else "as most say"
-        left = f"; left open: {self._batch.left_words}" if self._batch.left else ""
-        return f"{count:,} {'item is' if count == 1 else 'items are'} settled {by}{left}."
+        open_words = f"; left open: {self._batch.left_words}" if self._batch.left else ""
+        return f"{count:,} {'item is' if count == 1 else 'items are'} settled {by}{open_words}."
 
     @on(AnswerOptions.Picked)
     def _clicked(self, message: AnswerOptions.Picked) -> None:
         message.stop()
-        for one in self.options.choices:
-            if one.key == message.key:
-                self.line.write(one.value)
+        for choice in self.options.choices:
+            if choice.key == message.key:
+                self.line.write(choice.value)
                 self.line.focus()
 
     @on(AnswerLine.Left)
@@ -235,7 +235,7 @@ class BatchPane(Vertical):
     def _keep(self, session: AdjudicationSession, batch: Batch, reason: str) -> None:
         """Settles them, all or none."""
         try:
-            settled = settle_batch(session, batch, reason)
-            self.post_message(self.Settled(len(settled), batch.left_words))
+            settlements = settle_batch(session, batch, reason)
+            self.post_message(self.Settled(len(settlements), batch.left_words))
         except LabError as error:
             self.post_message(Failed(error))

@@ -155,14 +155,16 @@ class SettlePane(Vertical):
         self._show(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
         many = way_of(self.item) == "many"
         choices = self.way.choices(self.item) if self.by_digits and not self.case.closed else []
-        standing = {one.key for one in choices if self.draft.value is not None and one.value == self.draft.value}
-        standing |= keys_of_set(choices, self.draft.value) if many else set()
+        marked_keys = {
+            choice.key for choice in choices if self.draft.value is not None and choice.value == self.draft.value
+        }
+        marked_keys |= keys_of_set(choices, self.draft.value) if many else set()
         says = (
             ""
             if choices or self.case.closed
             else with_keys(self, f"{{adjudicate.type}}: type {hint_of(self.item.field)}")
         )
-        self.options.show(choices, (), standing, says, many=many)
+        self.options.show(choices, (), marked_keys, says, many=many)
         self.wrong.say(Content.styled(wrong, ERROR))
         self.post_message(self.Turned())
 
@@ -212,7 +214,7 @@ class SettlePane(Vertical):
     def type(self, what: Typing, title: str, words: str = "", hint: str = "", *, selected: bool = False) -> None:
         """Opens the line; words that are `selected` are replaced by what is typed."""
         self.typing = what
-        presets = [one.value for one in reason_choices(self.way)] if what == "reason" else []
+        presets = [choice.value for choice in reason_choices(self.way)] if what == "reason" else []
         self.set_class(bool(presets), "-reason")
         self.line.open(title, words, hint, selected=selected, presets=presets)
         self.refresh_bindings()
@@ -268,7 +270,7 @@ class SettlePane(Vertical):
         if not choices:
             self.type("value", self.item.field.id, str(digit), hint_of(self.item.field))
             return
-        choice = next((one for one in choices if one.key.lstrip("0") == str(digit)), None)
+        choice = next((option for option in choices if option.key.lstrip("0") == str(digit)), None)
         if choice is None:
             self.renew(f"There is no answer {digit}.")
         else:
@@ -277,7 +279,7 @@ class SettlePane(Vertical):
     @on(AnswerOptions.Picked)
     def _picked(self, message: AnswerOptions.Picked) -> None:
         message.stop()
-        choice = next((one for one in self.options.choices if one.key == message.key), None)
+        choice = next((option for option in self.options.choices if option.key == message.key), None)
         if choice is not None and self.typing == "reason":
             self.line.write(choice.value)
             self.line.focus()
@@ -287,8 +289,8 @@ class SettlePane(Vertical):
     def _turn(self, value: Any) -> None:
         """An option is right; of many options it is one of those that are, or is left out again."""
         if way_of(self.item) == "many":
-            chosen = self.draft.value if isinstance(self.draft.value, list) else None
-            value = turned(self.item, chosen, value)
+            selection = self.draft.value if isinstance(self.draft.value, list) else None
+            value = turned(self.item, selection, value)
         self.choose(value)
 
     def choose(self, value: Any, missing: Missing | None = None, means: Means | None = None) -> None:
@@ -332,7 +334,7 @@ class SettlePane(Vertical):
             self.type("now", f"{voice.called} changed to", "", hint_of(self.item.field))
             return
         stayed = [MenuEntry(_STAYED, "did not change their mind")] if voice.mask in self.draft.moves else []
-        entries = [MenuEntry(f"now {at}", one.says) for at, one in enumerate(choices)]
+        entries = [MenuEntry(f"now {at}", move.says) for at, move in enumerate(choices)]
         self.menu.open(f"{voice.called} changed to", [*entries, *stayed])
         self.post_message(self.Turned())
 
@@ -425,7 +427,7 @@ class SettlePane(Vertical):
         if not colon and " " in words:
             code, why = "", words
         mask, now = self._moving
-        voice = next(one for one in self.voices.rows if one.mask == mask)
+        voice = next(row for row in self.voices.rows if row.mask == mask)
         was = voice.said.reason_missing or voice.said.value
         self.draft.moves[mask] = replace(Move(mask, was, now), code=code.strip(), why=why.strip())
         self.draft.means = "discussion"

@@ -45,10 +45,10 @@ class SettlementDraft:
 
 def item_at(protocol: Protocol, unit: Unit, spot: FieldReference) -> SheetItem:
     """A place as a line of the sheet would be about it."""
-    asked = protocol.field(spot.field)
-    assert asked is not None
+    question = protocol.field(spot.field)
+    assert question is not None
     numbers = {target.id: number for number, target in enumerate(unit.targets, 1)}
-    return SheetItem(spot, asked, target_of(unit, spot.target), numbers.get(spot.target, 0))
+    return SheetItem(spot, question, target_of(unit, spot.target), numbers.get(spot.target, 0))
 
 
 def answer_words(way: Wording, item: SheetItem, value: Any, missing: str | None) -> str:
@@ -75,10 +75,12 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
     The run is named by its id, or by its `number` in the study where there is less room.
     """
     item = item_at(way.protocol, unit, dispute.spot)
-    done = dispute.settled
-    sign, style = ("✓", SUCCESS) if done is not None else ("≠", WARNING)
-    moved = rounded(dispute.moves, 3) if dispute.moves is not None else "-"
-    answers = settled_words(way, item, done.what) if done is not None else counts_words(way, item, dispute.counts)
+    settlement = dispute.settled
+    sign, style = ("✓", SUCCESS) if settlement is not None else ("≠", WARNING)
+    shift = rounded(dispute.moves, 3) if dispute.moves is not None else "-"
+    answers = (
+        settled_words(way, item, settlement.what) if settlement is not None else counts_words(way, item, dispute.counts)
+    )
     columns = _columns(way.protocol, width)
     run = one_line(short_id(unit.id), _ID) if columns[0] == _ID else f"#{number}"
     names = zip((run, one_line(_called(way, item.field), max(1, columns[1]))), columns, strict=True)
@@ -87,7 +89,7 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
     right = min(Content(answers).cell_length, room * 5 // 8)
     left = Content(one_line(way.title(item), 300)).truncate(max(1, room - right - 2), ellipsis=True, pad=True)
     text = Content(answers).truncate(right, ellipsis=True, pad=True).plain
-    return Content.assemble((f"{sign} ", style), (first, MUTED), left, "  ", (text, "bold"), (f"{moved:>8}", MUTED))
+    return Content.assemble((f"{sign} ", style), (first, MUTED), left, "  ", (text, "bold"), (f"{shift:>8}", MUTED))
 
 
 _ID = 17
@@ -109,13 +111,16 @@ def queue_heading(way: Wording, width: int) -> Content:
 
 def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...]) -> str:
     """How many said what, the most frequent first."""
-    return ", ".join(so_many(one.people, answer_words(way, item, one.value, one.reason)) for one in counts)
+    return ", ".join(
+        so_many(answer_count.people, answer_words(way, item, answer_count.value, answer_count.reason))
+        for answer_count in counts
+    )
 
 
 def question_words(way: Wording, id: str) -> str:
     """A question in a word or two; empty for none."""
-    asked = way.protocol.field(id)
-    return "" if asked is None else _called(way, asked)
+    question = way.protocol.field(id)
+    return "" if question is None else _called(way, question)
 
 
 def settled_words(way: Wording, item: SheetItem, what: Settlement) -> str:
@@ -128,8 +133,8 @@ _MEANS: Mapping[Means, str] = {
 }  # fmt: skip
 
 
-def _called(way: Wording, asked: Field) -> str:
-    return plain(way.protocol.word(way.locale, f"{asked.id}.says", asked.shown), lines=False)
+def _called(way: Wording, question: Field) -> str:
+    return plain(way.protocol.word(way.locale, f"{question.id}.says", question.shown), lines=False)
 
 
 # -- one item ----------------------------------------------------------------------------------------------------
@@ -148,7 +153,7 @@ def case_words(way: Wording, case: ItemAnswers) -> Content:
     return Content.assemble(*parts)
 
 
-def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, moved: Move | None, width: int) -> Content:
+def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, move: Move | None, width: int) -> Content:
     """One rater's answer in a line: a letter, the answer, its step, flags, how sure, whether there is a note."""
     item = item_at(way.protocol, case.unit, case.spot)
     answer, label = voice.said, voice.said.label
@@ -160,8 +165,8 @@ def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, moved: Mov
         words.append(f"{round(label.confidence * 4) + 1}/5")
     if label is not None and (label.note or label.cites):
         words.append("✎")
-    if moved is not None:
-        words.append(f"→ {answer_words(way, item, moved.now, None)}")
+    if move is not None:
+        words.append(f"→ {answer_words(way, item, move.now, None)}")
     return Content.assemble((f"{voice.called:<3} ", MUTED), one_line(" ".join(words), max(8, width)))
 
 

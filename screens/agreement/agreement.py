@@ -175,7 +175,7 @@ class AgreementScreen(Screen[None]):
     def lay_out(self) -> None:
         """Shows the numbers as they are chosen to be seen now."""
         view = self.view
-        if not any(rows.of_people(one) is (view.whose == "people") for one in self.agreements):
+        if not any(rows.of_people(agreement) is (view.whose == "people") for agreement in self.agreements):
             view = view._replace(whose="people")
         if view.statistic and view.statistic not in rows.statistics(self.agreements, view):
             view = view._replace(statistic="")
@@ -190,9 +190,9 @@ class AgreementScreen(Screen[None]):
 
     def _choose(self) -> None:
         """Asks for pairs and grid of the number under the cursor, where they are not those that are shown."""
-        one = self.fields.current
-        judges = rows.same_number(self.fields.rows, one) if one and self.view.whose == "judges" else None
-        self.beneath.choose(one, judges)
+        agreement = self.fields.current
+        judges = rows.same_number(self.fields.rows, agreement) if agreement and self.view.whose == "judges" else None
+        self.beneath.choose(agreement, judges)
 
     @on(AgreementComputation.Drawn)
     def _drawn(self, message: AgreementComputation.Drawn) -> None:
@@ -213,10 +213,10 @@ class AgreementScreen(Screen[None]):
         if study is None:
             title.say(Content("Agreement"))
         else:
-            read = f"   {self._read}" if self._read else ""
-            title.say(Content(f"Agreement   {one_line(study.name, 40)}{read}   {one_line(study.title, 60)}"))
-        one = self.fields.current
-        sentence = self._nothing() or (words.in_full(one) if one is not None else "")
+            extent = f"   {self._read}" if self._read else ""
+            title.say(Content(f"Agreement   {one_line(study.name, 40)}{extent}   {one_line(study.title, 60)}"))
+        agreement = self.fields.current
+        sentence = self._nothing() or (words.in_full(agreement) if agreement is not None else "")
         if self.has_class("-listing"):
             sentence = self.items.says()
         self.query_one("#agreement-said", StatusLine).say(Content(sentence))
@@ -280,16 +280,16 @@ class AgreementScreen(Screen[None]):
     def _chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         lines = cast("FieldNumbers | RaterPairs", message.lines)
-        one = lines.current
-        if one is not None:
-            self._list(Ask(one.field, *rows.raters_of(one), listed=True))
+        agreement = lines.current
+        if agreement is not None:
+            self._list(Ask(agreement.field, *rows.raters_of(agreement), listed=True))
 
     @on(Confusion.Chosen)
     def _cell_chosen(self, message: Confusion.Chosen) -> None:
         message.stop()
-        asked = self.beneath.asked
-        if asked is not None:
-            self._list(Ask(asked.field, asked.one, asked.other, True, (message.down, message.across)))
+        ask = self.beneath.asked
+        if ask is not None:
+            self._list(Ask(ask.field, ask.one, ask.other, True, (message.down, message.across)))
 
     def _list(self, ask: Ask) -> None:
         self._left = self.focused
@@ -366,8 +366,8 @@ class AgreementScreen(Screen[None]):
 
     def action_statistic(self, by: int) -> None:
         """One statistic alone, the next or the one before, at last all of them."""
-        named = ["", *rows.statistics(self.agreements, self.view)]
-        self.view = self.view._replace(statistic=_after(named, self.view.statistic, by))
+        statistics = ["", *rows.statistics(self.agreements, self.view)]
+        self.view = self.view._replace(statistic=_after(statistics, self.view.statistic, by))
         self.lay_out()
 
     def action_bootstrap(self) -> None:
@@ -383,19 +383,19 @@ class AgreementScreen(Screen[None]):
 
     def action_plan(self) -> None:
         """Opens the planner for the number under the cursor, or closes it."""
-        one = self.fields.current
+        agreement = self.fields.current
         if self.planner.opened:
             self._leave_plan()
-        elif one is not None:
+        elif agreement is not None:
             self.add_class("-planning")
-            self.planner.open(one)
+            self.planner.open(agreement)
             self.tell()
 
     def action_copy(self) -> None:
         """Copies the number under the cursor in words."""
-        one = self.fields.current
-        if one is not None:
-            self.app.copy_to_clipboard(words.whole(one))
+        agreement = self.fields.current
+        if agreement is not None:
+            self.app.copy_to_clipboard(words.whole(agreement))
             self.notify("The number is copied, with all it rests on.", markup=False)
 
     def action_move(self, by: int) -> None:
@@ -411,8 +411,8 @@ class AgreementScreen(Screen[None]):
             self._leave_plan()
         elif self.has_class("-listing"):
             self.remove_class("-listing")
-            left = self._left
-            self.set_focus(left if left is not None and left.display else self.fields)
+            last_focus = self._left
+            self.set_focus(last_focus if last_focus is not None and last_focus.display else self.fields)
             self.tell()
         else:
             raise SkipAction

@@ -17,23 +17,23 @@ MOST_GRIDS = 1_000
 """Grids that are made before anybody asks: with many raters there are more pairs than anybody looks at."""
 
 
-def pairs_of(studied: StudyData, field: str) -> list[Agreement]:
+def pairs_of(study_data: StudyData, field: str) -> list[Agreement]:
     """Each two people's numbers in a field; none where it has none."""
 
     def made() -> list[Agreement]:
         try:
-            return by_pairs(studied, field)
+            return by_pairs(study_data, field)
         except LabError:
             return []
 
-    pairs: list[Agreement] = studied.once(("pairs", field, studied.how), made)
+    pairs: list[Agreement] = study_data.once(("pairs", field, study_data.how), made)
     return pairs
 
 
-def drawn(studied: StudyData, field: str, one: str = "", other: str = "") -> AnswerGrid:
+def drawn(study_data: StudyData, field: str, one: str = "", other: str = "") -> AnswerGrid:
     """Which answers came together, or why there is no grid of them."""
     try:
-        grid = confusion(studied, field, one, other)
+        grid = confusion(study_data, field, one, other)
     except LabError as error:
         return AnswerGrid(field, one, other, None, error.body)
     if not any(map(any, grid.counts)):
@@ -42,32 +42,34 @@ def drawn(studied: StudyData, field: str, one: str = "", other: str = "") -> Ans
 
 
 def beside(
-    studied: StudyData,
+    study_data: StudyData,
     agreements: Sequence[Agreement],
     turn: AbstractContextManager[object],
-    wanted: Callable[[], bool],
+    is_wanted: Callable[[], bool],
 ) -> StudyOverview:
     """All that may be drawn beside these numbers; each piece is made in a `turn` of its own.
 
-    Raises `CancelledError` once it is no longer `wanted`.
+    Raises `CancelledError` once `is_wanted` says no.
     """
-    fields = [field.id for field in studied.study.protocol.fields]
+    fields = [field.id for field in study_data.study.protocol.fields]
     pairs: dict[str, list[Agreement]] = {}
     grids: list[AnswerGrid] = []
-    asked = dict.fromkeys((one.field, *raters_of(one)) for one in agreements if one.field in fields)
+    asks = dict.fromkeys(
+        (agreement.field, *raters_of(agreement)) for agreement in agreements if agreement.field in fields
+    )
     for field in fields:
-        _check(wanted)
+        _check(is_wanted)
         with turn:
-            pairs[field] = pairs_of(studied, field)
-        asked |= dict.fromkeys((field, *raters_of(one)) for one in pairs[field])
-    for ask in list(asked)[:MOST_GRIDS]:
-        _check(wanted)
+            pairs[field] = pairs_of(study_data, field)
+        asks |= dict.fromkeys((field, *raters_of(agreement)) for agreement in pairs[field])
+    for ask in list(asks)[:MOST_GRIDS]:
+        _check(is_wanted)
         with turn:
-            grids.append(drawn(studied, *ask))
-    columns = studied.columns
-    return StudyOverview(columns.size, len(studied.people), len(studied.judges), columns.open, pairs, grids)
+            grids.append(drawn(study_data, *ask))
+    columns = study_data.columns
+    return StudyOverview(columns.size, len(study_data.people), len(study_data.judges), columns.open, pairs, grids)
 
 
-def _check(wanted: Callable[[], bool]) -> None:
-    if not wanted():
+def _check(is_wanted: Callable[[], bool]) -> None:
+    if not is_wanted():
         raise CancelledError

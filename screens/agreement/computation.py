@@ -195,9 +195,9 @@ class AgreementComputation:
         from screens.agreement.charts import beside
 
         try:
-            studied = self._gathered(serial, study, how)
-            made = partial(beside, studied, agreements, self._drawing, lambda: serial == self.serial)
-            self._know(serial, beside_or(self._store, study, how, made))
+            study_data = self._gathered(serial, study, how)
+            compute_overview = partial(beside, study_data, agreements, self._drawing, lambda: serial == self.serial)
+            self._know(serial, beside_or(self._store, study, how, compute_overview))
         except (LabError, CancelledError):
             return
 
@@ -215,22 +215,26 @@ class AgreementComputation:
             self._post(self.Listed(serial, ask, [], 0) if ask.listed else self.Drawn(serial, ask, [], None, why))
             return
         try:
-            known = None if ask.listed else self._known(serial, ask)
-            if known is None:
-                studied = self._gathered(serial, study, how)
-                known = self._listed(serial, studied, ask) if ask.listed else self._drawn(serial, studied, ask)
-            self._post(known)
+            message = None if ask.listed else self._known(serial, ask)
+            if message is None:
+                study_data = self._gathered(serial, study, how)
+                message = self._listed(serial, study_data, ask) if ask.listed else self._drawn(serial, study_data, ask)
+            self._post(message)
         except LabError as error:
             self._post(self.Refused(serial, error, ask))
 
     def _known(self, serial: int, ask: Ask) -> Message | None:
         """Pairs and grid as they were kept; None where they were not."""
-        kept = self._beside
-        if kept is None or kept[0] != serial:
+        last = self._beside
+        if last is None or last[0] != serial:
             return None
-        grids = (one for one in kept[1].grids if (one.field, one.one, one.other) == (ask.field, ask.one, ask.other))
+        grids = (
+            overview_grid
+            for overview_grid in last[1].grids
+            if (overview_grid.field, overview_grid.one, overview_grid.other) == (ask.field, ask.one, ask.other)
+        )
         grid = next(grids, None)
-        pairs = kept[1].pairs.get(ask.field)
+        pairs = last[1].pairs.get(ask.field)
         if grid is None or pairs is None:
             return None
         return self.Drawn(serial, ask, pairs, grid.grid, grid.why)
@@ -240,33 +244,33 @@ class AgreementComputation:
         from lab.studies.study_data import gathered
 
         with self._lock:
-            kept = self._studied
-            if kept is None or kept[1].study.sha != study.sha or not self._store.agreement.same_since(study, kept[0]):
+            last = self._studied
+            if last is None or last[1].study.sha != study.sha or not self._store.agreement.same_since(study, last[0]):
                 newest = self._store.agreement.newest()
-                kept = self._studied = (newest, gathered(self._store, study, how))
-            studied = kept[1].under(how)
-        answers, people, judges = studied.columns.size, len(studied.people), len(studied.judges)
-        self._post(self.Gathered(serial, answers, people, judges, studied.columns.open))
-        return studied
+                last = self._studied = (newest, gathered(self._store, study, how))
+            study_data = last[1].under(how)
+        answers, people, judges = study_data.columns.size, len(study_data.people), len(study_data.judges)
+        self._post(self.Gathered(serial, answers, people, judges, study_data.columns.open))
+        return study_data
 
-    def _drawn(self, serial: int, studied: StudyData, ask: Ask) -> Drawn:
+    def _drawn(self, serial: int, study_data: StudyData, ask: Ask) -> Drawn:
         from screens.agreement.charts import drawn, pairs_of
 
         with self._drawing:
-            grid = drawn(studied, ask.field, ask.one, ask.other)
-            return self.Drawn(serial, ask, pairs_of(studied, ask.field), grid.grid, grid.why)
+            grid = drawn(study_data, ask.field, ask.one, ask.other)
+            return self.Drawn(serial, ask, pairs_of(study_data, ask.field), grid.grid, grid.why)
 
-    def _listed(self, serial: int, studied: StudyData, ask: Ask) -> Listed:
+    def _listed(self, serial: int, study_data: StudyData, ask: Ask) -> Listed:
         from annotators.agreement.agreements import disagreeing
         from annotators.agreement.disputes import between, disputes
         from annotators.agreement.pairs import CATEGORICAL
 
-        places: Sequence[tuple[str, str]] = disagreeing(studied, ask.field, ask.cell, ask.one, ask.other)
-        asked = studied.study.protocol.field(ask.field)
-        if ask.one and ask.one != "truth" and asked is not None and asked.kind not in CATEGORICAL:
-            disputed = between(disputes(studied, ask.field, places), ask.one, ask.other)
-            return self.Listed(serial, ask, disputed[:MOST], len(disputed))
-        return self.Listed(serial, ask, list(disputes(studied, ask.field, places[:MOST])), len(places))
+        places: Sequence[tuple[str, str]] = disagreeing(study_data, ask.field, ask.cell, ask.one, ask.other)
+        field = study_data.study.protocol.field(ask.field)
+        if ask.one and ask.one != "truth" and field is not None and field.kind not in CATEGORICAL:
+            places_between = between(disputes(study_data, ask.field, places), ask.one, ask.other)
+            return self.Listed(serial, ask, places_between[:MOST], len(places_between))
+        return self.Listed(serial, ask, list(disputes(study_data, ask.field, places[:MOST])), len(places))
 
     def _grown(self, serial: int, study: Study, before: Newest) -> None:
         try:

@@ -142,10 +142,10 @@ cell, **{grid.open}** lists the items of a cell.
         assert self.grid is not None
         name = min(_NAME, max(6, width // 3), max(map(_wide, self.grid.down)))
         most = max(len(_count(count)) for line in self.grid.counts for count in line) + 2
-        wanted = max(_LEAST, most, min(_MOST, max(map(_wide, self.grid.across)) + 1))
+        ideal = max(_LEAST, most, min(_MOST, max(map(_wide, self.grid.across)) + 1))
         room = max(1, width - name - 4)
         fits = room // max(1, len(self.grid.across))
-        return name, max(most, _LEAST, min(wanted, fits)) if fits >= max(most, _LEAST) else max(most, _LEAST)
+        return name, max(most, _LEAST, min(ideal, fits)) if fits >= max(most, _LEAST) else max(most, _LEAST)
 
     def _window(self, width: int) -> tuple[int, int]:
         """The first column that is shown, and how many."""

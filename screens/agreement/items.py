@@ -42,8 +42,8 @@ most; **{agreement.back}** comes back here, and once more leads to the numbers.
 
     def says(self) -> str:
         """The item under the cursor in full."""
-        one = self.current
-        return f"{one_line(one.unit)}  {one_line(one.about)}\n{answers_words(one.said)}" if one is not None else ""
+        item = self.current
+        return f"{one_line(item.unit)}  {one_line(item.about)}\n{answers_words(item.said)}" if item is not None else ""
 
     def columns(self, width: int) -> dict[str, TableColumn]:
         """The columns of a table of that width; what items are about only where any says it."""

@@ -55,27 +55,28 @@ class PairsPane(Horizontal):
             self._ask(ask)
 
     def show(
-        self, drawn: AgreementComputation.Drawn, one: Agreement | None, beside: Sequence[Agreement] | None
+        self, drawing: AgreementComputation.Drawn, agreement: Agreement | None, beside: Sequence[Agreement] | None
     ) -> None:
-        """Shows what was asked for: `one` is the number it belongs to, `beside` the others, None for judges."""
+        """Shows what was asked for: `agreement` is the number it belongs to, `beside` the others, None for judges."""
         if beside is not None:
-            pairs = self._people_pairs(drawn.pairs, one, beside)
-            self._show_pairs(pairs, f"Rater pairs  {one_line(drawn.ask.field, 30)}")
-        self._show_grid(drawn.grid, drawn.why)
+            pairs = self._people_pairs(drawing.pairs, agreement, beside)
+            self._show_pairs(pairs, f"Rater pairs  {one_line(drawing.ask.field, 30)}")
+        self._show_grid(drawing.grid, drawing.why)
 
     def _people_pairs(
-        self, agreements: list[Agreement], one: Agreement | None, beside: Sequence[Agreement]
+        self, agreements: list[Agreement], agreement: Agreement | None, beside: Sequence[Agreement]
     ) -> list[Agreement]:
         """One statistic for each two, above it for all; the share that is the same beside."""
-        named = next(
-            (one.statistic for one in agreements if not is_share(one)), agreements[0].statistic if agreements else ""
+        statistic = next(
+            (agreement.statistic for agreement in agreements if not is_share(agreement)),
+            agreements[0].statistic if agreements else "",
         )
-        pairs = [one for one in agreements if one.statistic == named]
-        percents = {one.between: one for one in agreements if rows.is_percent(one)}
-        if one is not None and pairs:
-            same_field = rows.beside(beside, one)
-            pairs = [rows.chief(same_field, named), *pairs]
-            percents |= {one.between: one for one in same_field if rows.is_percent(one)}
+        pairs = [agreement for agreement in agreements if agreement.statistic == statistic]
+        percents = {agreement.between: agreement for agreement in agreements if rows.is_percent(agreement)}
+        if agreement is not None and pairs:
+            same_field = rows.beside(beside, agreement)
+            pairs = [rows.chief(same_field, statistic), *pairs]
+            percents |= {agreement.between: agreement for agreement in same_field if rows.is_percent(agreement)}
         self.pairs.percent = percents
         return pairs
 
@@ -111,10 +112,10 @@ class PairsPane(Horizontal):
     @on(LineList.Highlighted, "#agreement-pairs")
     def _on_pair(self, message: LineList.Highlighted) -> None:
         message.stop()
-        one = self.pairs.current
-        if one is None or not self.pairs.has_focus:
+        pair = self.pairs.current
+        if pair is None or not self.pairs.has_focus:
             return
-        ask = Ask(one.field, *rows.raters_of(one))
+        ask = Ask(pair.field, *rows.raters_of(pair))
         if ask != self.asked:
             self.asked = ask
             self._ask(ask)

@@ -56,14 +56,14 @@ class Planner(Vertical):
 
     def tell(self) -> None:
         """What the width that is typed would take."""
-        typed = self.query_one(Input).value.strip()
-        self.query_one("#agreement-planned", Static).update(self._words(typed or "0.10"))
+        text = self.query_one(Input).value.strip()
+        self.query_one("#agreement-planned", Static).update(self._words(text or "0.10"))
 
-    def _words(self, typed: str) -> str:
+    def _words(self, text: str) -> str:
         if self._one is None:
             return "No number is under the cursor."
         try:
-            width = float(typed.replace(",", "."))
+            width = float(text.replace(",", "."))
         except ValueError:
             width = float("nan")
         if not _LEAST <= width <= _MOST:

@@ -32,11 +32,11 @@ def of_people(one: Agreement) -> bool:
 def shown(agreements: Sequence[Agreement], view: NumberFilter) -> list[Agreement]:
     """The numbers that fit a view, in their order; those of one statistic stand together."""
     return [
-        one
-        for one in agreements
-        if of_people(one) is (view.whose == "people")
-        and (not view.part or not one.part or view.part in parts_of(one))
-        and (not view.statistic or one.statistic == view.statistic)
+        agreement
+        for agreement in agreements
+        if of_people(agreement) is (view.whose == "people")
+        and (not view.part or not agreement.part or view.part in parts_of(agreement))
+        and (not view.statistic or agreement.statistic == view.statistic)
     ]
 
 
@@ -47,20 +47,20 @@ def parts_of(one: Agreement) -> list[str]:
 
 def parts(agreements: Sequence[Agreement]) -> list[str]:
     """Every word of a part there is, in their order."""
-    return list(dict.fromkeys(word for one in agreements for word in parts_of(one)))
+    return list(dict.fromkeys(word for agreement in agreements for word in parts_of(agreement)))
 
 
 def statistics(agreements: Sequence[Agreement], view: NumberFilter) -> list[str]:
     """Every statistic of those that are chosen from, in their order."""
-    return list(dict.fromkeys(one.statistic for one in shown(agreements, view._replace(statistic=""))))
+    return list(dict.fromkeys(agreement.statistic for agreement in shown(agreements, view._replace(statistic=""))))
 
 
-def on_scale(one: Agreement) -> bool:
+def on_scale(agreement: Agreement) -> bool:
     """Whether a number stands on the common scale from -1 to 1; its interval may reach beyond."""
-    named = one.statistic.casefold()
-    if any(word in named for word in _OWN_UNIT):
+    statistic = agreement.statistic.casefold()
+    if any(word in statistic for word in _OWN_UNIT):
         return False
-    return one.value is None or -1.0 <= one.value <= 1.0 + 1e-9
+    return agreement.value is None or -1.0 <= agreement.value <= 1.0 + 1e-9
 
 
 def ends_of(agreements: Sequence[Agreement]) -> tuple[float, float]:
@@ -68,9 +68,9 @@ def ends_of(agreements: Sequence[Agreement]) -> tuple[float, float]:
 
     An interval that reaches further has an arrow for its end: one wide one must not flatten all the others.
     """
-    some = [one for one in agreements if on_scale(one) and one.value is not None]
-    lowest = min((one.value for one in some if one.value is not None), default=0.0)
-    crossing = any(one.low is not None and one.low < 0 for one in some)
+    some = [agreement for agreement in agreements if on_scale(agreement) and agreement.value is not None]
+    lowest = min((agreement.value for agreement in some if agreement.value is not None), default=0.0)
+    crossing = any(agreement.low is not None and agreement.low < 0 for agreement in some)
     return min(-0.25 if crossing else 0.0, floor(lowest * 4) / 4), 1.0
 
 
@@ -79,30 +79,34 @@ def is_percent(one: Agreement) -> bool:
     return one.statistic.casefold() == "percent"
 
 
-def raters_of(one: Agreement) -> tuple[str, str]:
+def raters_of(agreement: Agreement) -> tuple[str, str]:
     """Whose answers a grid of this number is of: two raters, the truth and a judge, or all pairs (both empty)."""
-    judge, against, _ = one.between.partition(AGAINST)
+    judge, against, _ = agreement.between.partition(AGAINST)
     if against:
         return "truth", judge
-    if one.between.endswith(RUNS):
-        return "truth", one.between.removesuffix(RUNS)
+    if agreement.between.endswith(RUNS):
+        return "truth", agreement.between.removesuffix(RUNS)
     for word in (MINUS, " and "):
-        left, both, right = one.between.partition(word)
+        left, both, right = agreement.between.partition(word)
         if both:
             return left, right
     return "", ""
 
 
-def beside(agreements: Sequence[Agreement], one: Agreement) -> list[Agreement]:
+def beside(agreements: Sequence[Agreement], agreement: Agreement) -> list[Agreement]:
     """All numbers about the same answers of the people: of this field and part."""
-    return [it for it in agreements if (it.field, it.part, it.between) == (one.field, one.part, PEOPLE)]
+    return [
+        other
+        for other in agreements
+        if (other.field, other.part, other.between) == (agreement.field, agreement.part, PEOPLE)
+    ]
 
 
 def chief(agreements: Sequence[Agreement], like: str) -> Agreement:
     """The one of these that pairs are held against: kappa where theirs is one, else the same statistic, else any."""
     word = like.rpartition(" ")[2]
-    alike = [it for it in agreements if it.statistic.rpartition(" ")[2] == word]
-    return next(iter([*alike, *(it for it in agreements if not is_share(it)), *agreements]))
+    alike = [agreement for agreement in agreements if agreement.statistic.rpartition(" ")[2] == word]
+    return next(iter([*alike, *(agreement for agreement in agreements if not is_share(agreement)), *agreements]))
 
 
 def short(between: str) -> str:
@@ -110,6 +114,10 @@ def short(between: str) -> str:
     return between.removesuffix(f"{AGAINST}most people")
 
 
-def same_number(agreements: Sequence[Agreement], one: Agreement) -> list[Agreement]:
+def same_number(agreements: Sequence[Agreement], agreement: Agreement) -> list[Agreement]:
     """The lines of one field, part and statistic: the same number for each judge."""
-    return [it for it in agreements if (it.field, it.part, it.statistic) == (one.field, one.part, one.statistic)]
+    return [
+        other
+        for other in agreements
+        if (other.field, other.part, other.statistic) == (agreement.field, agreement.part, agreement.statistic)
+    ]

@@ -76,10 +76,10 @@ class NumberTable(Table[Agreement]):
         return f"{self.rows[0].clusters}s" if name == "traces" and self.rows else column.title
 
     def paint(self, index: int, width: int) -> Content:
-        one = self.rows[index]
+        agreement = self.rows[index]
         columns = self.columns(width)
-        if one.value is None:
-            return self._undefined(one, index, columns, width)
+        if agreement.value is None:
+            return self._undefined(agreement, index, columns, width)
         parts = []
         for name, column in columns.items():
             text = cell(self.words_at(index, name, column.width), column)
@@ -96,8 +96,8 @@ class NumberTable(Table[Agreement]):
 
     def words_at(self, index: int, name: str, width: int) -> str:
         """What stands in a column of one line, which may hang on the lines around it."""
-        one = self.rows[index]
-        return self._asked(one, index, width) if name == "name" and width else self.words(name, one, width)
+        agreement = self.rows[index]
+        return self._asked(agreement, index, width) if name == "name" and width else self.words(name, agreement, width)
 
     def words(self, name: str, row: Agreement, width: int) -> str:
         match name:
@@ -123,19 +123,19 @@ class NumberTable(Table[Agreement]):
                 return missing_words(row)
         return ""
 
-    def _asked(self, one: Agreement, index: int, width: int) -> str:
+    def _asked(self, agreement: Agreement, index: int, width: int) -> str:
         """A field is named where it begins, and in the first line that is seen.
 
         Where there is no room for whose answers they are behind it, that stands in the field's second line.
         """
-        named = self._named(one)
+        label = self._named(agreement)
         begins, goes_on = not self._alike(index, index - 1), self._alike(index, index + 1)
-        split = one.between != PEOPLE and self.longest("name") > width and (goes_on or not begins)
+        split = agreement.between != PEOPLE and self.longest("name") > width and (goes_on or not begins)
         if split and not begins and not self._alike(index, index - 2):
-            return f"  {one_line(short(one.between))}"
+            return f"  {one_line(short(agreement.between))}"
         if not begins and index not in (round(self.scroll_offset.y), self.cursor):
             return ""
-        return name_of(one) if split else named
+        return name_of(agreement) if split else label
 
     def _alike(self, one: int, other: int) -> bool:
         """Whether two lines are of the same answers to the same question."""

@@ -23,11 +23,11 @@ _CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
 """Statistics that Landis and Koch's words are about: those that are corrected for chance."""
 
 
-def statistic_words(one: Agreement) -> str:
+def statistic_words(agreement: Agreement) -> str:
     """A statistic's name as people write it."""
-    first, of, rest = one_line(one.statistic, 60).partition(" of ")
-    named = _NAMES.get(first.casefold(), first.replace("icc(", "ICC("))
-    return f"{named}{of}{rest}"
+    first, of, rest = one_line(agreement.statistic, 60).partition(" of ")
+    name = _NAMES.get(first.casefold(), first.replace("icc(", "ICC("))
+    return f"{name}{of}{rest}"
 
 
 def figure(value: float, digits: int = 2) -> str:
@@ -158,10 +158,12 @@ def nothing_yet(study: Study | None) -> str:
 
 def nothing(agreements: Sequence[Agreement], study: Study | None) -> str:
     """What is missing before anything can be said of the people, and what comes next; empty where nothing is."""
-    people = [one for one in agreements if of_people(one)]
-    if not people or any(one.value is not None or one.raters > 1 for one in people):
+    people = [agreement for agreement in agreements if of_people(agreement)]
+    if not people or any(agreement.value is not None or agreement.raters > 1 for agreement in people):
         return ""
-    reasons = sorted({one.undefined for one in people if one.undefined.startswith(("only ", "no item "))})
+    reasons = sorted(
+        {agreement.undefined for agreement in people if agreement.undefined.startswith(("only ", "no item "))}
+    )
     if not reasons:
         return nothing_yet(study)
     name = one_line(study.id, 40) if study is not None else ""

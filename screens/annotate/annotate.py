@@ -8,29 +8,26 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
-from textual.content import Content
 from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.screen_clock import Clock
 from lab.core.settings import Settings
-from lab.core.study import Assignment, Study
+from lab.core.study import Study
 from lab.core.task import Actor
-from lab.studies.judges_beside import judges_beside
 from lab.studies.past_sheets import past_sheets
 from lab.studies.practice import PracticeItem
-from lab.studies.rating_session import HandedIn, RatingSession, why_closed
+from lab.studies.rating_session import RatingSession
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.attendance import Attendance
 from screens.annotate.introduction import RoomIntroduction
 from screens.annotate.introduction_words import translated
 from screens.annotate.keys import ROOM_KEYS
-from screens.annotate.results import practice_result, unit_result
 from screens.annotate.room_lines import RoomLines, View
 from screens.annotate.sheet import SheetPane
+from screens.annotate.study_course import CoursePage, StudyCourse, sentence_page
 from screens.annotate.study_list import DealtStudies
 from screens.annotate.unit_pane import UnitPane
-from screens.key_names import with_keys
 from screens.lab import lab_of, tried
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
@@ -59,11 +56,8 @@ class AnnotateScreen(Screen[None]):
         clock = clock or Clock()
         self.attendance = Attendance(self, store, clock)
         self.introduction = RoomIntroduction(self, store)
+        self.course = StudyCourse(self, store, settings, self.attendance, self.introduction)
         self.view: View = "shelf"
-        self._last: Assignment | None = None
-        """The unit handed in last, which may still be taken back."""
-        self._wanted: Study | None = None
-        """The study that is open, also where nothing of it is left."""
         self.shelf = DealtStudies(store, self.person.id)
         self.beside = UnitPane(store, settings)
         self.pane = SheetPane(clock=clock, pace=self.attendance.pace)
@@ -84,8 +78,8 @@ class AnnotateScreen(Screen[None]):
     def on_mount(self) -> None:
         self.set_interval(_TICK, self._tick)
         self.watch(self.app, "app_focus", self._turn, init=False)
-        if self._wanted is not None:
-            self._begin(self._wanted)
+        if self.course.study is not None:
+            self._begin()
         else:
             self.to_shelf()
 
@@ -102,75 +96,52 @@ class AnnotateScreen(Screen[None]):
         self.update_classes({f"-{name}": name == view for name in get_args(View)})
         self.refresh_bindings()
 
-    def _show_page(self, view: View, title: str, content: Content) -> None:
-        """Shows something to read in place of a sheet."""
-        self.page.border_title = title
-        self._show(view)
-        self.page.show(content)
+    def _show_page(self, page: CoursePage) -> None:
+        """Shows something to read in place of a sheet; a sentence in place of all units leaves the study."""
+        if page.view == "over":
+            self._leave()
+        self.page.border_title = page.title
+        self._show(page.view)
+        self.page.show(page.content)
         self.page.focus()
         self.renew()
+        if page.view == "read":
+            self.call_after_refresh(self.renew)  # how much of it is seen is known only then
 
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
         """Shows a study where this person left it."""
-        self._wanted = study
+        self.course.choose(study)
         if self.is_mounted:
-            self._begin(study)
+            self._begin()
 
-    def _begin(self, study: Study) -> None:
+    def _begin(self) -> None:
         self._leave()
-        self._last = None
-        if self._enter(study):
+        if self._sit_down():
             self._lay_out()
 
-    def _enter(self, study: Study) -> bool:
+    def _sit_down(self) -> bool:
         """Begins a session; a sentence, and False, where this person cannot rate in the study now."""
-        locale = self.settings.locale if self.settings.locale != "en" else ""
-        session = RatingSession(self.store, study, self.person, locale=locale)
-        if reason := why_closed(self.store, study, self.person.id):
-            self._tell(reason)
+        if reason := self.course.begin():
+            self._show_page(sentence_page(reason))
             return False
-        self.attendance.begin(session)
         self.pane.take_pace(self.attendance.pace)
-        self.introduction.begin(session)
         return True
 
     def _leave(self) -> None:
         """Leaves the study that is open."""
         if self.session is not None:
             self.pane.keep(leaving=True)
-            self.attendance.end()
-        self.introduction.end()
+        self.course.leave()
 
     def _lay_out(self) -> None:
-        """What is to be settled, then the next unit that is not handed in; a sentence where there is none for now."""
-        session = self.session
-        assert session is not None
-        if self.introduction.part is not None:
-            self._introduce()
-            return
-        if self.attendance.unsettled:
-            session.open(self.attendance.unsettled.pop(0))
-            self._show_unit()
-            return
-        following = session.next_assignment()
-        if following is None:
-            done = self.attendance.progress.done
-            back = " {annotate.reopen} takes the last one back." if self._takes_back else ""
-            words = f"All {done} are handed in. Thank you.{back} {{annotate.back}} leads back to the studies."
-            self._tell(with_keys(self, words))
-            return
-        if following.stage != "pilot" and self.store.studies.is_held(session.study, session.person.id):
-            self._tell(
-                "The pilot is over, and fewer answers were right than this study asks for. "
-                + with_keys(
-                    self, "Nothing more is asked until its designer releases you; {annotate.back} leads to the studies."
-                ),
-            )
-            return
-        session.open(following)
-        self._show_unit()
+        """Shows what comes now: something to read, the practice item, or a unit."""
+        part = self.course.next_part()
+        if isinstance(part, CoursePage):
+            self._show_page(part)
+        else:
+            self._show_unit(part)
 
     def _show_unit(self, practice: PracticeItem | None = None) -> None:
         """Shows the unit that is open in the session; the `practice` item's runs are in a file of its own."""
@@ -193,27 +164,11 @@ class AnnotateScreen(Screen[None]):
 
     # -- before the first item --------------------------------------------------------------------------------
 
-    def _introduce(self) -> None:
-        """Shows the part of the introduction that comes now."""
-        if self.introduction.part == "practice" and (item := self.introduction.practise()) is not None:
-            self._show_unit(item)
-            return
-        self._show_page("read", *self.introduction.page())
-        self.call_after_refresh(self.renew)  # how much of it is seen is known only then
-
     @on(RoomIntroduction.ItemReady)
     def _item_ready(self, message: RoomIntroduction.ItemReady) -> None:
         message.stop()
         if self.introduction.take_item(message) and self.view == "read" and self.introduction.part == "practice":
-            tried(self, self._introduce)
-
-    def _show_practice_result(self, handed: HandedIn) -> None:
-        """Shows what is right in the practice item."""
-        session = self.session
-        assert session is not None
-        assert session.sheet is not None
-        learned = practice_result(session, handed, self.introduction.result_page(handed))
-        self._show_page("told", translated(session.locale, "practice"), learned)
+            tried(self, self._lay_out)
 
     def action_pass_over(self) -> None:
         """Past all that is left of the introduction."""
@@ -225,22 +180,11 @@ class AnnotateScreen(Screen[None]):
     @on(SheetPane.HandedIn)
     def _handed_in(self, message: SheetPane.HandedIn) -> None:
         message.stop()
-        session = self.session
-        assert session is not None
-        assert session.sheet is not None
-        if session.practice is not None:
-            self._show_practice_result(message.handed)
-            return
-        self.attendance.pace.end_unit()
-        self.attendance.handed_in(1)
-        judges = judges_beside(session)
-        final = session.study.protocol.forward or message.handed.compared or judges
-        self._last = None if final else session.assignment
-        derived = session.derived(in_words=True)
-        if not message.handed.compared and not derived and not judges:
+        page = self.course.hand_in(message.handed)
+        if page is not None:
+            self._show_page(page)
+        else:
             self._lay_out()
-            return
-        self._show_page("told", *unit_result(session, message.handed, derived, judges))
 
     @on(SheetPane.Settled)
     def _settled(self, message: SheetPane.Settled) -> None:
@@ -257,22 +201,16 @@ class AnnotateScreen(Screen[None]):
 
     def action_reopen(self) -> None:
         """Takes the unit back that was handed in last."""
-        last, study = self._last, self._wanted
-        if self.view == "over" and last is not None and study is not None and not self._enter(study):
+        if self.view == "over" and self.course.last is not None and not self._sit_down():
             return
-        session = self.session
-        if session is None or last is None:
+        if not self.course.open_last():
             return
-        self._last = None
-        if session.assignment != last:
-            session.open(last)
         try:
-            session.reopen()
+            self.course.take_back()
         except LabError as error:
             self._lay_out()
             self.pane.say(error.body)
             return
-        self.attendance.handed_in(-1)
         self._show_unit()
 
     @on(SheetPane.Wanted)
@@ -292,7 +230,7 @@ class AnnotateScreen(Screen[None]):
             case "search":
                 step = self.beside.search(message.place)
                 self.pane.say(f"{step} {'step' if step == 1 else 'steps'} with these words." if step else "No step.")
-            case "undo" if self._last is None:
+            case "undo" if self.course.last is None:
                 forward = self.session is not None and self.session.study.protocol.forward
                 self.pane.say("There is nothing to take back." if not forward else "This study has no going back.")
             case "undo":
@@ -303,11 +241,12 @@ class AnnotateScreen(Screen[None]):
     def to_shelf(self) -> None:
         """Leaves the study that is open."""
         self._leave()
-        left, self._wanted = self._wanted, None
+        last_study = self.course.study
+        self.course.choose(None)
         self._show("shelf")
         self.shelf.border_title = "Studies"
         self.shelf.focus()
-        self.shelf.read(left.name if left is not None else "")
+        self.shelf.read(last_study.name if last_study is not None else "")
         self.renew()
 
     @on(DealtStudies.Read)
@@ -329,11 +268,6 @@ class AnnotateScreen(Screen[None]):
     def _on_shelf(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.renew()
-
-    def _tell(self, words: str) -> None:
-        """One sentence in place of a unit."""
-        self._leave()
-        self._show_page("over", "Study", Content(words))
 
     def action_back(self) -> None:
         """Out of what was opened last; from a unit to the shelf, from there to Home."""
@@ -389,13 +323,7 @@ class AnnotateScreen(Screen[None]):
     def renew(self) -> None:
         """Paints the lines above and below."""
         self.attendance.keep_absences()
-        self.lines.paint(self.view, self.settings.seat, self.size.width - 2, takes_back=self._takes_back)
-
-    @property
-    def _takes_back(self) -> bool:
-        """Whether the unit that was handed in last may be taken back."""
-        last, study = self._last, self._wanted  # where all are handed in, nobody sits, and the study is still wanted
-        return last is not None and study is not None and (last.study, last.version) == (study.id, study.version)
+        self.lines.paint(self.view, self.settings.seat, self.size.width - 2, takes_back=self.course.takes_back)
 
     # -- beside the sheet ------------------------------------------------------------------------------------
 
@@ -408,11 +336,11 @@ class AnnotateScreen(Screen[None]):
         if action == "pass_over":
             return self.introduction.skippable and self.view in ("read", "open")
         if action == "past":
-            return self.view in ("open", "told", "over") and self._wanted is not None
+            return self.view in ("open", "told", "over") and self.course.study is not None
         if self.view == "read":
             return action == "scroll"
         if action == "reopen":
-            return self.view in ("told", "over") and self._takes_back
+            return self.view in ("told", "over") and self.course.takes_back
         return self.view in ("open", "told") and self.beside.has_use(action)
 
     @on(SheetPane.At)
@@ -481,12 +409,12 @@ class AnnotateScreen(Screen[None]):
         from screens.annotate.guide import GuideScreen
 
         session.act("guide", session.unit.id)
-        asked = item.field.id if item is not None else ""
-        self.app.push_screen(GuideScreen(session.study.protocol, session.locale, asked))
+        field_id = item.field.id if item is not None else ""
+        self.app.push_screen(GuideScreen(session.study.protocol, session.locale, field_id))
 
     def action_past(self) -> None:
         """The person's own sheets of this study so far, to be read."""
-        study = self._wanted
+        study = self.course.study
         if study is None:
             return
         from screens.annotate.past_sheets import PastSheetsScreen

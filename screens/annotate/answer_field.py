@@ -21,7 +21,7 @@ TYPE = Binding.Group("Typing", compact=True)
 
 def composed(character: str | None) -> bool:
     """Whether a character comes from an input method: wide ones, which no key has."""
-    return bool(character) and any(unicodedata.east_asian_width(one) in "WF" for one in character or "")
+    return bool(character) and any(unicodedata.east_asian_width(part) in "WF" for part in character or "")
 
 
 class AnswerLine(TextArea):

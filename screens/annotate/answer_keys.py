@@ -74,15 +74,15 @@ class KeyedItem:
 
     def _given(self, item: SheetItem, choices: Sequence[AnswerChoice]) -> Does:
         """What the digits so far mean."""
-        typed, self.digits = self.digits, ""
+        digits, self.digits = self.digits, ""
         if way_of(item) == "scale":
-            value = scale_entry.typed(item.field, typed)
+            value = scale_entry.typed(item.field, digits)
             if value is None:
-                return "wrong", f"{typed} is not on this scale."
+                return "wrong", f"{digits} is not on this scale."
             return "give", value
-        choice = next((one for one in choices if one.key == typed.zfill(digits_of(item))), None)
+        choice = next((option for option in choices if option.key == digits.zfill(digits_of(item))), None)
         if choice is None:
-            return "wrong", f"There is no answer {typed} here."
+            return "wrong", f"There is no answer {digits} here."
         return ("turn" if way_of(item) == "many" and choice.value is not NOT_SEEN else "give"), choice.value
 
     def enter(self, item: SheetItem, choices: Sequence[AnswerChoice], answered: bool) -> Does:

@@ -28,7 +28,7 @@ class AnswerEditor:
             value, missing = None, "cannot_judge"
         spot = item.spot
         if (clash := self.view.sheet.clashes.get(spot)) is not None:
-            word = next((one for one in clash if (one.value, one.reason_missing) == (value, missing)), None)
+            word = next((label for label in clash if (label.value, label.reason_missing) == (value, missing)), None)
             if word is not None:
                 return self.settle(word)
         head = self.view.sheet.head(spot) if clash is None else None  # what is neither answer takes nothing from either
@@ -49,7 +49,7 @@ class AnswerEditor:
     def settle(self, word: Label) -> bool:
         """Of the answers that clash at a place this one stands; goes on to the next that is open."""
         spot = FieldReference(word.target, word.field)
-        if not self._done(lambda timed: self.view.rating.settle(word, **timed)):
+        if not self._done(lambda times: self.view.rating.settle(word, **times)):
             return False
         self._on_from(spot)
         if self.view.sheet.committed and not self.view.sheet.clashes:
@@ -80,13 +80,13 @@ class AnswerEditor:
 
     def kept(self, spot: FieldReference, value: Any, missing: Missing | None, beside: dict[str, Any]) -> bool:
         """Keeps it, signed with how it came about; what is refused is said here, and nothing changes."""
-        return self._done(lambda timed: self.view.rating.answer(spot, value, missing=missing, **timed, **beside))
+        return self._done(lambda times: self.view.rating.answer(spot, value, missing=missing, **times, **beside))
 
     def _done(self, keeps: Callable[[dict[str, Any]], Label]) -> bool:
         keying = self.view.keying
-        timed = {"shown_at": keying.shown_at, "first_key_at": keying.first_key_at, "idle_ms": self.view.idle_ms}
+        times = {"shown_at": keying.shown_at, "first_key_at": keying.first_key_at, "idle_ms": self.view.idle_ms}
         try:
-            label = keeps(timed)
+            label = keeps(times)
         except LabError as error:
             self.view.keying.digits = ""
             self.refused(error)
@@ -95,7 +95,7 @@ class AnswerEditor:
         self.view.post_message(self.view.Answered(label))
         return True
 
-    def again(self, **changed: Any) -> None:
+    def again(self, **changes: Any) -> None:
         """Adds to the answer that stands, or to the one that is to come."""
         item = self.view.item
         if item is None:
@@ -105,7 +105,7 @@ class AnswerEditor:
             return
         head = self.view.sheet.head(item.spot)
         if head is None:
-            for name, value in changed.items():
+            for name, value in changes.items():
                 words = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
                 if words:
                     self.view.drafts[item.spot, name] = words
@@ -115,7 +115,7 @@ class AnswerEditor:
             self.view.post_message(self.view.Turned())
         else:
             names = ("note", "cites", "confidence", "evidence", "region")
-            beside = {name: getattr(head, name) for name in names} | changed
+            beside = {name: getattr(head, name) for name in names} | changes
             if not self.kept(item.spot, head.value, head.reason_missing, beside):
                 return
         self.view.renew()
@@ -194,9 +194,9 @@ class AnswerEditor:
             self.view.post_message(self.view.Settled())
             return
         if self.view.sheet.unanswered:
-            left = len(self.view.sheet.unanswered)
+            open_count = len(self.view.sheet.unanswered)
             self.view.go(self.view.sheet.unanswered[0])
-            self.view.say(f"{left} open: answer or skip {'it' if left == 1 else 'them'} first.")
+            self.view.say(f"{open_count} open: answer or skip {'it' if open_count == 1 else 'them'} first.")
             return
         try:
             handed = self.view.rating.commit()

@@ -38,7 +38,7 @@ class Attendance:
         study, person = session.study, session.person.id
         clashing = self._store.labels.to_settle(study, person)
         held = self._store.studies.is_held(study, person)
-        self.unsettled = [one for one in clashing if not held or one.stage == "pilot"]
+        self.unsettled = [assignment for assignment in clashing if not held or assignment.stage == "pilot"]
         progress = self._store.studies.progress(study, person)
         today = self._store.studies.handed_in_since(study, person, _midnight())
         self.progress = RaterProgress(progress.done + 1, progress.dealt, progress.done, today)

@@ -22,46 +22,50 @@ def waits(drafts: Drafts, item: SheetItem) -> bool:
     return (item.spot, SET) in drafts
 
 
-def chosen_in(drafts: Drafts, item: SheetItem, standing: Any) -> list[str] | None:
-    """The options that are chosen now, what is `standing` where nothing waits; None where nothing is chosen."""
+def chosen_in(drafts: Drafts, item: SheetItem, answer: Any) -> list[str] | None:
+    """The options that are chosen now, those of `answer` where nothing waits; None where nothing is chosen."""
     words = drafts.get((item.spot, SET))
     if words is None:
-        return list(standing) if isinstance(standing, list | tuple) else None
+        return list(answer) if isinstance(answer, list | tuple) else None
     return None if words == _NOTHING else as_set(item.field, words)
 
 
-def turn(drafts: Drafts, item: SheetItem, standing: Any, option: Any) -> None:
+def turn(drafts: Drafts, item: SheetItem, answer: Any, option: Any) -> None:
     """Chooses an option, or leaves it out again; that none holds takes all others back."""
-    chosen = turned(item, chosen_in(drafts, item, standing), option)
-    if chosen == (list(standing) if isinstance(standing, list | tuple) else None):
+    selection = turned(item, chosen_in(drafts, item, answer), option)
+    if selection == (list(answer) if isinstance(answer, list | tuple) else None):
         drafts.pop((item.spot, SET), None)
     else:
-        drafts[item.spot, SET] = _NOTHING if chosen is None else ",".join(chosen) or NO_OPTION
+        drafts[item.spot, SET] = _NOTHING if selection is None else ",".join(selection) or NO_OPTION
 
 
-def turned(item: SheetItem, chosen: list[str] | None, option: Any) -> list[str] | None:
+def turned(item: SheetItem, selection: list[str] | None, option: Any) -> list[str] | None:
     """What is chosen once an option was turned; None where that is nothing."""
     if option is NONE_OF_THESE:
-        return None if chosen == [] else []
-    before = chosen or []
-    after = [one for one in before if one != option] if option in before else [*before, option]
+        return None if selection == [] else []
+    before = selection or []
+    after = [word for word in before if word != option] if option in before else [*before, option]
     return in_order(item.field, after) or None
 
 
-def keys_of_set(choices: Iterable[AnswerChoice], chosen: Any) -> set[str]:
+def keys_of_set(choices: Iterable[AnswerChoice], selection: Any) -> set[str]:
     """The keys of the options that are chosen."""
-    if not isinstance(chosen, list | tuple):
+    if not isinstance(selection, list | tuple):
         return set()
-    return {one.key for one in choices if one.value in chosen or (one.value is NONE_OF_THESE and not chosen)}
+    return {
+        choice.key
+        for choice in choices
+        if choice.value in selection or (choice.value is NONE_OF_THESE and not selection)
+    }
 
 
-def waiting_words(way: Wording, chosen: list[str] | None) -> str:
+def waiting_words(way: Wording, selection: list[str] | None) -> str:
     """How many are chosen, and that they are not the answer yet."""
-    return way.sheet("_chosen", way.sheet("_none") if chosen == [] else len(chosen or ()))
+    return way.sheet("_chosen", way.sheet("_none") if selection == [] else len(selection or ()))
 
 
-def not_enough(item: SheetItem, chosen: list[str] | None) -> str:
+def not_enough(item: SheetItem, selection: list[str] | None) -> str:
     """Why what is chosen is no answer yet; empty where it is one."""
-    if chosen is None and may_be_empty(item.field):
+    if selection is None and may_be_empty(item.field):
         return "Choose what holds, or that none does."
-    return count_wrong(item.field, len(chosen or ()))
+    return count_wrong(item.field, len(selection or ()))

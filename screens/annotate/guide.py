@@ -20,10 +20,10 @@ from screens.widgets.text_page import TextPage
 _SIDES = {"A": "_left", "B": "_right"}
 
 
-def guide_of(protocol: Protocol, locale: str, asked: str = "") -> Content:
-    """The guide as text, with the field `asked` before all else; every word of it is shown as it stands."""
-    first = [field for field in protocol.fields if field.id == asked]
-    others = [field for field in protocol.fields if field.id != asked]
+def guide_of(protocol: Protocol, locale: str, field_id: str = "") -> Content:
+    """The guide as text, with the field `field_id` before all else; every word of it is shown as it stands."""
+    first = [field for field in protocol.fields if field.id == field_id]
+    others = [field for field in protocol.fields if field.id != field_id]
     parts: list[Part] = []
     for field in first:
         parts += _field(protocol, locale, field)
@@ -43,10 +43,10 @@ def guide_of(protocol: Protocol, locale: str, asked: str = "") -> Content:
 
 def _numbered(guide: str) -> Iterator[Part]:
     """The guideline, each line that says something after its number: an answer may cite it."""
-    known = iter(clauses(guide))
+    clause_lines = iter(clauses(guide))
     for line in guide.splitlines():
         if line.strip():
-            yield f"{next(known).number:>3}  ", MUTED
+            yield f"{next(clause_lines).number:>3}  ", MUTED
         yield f"{line}\n", ""
 
 
@@ -101,10 +101,10 @@ class GuideScreen(ModalScreen[None]):
         Binding("comma", "turn(-1)", "Read back", show=False, id="annotate.scroll_up", tooltip="A page back"),
     ]
 
-    def __init__(self, protocol: Protocol, locale: str, asked: str = "") -> None:
+    def __init__(self, protocol: Protocol, locale: str, field_id: str = "") -> None:
         super().__init__()
         self.page = TextPage(id="guide", classes="pane", hint="{annotate.guide} or {guide.close} closes")
-        self._content = guide_of(protocol, locale, asked)
+        self._content = guide_of(protocol, locale, field_id)
         self.page.border_title = plain(protocol.word(locale, "title", protocol.title), lines=False)
 
     def compose(self) -> ComposeResult:

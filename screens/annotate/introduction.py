@@ -137,7 +137,7 @@ class RoomIntroduction:
         """What is said above what is right; practice is behind the rater from now on."""
         locale = self._session.locale if self._session is not None else "en"
         self._parts = self._parts[1:]
-        right, of = sum(one.right for one in handed.compared), len(handed.compared)
+        right, of = sum(comparison.right for comparison in handed.compared), len(handed.compared)
         key = "practice.right" if right == of else "practice.wrong"
         head = (translated(locale, key, right=right, of=of), SUCCESS if right == of else WARNING)
         return Content.assemble(head, "\n", (translated(locale, "practice.after"), MUTED), "\n\n")

@@ -73,13 +73,13 @@ leaves without choosing.
 
     def _turn(self, start: int) -> None:
         """Nine lines from there on; where more are left, the ninth leads to them."""
-        left = list(self._all[start:])
-        if len(left) > _PAGE:
-            left = [*left[: _PAGE - 1], MenuEntry(_MORE, "more ...")]
+        entries = list(self._all[start:])
+        if len(entries) > _PAGE:
+            entries = [*entries[: _PAGE - 1], MenuEntry(_MORE, "more ...")]
         elif start:
-            left.append(MenuEntry(_MORE, "from the top ..."))
+            entries.append(MenuEntry(_MORE, "from the top ..."))
         self._start = start
-        self.entries = left
+        self.entries = entries
         self.cursor = 0
         self.changed()
 

@@ -22,7 +22,7 @@ def others_of(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[M
     missing = [MenuEntry(f"missing {reason}", way.reason(reason), _KEYS[reason]) for reason in MISSING]
     missing.sort(key=lambda entry: entry.id != "missing skipped")
     head = sheet.head(item.spot)
-    seen = (
+    evidence = (
         [MenuEntry("evidence", f"rests on the step shown, {place_words(way, sheet.unit, place)}", "e")] if place else []
     )
     region = [MenuEntry("region", "rests on a region of the phone", "r")] if place else []
@@ -33,7 +33,7 @@ def others_of(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[M
     )
     cite = [MenuEntry("cite", "goes by a line of the guide", "T")] if way.protocol.guided(way.locale).strip() else []
     more = [MenuEntry("note", "a note", "n"), *cite, MenuEntry("confidence", "how sure", "C"), *go, *region]
-    return [*_typed(way, sheet, item, place), *missing, *flags, *seen, *more, *always()]
+    return [*_typed(way, sheet, item, place), *missing, *flags, *evidence, *more, *always()]
 
 
 def always() -> list[MenuEntry]:
@@ -50,8 +50,10 @@ def _typed(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[Menu
         case "typed":
             return [MenuEntry("type", "type it", "i")]
         case "step":
-            shown = [MenuEntry("shown", f"the step shown, {place_words(way, sheet.unit, place)}")] if place else []
-            return [*shown, MenuEntry("type", "type its number", "i")]
+            step_entries = (
+                [MenuEntry("shown", f"the step shown, {place_words(way, sheet.unit, place)}")] if place else []
+            )
+            return [*step_entries, MenuEntry("type", "type its number", "i")]
         case "box":
             return [*([MenuEntry("draw", "frame it on the phone")] if place else []), MenuEntry("type", "type it", "i")]
     return []

@@ -34,22 +34,26 @@ def sheet_page(way: Wording, sheet: PastSheet) -> Content:
     state = way.sheet("_handed_in" if sheet.handed_in else "_past_begun")
     parts: list[Part] = [(f"{sheet.title}\n", HEADING), (f"{state} {_moment(sheet.handed_in)}".rstrip() + "\n", MUTED)]
     before = ""
-    for one in sheet.answers:
-        parts += _answer_parts(way, one, heading=one.item if one.target != before or not before else "")
-        before = one.target
+    for past_answer in sheet.answers:
+        parts += _answer_parts(
+            way, past_answer, heading=past_answer.item if past_answer.target != before or not before else ""
+        )
+        before = past_answer.target
     return Content.assemble(*parts).rstrip("\n")
 
 
-def _answer_parts(way: Wording, one: PastAnswer, heading: str) -> Iterator[Part]:
-    if heading or not one.target:
+def _answer_parts(way: Wording, past_answer: PastAnswer, heading: str) -> Iterator[Part]:
+    if heading or not past_answer.target:
         yield "\n", ""
     if heading:
         yield f"{heading}\n", "bold"
-    yield f"{one.asked}\n", MUTED
-    words = filter(None, (one.answer, one.place, one.sure, *(f"+{flag}" for flag in one.flags)))
+    yield f"{past_answer.asked}\n", MUTED
+    words = filter(
+        None, (past_answer.answer, past_answer.place, past_answer.sure, *(f"+{flag}" for flag in past_answer.flags))
+    )
     yield f"  {'   '.join(words)}\n", ""
-    if one.note:
-        yield f"  {way.sheet('_past_note', one.note)}\n", ""
+    if past_answer.note:
+        yield f"  {way.sheet('_past_note', past_answer.note)}\n", ""
 
 
 def _moment(at: str) -> str:
@@ -81,7 +85,7 @@ the very item where you were.
         sheet = self.sheets[index]
         sign = ("✓ ", SUCCESS) if sheet.handed_in else ("· ", MUTED)
         when = _moment(sheet.handed_in)[5:] if sheet.handed_in else self.way.sheet("_past_begun")
-        number = f"{sheet.position:>{max(2, len(str(max(one.position for one in self.sheets))))}}  "
+        number = f"{sheet.position:>{max(2, len(str(max(past_sheet.position for past_sheet in self.sheets))))}}  "
         room = max(1, width - 2 - len(number) - Content(when).cell_length - 2)
         title = Content(sheet.title).truncate(room, ellipsis=True, pad=True)
         return Content.assemble(sign, (number, MUTED), title, "  ", (when, MUTED))
@@ -128,7 +132,7 @@ class PastSheetsScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self._show()
-        self.list.go(sum(bool(one.handed_in) for one in self.all_sheets) - 1)
+        self.list.go(sum(bool(sheet.handed_in) for sheet in self.all_sheets) - 1)
         self.list.focus()
 
     def _show(self) -> None:

@@ -34,16 +34,16 @@ class Evidence(NamedTuple):
 
 def _ways(verb: str, before: str, name: str, says: str) -> list[BindingType]:
     """A verb in four ways, by arrows behind a modifier; where there is none, or Shift, by letters too."""
-    made: list[BindingType] = []
+    bindings: list[BindingType] = []
     for way, (across, down, letter) in _WAYS.items():
         letters = {"": f",{letter}", "shift+": f",{letter.upper()}"}.get(before, "")
-        made.append(
+        bindings.append(
             Binding(
                 f"{before}{way}{letters}", f"move('{verb}',{across},{down})", f"{name} {way}", show=False,
                 id=f"region.{verb}_{way}", group=_FRAME, tooltip=f"{says} {way}",
             )
         )  # fmt: skip
-    return made
+    return bindings
 
 
 class PhonePane(StillPhone):
@@ -123,10 +123,10 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
         if self._last is None:
             return framed(None, self._shape)
         view, after = self._last
-        seen = view.after if after else view.before
-        if seen is not None and self.words is not None:
-            seen = structs.replace(seen, tree=self.words.tree)
-        return framed(seen, self._shape)
+        observation = view.after if after else view.before
+        if observation is not None and self.words is not None:
+            observation = structs.replace(observation, tree=self.words.tree)
+        return framed(observation, self._shape)
 
     def _frame(self, frame: RegionFrame | None) -> None:
         self.frame = frame
@@ -165,6 +165,6 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
 
     def _fit(self, view: Zoom, width: int | str) -> None:
         self.mirror.look_whole(view)
-        wanted = str(width)
-        if self.styles.width is None or str(self.styles.width) != wanted:
+        width_text = str(width)
+        if self.styles.width is None or str(self.styles.width) != width_text:
             self.styles.width = width

@@ -64,11 +64,11 @@ class RegionFrame:
         return RegionFrame(self.size, box, self.things)
 
 
-def framed(seen: Observation | None, size: Point) -> RegionFrame:
+def framed(observation: Observation | None, size: Point) -> RegionFrame:
     """A frame around the first thing on a screen; in its middle where nothing is known of it but its size."""
-    size = seen.size if seen is not None and seen.size is not None else size
+    size = observation.size if observation is not None and observation.size is not None else size
     whole = Bounds(0, 0, *size)
-    nodes = seen.tree.nodes() if seen is not None and seen.tree is not None else ()
+    nodes = observation.tree.nodes() if observation is not None and observation.tree is not None else ()
     boxes = {node.bounds.cut(whole) for node in nodes if node.clickable or node.label.strip()}
     things = tuple(sorted((box for box in boxes if 0 < box.area < _NEARLY_ALL * whole.area), key=_read))
     return RegionFrame(size, things[0] if things else _middle(size), things)

@@ -86,8 +86,8 @@ class RoomLines:
         """What the sheet takes next, and what is kept of it."""
         pane = self._pane
         practises = session.practice is not None
-        kept = "" if pane.typing or pane.menu.display else f"   {self._kept(session)}"
-        return f"{'' if practises else self._break}{pane.next_words}{kept}"
+        kept_words = "" if pane.typing or pane.menu.display else f"   {self._kept(session)}"
+        return f"{'' if practises else self._break}{pane.next_words}{kept_words}"
 
     def _kept(self, session: RatingSession) -> str:
         return translated(session.locale, "counts nowhere") if session.practice is not None else self._pane.saved

@@ -71,11 +71,11 @@ sheets so far. Every answer is on the disk before it is shown here.
         if not same or before is None or before.spots != sheet.spots:
             self.items = items_of(sheet)
         self._digits = len(str(len(sheet.unit.targets))) if sheet.unit.targets else 0
-        stood, self._stood = self._stood, [*map(self._stands, self.items), self._end]
+        previous_states, self._stood = self._stood, [*map(self._stands, self.items), self._end]
         if self.virtual_size.height != self.count or self.virtual_size.width != self.scrollable_content_region.width:
             self.changed()
-        elif same and len(stood) == len(self._stood):
-            pairs = enumerate(zip(stood, self._stood, strict=True))
+        elif same and len(previous_states) == len(self._stood):
+            pairs = enumerate(zip(previous_states, self._stood, strict=True))
             self.changed_at(*(index for index, (then, now) in pairs if then != now))
         else:
             self.refresh()
@@ -140,12 +140,12 @@ sheets so far. Every answer is on the disk before it is shown here.
         assert self.way is not None
         if index < len(self.items):
             return line_words(self.way, self.sheet, self.items[index], width, self._digits)
-        left = len(self.sheet.unanswered)
+        open_count = len(self.sheet.unanswered)
         if self.sheet.committed:
             return Content.styled(f"  {self.way.sheet('_handed_in')}", MUTED)
         optional = len(may_stay_open(self.sheet))
-        state = self.way.sheet("_open", left) if left else self.way.sheet("_answered")
-        if optional and not left:
+        state = self.way.sheet("_open", open_count) if open_count else self.way.sheet("_answered")
+        if optional and not open_count:
             state = self.way.sheet("_optional", optional)
         return Content.assemble(f"» {self.way.sheet('_hand_in')}", (f"   {state}", MUTED))
 
@@ -185,8 +185,8 @@ class AnswerOptions(Widget):
     ) -> None:
         """Shows these, the keys of those that stand marked; where there are none, how the item is answered. Of `many`
         several may stand."""
-        shown = (self.choices, self.flags, self.standing, self.says, self.many)
-        if (choices, flags, standing, says, many) == shown:
+        current = (self.choices, self.flags, self.standing, self.says, self.many)
+        if (choices, flags, standing, says, many) == current:
             return
         self.choices, self.flags, self.standing, self.says, self.many = choices, flags, standing, says, many
         before, width = self.size.height, self.size.width

@@ -110,7 +110,7 @@ class RunPane(RunPlayer):
     @on(RunPlayer.Looked)
     def _read(self) -> None:
         """Tells as much of the place as the study shows; without a picture and a tree there is no phone."""
-        view, seen = self.view, self.seen
+        view, observation = self.view, self.seen
         if view is None:
             return
         over = view.number < self.timeline.count and self.timeline.rows[view.number].kind == "end"
@@ -118,7 +118,7 @@ class RunPane(RunPlayer):
         words = place_words(view, self.shows, after=self.after)
         self.page.show(words, from_top=words.plain != self.page.content.plain)
         self.entitle()
-        bare = "screens" not in self.shows or (view.image is None and (seen is None or seen.tree is None))
+        bare = "screens" not in self.shows or (view.image is None and (observation is None or observation.tree is None))
         if bare != self._bare:
             self._bare = bare
             self.take_room()
@@ -180,16 +180,16 @@ class RunPane(RunPlayer):
 
     def mark_evidence(self, evidence: Sequence[Evidence]) -> None:
         """Marks what answers rest on: steps in the list, regions on the phone."""
-        self._evidence = [one for one in evidence if one.place.rpartition("@")[0] == self.run]
-        self.cover([one.place for one in self._evidence])
+        self._evidence = [mark for mark in evidence if mark.place.rpartition("@")[0] == self.run]
+        self.cover([mark.place for mark in self._evidence])
         self._draw_evidence()
 
     def _draw_evidence(self) -> None:
         here = self.screen_place
         marks = [
-            PhoneMark("evidence", one.region[:2], one.region[2:], one.label)
-            for one in self._evidence
-            if one.region is not None and one.place == here
+            PhoneMark("evidence", mark.region[:2], mark.region[2:], mark.label)
+            for mark in self._evidence
+            if mark.region is not None and mark.place == here
         ]
         self.phone.draw_also(marks)
 

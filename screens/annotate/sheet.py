@@ -60,7 +60,9 @@ class SheetPane(SheetView):
             event.stop()
             self.action_digit(digit, composed=True)
         elif event.character and self.item is not None and self.keying.way(self.item) in ("choice", "many"):
-            choices = [one for one in self.way.choices(self.item) if one.letter and one.letter == event.character]
+            choices = [
+                choice for choice in self.way.choices(self.item) if choice.letter and choice.letter == event.character
+            ]
             if choices:
                 event.stop()
                 self.keying.touch(self.clock.now())
@@ -98,7 +100,7 @@ class SheetPane(SheetView):
                 self.action_other()
             return
         self.keying.touch(None if composed else self.clock.now())
-        flag = next((one.value for one in self.way.flags(item) if one.key == str(digit)), None)
+        flag = next((choice.value for choice in self.way.flags(item) if choice.key == str(digit)), None)
         if flag is not None and not self.keying.digits:
             self.answering.raise_flag(flag)
             return
@@ -170,11 +172,11 @@ class SheetPane(SheetView):
 
     def _give_chosen(self, item: SheetItem) -> None:
         """What is chosen of several options is the answer."""
-        chosen = chosen_in(self.drafts, item, self.sheet.value(item.spot))
-        if why := not_enough(item, chosen):
+        selection = chosen_in(self.drafts, item, self.sheet.value(item.spot))
+        if why := not_enough(item, selection):
             self._refused(why)
             return
-        self.answering.give(chosen)
+        self.answering.give(selection)
 
     def _refused(self, words: str) -> None:
         """What was typed is no answer: it is gone, and what the keys do now is said anew."""

@@ -155,21 +155,21 @@ def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequenc
     """What a rater learns after handing a unit in: what follows from the answers, and what is right beside them."""
     parts: list[Content | tuple[str, str] | str] = []
     items = {item.spot: item for item in items_of(sheet)}
-    for one in handed.compared:
-        item = items.get(one.spot)
-        name = way.title(item) if item is not None else one.spot.field
-        gold = str(one.gold.value) if item is None else value_words(way, item, one.gold.value)
-        text = str(one.said) if item is None else _value_words(way, item, one.said)
-        sign = ("✓ ", SUCCESS) if one.right else ("✗ ", ERROR)
+    for comparison in handed.compared:
+        item = items.get(comparison.spot)
+        name = way.title(item) if item is not None else comparison.spot.field
+        gold = str(comparison.gold.value) if item is None else value_words(way, item, comparison.gold.value)
+        text = str(comparison.said) if item is None else _value_words(way, item, comparison.said)
+        sign = ("✓ ", SUCCESS) if comparison.right else ("✗ ", ERROR)
         both = f"   {way.sheet('_you', text)}\n   {way.sheet('_gold', gold)}\n"
-        answers = f"   {text}\n" if one.right else both
+        answers = f"   {text}\n" if comparison.right else both
         parts += [sign, (f"{one_line(name, 120)}\n", "bold"), answers]
-        if one.gold.reason:
-            parts.append((f"   {plain(one.gold.reason)}\n", MUTED))
+        if comparison.gold.reason:
+            parts.append((f"   {plain(comparison.gold.reason)}\n", MUTED))
     if handed.share is not None:
         parts.append(f"\n{handed.share:.0%} right in the pilot so far.\n\n")
-    for named, words in derived:
-        parts += [(f"{plain(named)}  ", MUTED), f"{plain(words)}\n"]
+    for field_name, words in derived:
+        parts += [(f"{plain(field_name)}  ", MUTED), f"{plain(words)}\n"]
     return Content.assemble(*parts)
 
 
@@ -178,19 +178,19 @@ def judges_words(way: Wording, sheet: Sheet, judges: Sequence[JudgeAnswer]) -> C
     parts: list[Content | tuple[str, str] | str] = []
     items = {item.spot: item for item in items_of(sheet)}
     before: FieldReference | None = None
-    for one in judges:
-        item = items.get(one.spot)
-        if one.spot != before:
-            before = one.spot
-            parts.append((f"{one_line(way.title(item) if item is not None else one.spot.field, 120)}\n", "bold"))
-            own = sheet.head(one.spot)
+    for judgement in judges:
+        item = items.get(judgement.spot)
+        if judgement.spot != before:
+            before = judgement.spot
+            parts.append((f"{one_line(way.title(item) if item is not None else judgement.spot.field, 120)}\n", "bold"))
+            own = sheet.head(judgement.spot)
             if own is not None:
                 parts.append(f"     you: {_answer(way, item, own.value, own.reason_missing)}\n")
-        sign = ("   ", "") if one.same is None else ("   = ", SUCCESS) if one.same else ("   ≠ ", WARNING)
-        answer = _answer(way, item, one.said.value, one.said.reason_missing)
-        parts += [sign, f"{one_line(one.judge, 40)}: {answer}\n"]
-        if one.note:
-            parts.append((f"     {plain(one.note, lines=False)}\n", MUTED))
+        sign = ("   ", "") if judgement.same is None else ("   = ", SUCCESS) if judgement.same else ("   ≠ ", WARNING)
+        answer = _answer(way, item, judgement.said.value, judgement.said.reason_missing)
+        parts += [sign, f"{one_line(judgement.judge, 40)}: {answer}\n"]
+        if judgement.note:
+            parts.append((f"     {plain(judgement.note, lines=False)}\n", MUTED))
     return Content.assemble(*parts)
 
 

@@ -131,8 +131,8 @@ class SheetView(Vertical):
     def on_mount(self) -> None:
         self.asked, self.choices = self.query_one("#asked"), self.query_one("#choices")
         for part in (self.asked, self.choices):
-            for changed in ("virtual_size", "scroll_y", "size"):
-                self.watch(part, changed, self.tell_keys, init=False)
+            for attribute in ("virtual_size", "scroll_y", "size"):
+                self.watch(part, attribute, self.tell_keys, init=False)
         self._rest = self.set_interval(_SETTLES, self.keep, pause=True)  # a timer that rests between
 
     # -- which unit ------------------------------------------------------------------------------------------
@@ -326,8 +326,8 @@ class SheetView(Vertical):
     def say(self, wrong: str) -> None:
         """Paints the current item, and what was refused of it."""
         item = self.item
-        answered = len([one for one in self.items.items if self.sheet.head(one.spot) is not None])
-        self.items.entitle(self.title, f"{answered} of {len(self.items.items)}")
+        answered_count = len([line for line in self.items.items if self.sheet.head(line.spot) is not None])
+        self.items.entitle(self.title, f"{answered_count} of {len(self.items.items)}")
         self.wrong.say(Content.styled(wrong, ERROR))
         self.wrong.display = bool(wrong)
         if item is None:
@@ -341,24 +341,24 @@ class SheetView(Vertical):
         head = self.sheet.head(item.spot)
         many = self.keying.way(item) == "many"
         choices = self.way.choices(item) if many or self.keying.way(item) == "choice" else []
-        stand = [one.value for one in self.sheet.clashes.get(item.spot, [head] if head is not None else [])]
+        stand = [label.value for label in self.sheet.clashes.get(item.spot, [head] if head is not None else [])]
         if head is not None and head.reason_missing == "cannot_judge":
             stand.append(NOT_SEEN)
-        standing = {one.key for one in choices if one.value in stand}
+        marked_keys = {choice.key for choice in choices if choice.value in stand}
         if many:
-            standing |= keys_of_set(choices, chosen_in(self.drafts, item, self.sheet.value(item.spot)))
+            marked_keys |= keys_of_set(choices, chosen_in(self.drafts, item, self.sheet.value(item.spot)))
         flags = self.way.flags(item)
-        raised = {one.key for one in flags if self.sheet.value(FieldReference(item.spot.target, one.value))}
+        raised = {flag.key for flag in flags if self.sheet.value(FieldReference(item.spot.target, flag.value))}
         how = with_keys(self, self.keying.how(item, head is not None, self.way.sheet))
         if not self.keying.digits and waits(self.drafts, item):
             how = waiting_words(self.way, chosen_in(self.drafts, item, None))
-        if (shown := self.prelabel) is not None:
-            words = self.way.sheet("_prelabel", value_words(self.way, item, shown.value))
+        if (prelabel := self.prelabel) is not None:
+            words = self.way.sheet("_prelabel", value_words(self.way, item, prelabel.value))
             keys = with_keys(self, f"{{answer.accept}}: {self.way.sheet('_accept')}")
             how = "\n".join(filter(None, (words, keys, how)))
         if flags and head is None:
             how = f"{how} {self.way.sheet('_flag_first')}".strip()
-        self.options.show(choices, flags, standing | raised, how, many=many)
+        self.options.show(choices, flags, marked_keys | raised, how, many=many)
         self.take_room()
 
     def evidence(self) -> list[Evidence]:
@@ -379,8 +379,8 @@ class SheetView(Vertical):
 
     def _open_count(self) -> str:
         """Whether all is answered, or what is still open."""
-        if left := len(self.sheet.unanswered):
-            return self.way.sheet("_some_open", left)
+        if open_count := len(self.sheet.unanswered):
+            return self.way.sheet("_some_open", open_count)
         unsaid = {*may_stay_open(self.sheet)}
         asks = [self.way.ask(item) for item in self.items.items if item.spot in unsaid]
         return self.way.sheet("_may_stay", " · ".join(asks)) if asks else self.way.sheet("_all_said")
@@ -401,13 +401,13 @@ class SheetView(Vertical):
             return
         below = max(_LEAST, height - 2 * _LEAST)
         self.menu.styles.max_height, self.line.styles.max_height = min(11, below), min(9, below)
-        opened = min(below, self.menu.count + 2) if self.menu.display else min(below, 3) if self.line.display else 0
-        room = max(1, min(round(height * _ITEM), height - _LEAST - opened) - 2 - (1 if self.wrong.said else 0))
+        entry_rows = min(below, self.menu.count + 2) if self.menu.display else min(below, 3) if self.line.display else 0
+        room = max(1, min(round(height * _ITEM), height - _LEAST - entry_rows) - 2 - (1 if self.wrong.said else 0))
         asks = len(self.ask.said.wrap(width))
         gives = self.options.rows(width) if self.options.display else 0
-        chosen = min(gives, max(2, room - min(asks, max(2, room // 3))))
-        self.choices.styles.max_height = max(1, chosen)
-        self.asked.styles.max_height = max(1, room - chosen)
+        option_rows = min(gives, max(2, room - min(asks, max(2, room // 3))))
+        self.choices.styles.max_height = max(1, option_rows)
+        self.asked.styles.max_height = max(1, room - option_rows)
         self.call_after_refresh(self.tell_keys)
 
     def reading(self, by: int = 1) -> Widget | None:

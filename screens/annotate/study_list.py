@@ -33,34 +33,34 @@ class DealtStudies(StudyTable):
         self._store = store
         self._person = person
 
-    def read(self, left: str) -> None:
-        """Shows the studies as they stand now; the cursor is put on the one that was `left` (id and version) at once.
+    def read(self, last_study: str) -> None:
+        """Shows the studies as they stand now; the cursor is put on `last_study` (id and version) at once.
 
         Enter may come before they are read. Where that study is done, the cursor then goes to one that is not.
         """
-        self.go(self._places().get(left, self.cursor))
-        self._read(left)
+        self.go(self._places().get(last_study, self.cursor))
+        self._read(last_study)
 
     @work(thread=True, exclusive=True)
-    def _read(self, left: str) -> None:
+    def _read(self, last_study: str) -> None:
         try:
             rows = study_rows(self._store, self._person, others=False)
             only = lab_of(self).only
             if only is not None:
                 rows = [row for row in rows if (row.line.id, row.line.version) == (only.id, only.version)]
-            self.post_message(self.Read(rows, left))
+            self.post_message(self.Read(rows, last_study))
         except LabError as error:
             self.post_message(Failed(error))
 
     @on(Read)
     def _show(self, message: Read) -> None:
-        left = message.left
+        last_study = message.left
         self.empty = f"Nothing is dealt to {self._person} in this file. `hitlab study status` says who has what."
-        before = next((study for study, at in self._places().items() if at == self.cursor), left)
+        before = next((study for study, at in self._places().items() if at == self.cursor), last_study)
         self.set_rows(message.rows)
         at = self._places().get(before, 0)
         todo = [at for at, row in enumerate(self.rows) if row.state.endswith(" left")]
-        self.go(at if at in todo or not todo or before != left else todo[0])
+        self.go(at if at in todo or not todo or before != last_study else todo[0])
 
     def _places(self) -> dict[str, int]:
         return {f"{row.line.id} v{row.line.version}": at for at, row in enumerate(self.rows)}

@@ -17,15 +17,15 @@ class TypedEntry:
         self.view = view
         self.answering = answering
 
-    def type_answer(self, begun: str = "") -> None:
-        """Opens the line for the answer, after what was typed there before; `begun` is its first character."""
+    def type_answer(self, first_character: str = "") -> None:
+        """Opens the line for the answer, after what was typed there before, beginning with `first_character`."""
         item = self.view.item
         if item is None:
             return
         keying, draft = self.view.keying, self.view.drafts.get((item.spot, "answer"))
-        words = begun or keying.digits or draft or words_of(self.view.sheet.value(item.spot))
+        words = first_character or keying.digits or draft or words_of(self.view.sheet.value(item.spot))
         keying.digits = ""
-        self._open("answer", "Your answer", words, hint_of(item.field), fresh=not begun)
+        self._open("answer", "Your answer", words, hint_of(item.field), fresh=not first_character)
 
     def type_note(self) -> None:
         """Opens the line for a note."""
@@ -41,13 +41,13 @@ class TypedEntry:
         item = self.view.item
         if item is None:
             return
-        known = len(clauses(self.guide))
-        if not known:
+        clause_count = len(clauses(self.guide))
+        if not clause_count:
             self.view.say("This study has no guideline.")
             return
         head = self.view.sheet.head(item.spot)
         words = self.view.drafts.get((item.spot, "cites")) or (head.cites if head is not None else "")
-        hint = f"its number, 1 to {known}, as the guide (t) has it; nothing takes it back"
+        hint = f"its number, 1 to {clause_count}, as the guide (t) has it; nothing takes it back"
         self._open("cites", "Line of the guide", words.removeprefix("§"), hint)
 
     @property

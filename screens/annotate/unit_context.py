@@ -55,7 +55,9 @@ def task_sections(task: Task, shows: Collection[Show]) -> list[ContextSection]:
     if task.policy:
         sections.append(_text("How this person decides", plain(task.policy)))
     if task.rubric.criteria:
-        lines = [f"{plain(one.ask, lines=False)}  (weight {one.weight:g})" for one in task.rubric.criteria]
+        lines = [
+            f"{plain(criterion.ask, lines=False)}  (weight {criterion.weight:g})" for criterion in task.rubric.criteria
+        ]
         sections.append(_lines("Rubric", lines, f"{len(lines)} criteria"))
     if task.golden:
         lines = [f"{number}  {plain(step.do, lines=False)}" for number, step in enumerate(task.golden, 1)]
@@ -105,15 +107,15 @@ def outcome_sections(ended: Ended | None, shows: Collection[Show], side: str = "
     return sections
 
 
-def given_section(given: Given, title: str = "") -> ContextSection:
+def given_section(material: Given, title: str = "") -> ContextSection:
     """A text or a list that the unit itself lays out."""
-    parts: list[Part] = [(f"{plain(given.text)}\n", "")] if given.text else []
-    gap = "\n\n" if any(len(item) > _SHORT for item in given.items) else "\n"
+    parts: list[Part] = [(f"{plain(material.text)}\n", "")] if material.text else []
+    gap = "\n\n" if any(len(item) > _SHORT for item in material.items) else "\n"
     parts += [
-        part for n, item in enumerate(given.items, 1) for part in ((f"{n:>2}  ", MUTED), (f"{plain(item)}{gap}", ""))
+        part for n, item in enumerate(material.items, 1) for part in ((f"{n:>2}  ", MUTED), (f"{plain(item)}{gap}", ""))
     ]
-    brief = " ".join(plain(given.text).split()) or f"{len(given.items)} items"
-    return ContextSection(plain(title or given.title, lines=False), tuple(parts), brief)
+    brief = " ".join(plain(material.text).split()) or f"{len(material.items)} items"
+    return ContextSection(plain(title or material.title, lines=False), tuple(parts), brief)
 
 
 def read(sections: Sequence[ContextSection]) -> Content:
@@ -135,7 +137,7 @@ def folded(sections: Sequence[ContextSection], width: int, rows: int, key: str) 
     lines = headed(first, width)
     more = len(lines) - rows
     lines_more = [f"{more} more {'line' if more == 1 else 'lines'}"] if more > 0 else []
-    lines_more += [f"{one.title}: {one.brief}" for one in others]
+    lines_more += [f"{section.title}: {section.brief}" for section in others]
     if lines_more:
         rest = Content.assemble((f"▸ {key}  ", "bold"), ("   ".join(lines_more), MUTED))
         return [*lines[:rows], rest.truncate(width, ellipsis=True)]
@@ -166,9 +168,9 @@ def place_words(view: PlaceView, shows: Collection[Show], *, after: bool) -> Con
         over = Content.assemble(("The run is over here.\n\n", "bold"), read(sections), "\n\n" if sections else "")
         return Content.assemble(over, _screen(view.before, shows, "On the last screen"))
     after = after and view.after is not None
-    seen = view.after if after and view.after is not None else view.before
+    observation = view.after if after and view.after is not None else view.before
     title = "On the screen after it" if after else "On the screen before it"
-    return Content.assemble(_event_words(view.event, shows), _screen(seen, shows, title))
+    return Content.assemble(_event_words(view.event, shows), _screen(observation, shows, title))
 
 
 def _event_words(event: Step | Asked, shows: Collection[Show]) -> Content:
@@ -192,18 +194,20 @@ def _step_sections(event: Step | Asked) -> Iterator[tuple[str, str]]:
         yield "Reply", decision + plain(reply.text)
 
 
-def _screen(seen: Observation, shows: Collection[Show], title: str) -> Content:
+def _screen(observation: Observation, shows: Collection[Show], title: str) -> Content:
     """The words on a screen in reading order; where its tree is not there, that it is not."""
     if "screens" not in shows:
         return Content("")
-    lines = texts(seen)
+    lines = texts(observation)
     if lines:
         return Content.assemble((f"{title}\n", HEADING), ("\n".join(lines), ""))
-    if seen.tree is not None:
+    if observation.tree is not None:
         text = "No words stand on it."
     else:
         text = (
-            "Only its picture was recorded." if seen.image is not None else "Neither picture nor words were recorded."
+            "Only its picture was recorded."
+            if observation.image is not None
+            else "Neither picture nor words were recorded."
         )
     return Content.assemble((f"{title}\n", HEADING), (text, MUTED))
 

@@ -97,8 +97,8 @@ class UnitPane(Vertical):
     def on_mount(self) -> None:
         self._lay(first=True)
         for page in self._pages:
-            for changed in ("virtual_size", "scroll_y", "size"):
-                self.watch(page, changed, self.tell_keys, init=False)
+            for attribute in ("virtual_size", "scroll_y", "size"):
+                self.watch(page, attribute, self.tell_keys, init=False)
 
     # -- reading on ------------------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class UnitPane(Vertical):
         study, unit, runs = self.study, self.unit, self._runs
         if study is None or unit is None or runs is None:
             return
-        if not self._count and not any(given.side for given in unit.given):
+        if not self._count and not any(material.side for material in unit.given):
             self.header.tell(above_texts(study, unit, swap=self._swap), unfolded=False, all=True)
             return
         sections = pinned(study, unit, self._started, runs.ends, swap=self._swap)
@@ -190,9 +190,9 @@ class UnitPane(Vertical):
         if not side.whole or side not in self._laid or self.unit is None or self._runs is None:
             return
         self._tell()
-        asked = self._runs.asked.get(self.unit.question)
-        if self.unit.step is None and asked is not None:
-            self.go_to(f"{side.run}@{asked + 1}")
+        step_index = self._runs.asked.get(self.unit.question)
+        if self.unit.step is None and step_index is not None:
+            self.go_to(f"{side.run}@{step_index + 1}")
 
     # -- layout ----------------------------------------------------------------------------------------------
 
@@ -442,8 +442,8 @@ class UnitPane(Vertical):
         self.drawing = on
         if on and side is not None:
             side.show_phone()
-        for one in self._laid:
-            one.phone.draw_region(on)
+        for pane_side in self._laid:
+            pane_side.phone.draw_region(on)
         if on and side is not None:
             side.phone.focus()
         return True
@@ -485,4 +485,4 @@ class UnitPane(Vertical):
 
 def _sided(study: Study, unit: Unit) -> bool:
     """Whether a unit has two sides that may be exchanged."""
-    return study.protocol.unit == "pair of runs" or any(given.side for given in unit.given)
+    return study.protocol.unit == "pair of runs" or any(material.side for material in unit.given)

@@ -48,7 +48,7 @@ def columns_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, Conte
         sections = pinned(study, unit, {}, {}, swap=swap)
         above = above_texts(study, unit, swap=swap)
         return [("To be judged", read([section for section in sections if section not in above]))]
-    return [(title, Content.assemble(*given_section(given).body)) for title, given in _titled(study, sides)]
+    return [(title, Content.assemble(*given_section(material).body)) for title, material in _titled(study, sides)]
 
 
 def above_texts(study: Study, unit: Unit, *, swap: bool) -> list[ContextSection]:
@@ -70,17 +70,17 @@ def pinned(
     shows, names = study.shown, names_of(study, unit, swap=swap)
     section_list: list[ContextSection] = []
     for run, name in names:
-        begun = started.get(run)
-        asked = task_sections(begun.task, shows) if begun is not None else []
-        who = persona_sections(begun.persona, study.locale) if begun is not None else []
+        start_event = started.get(run)
+        task_parts = task_sections(start_event.task, shows) if start_event is not None else []
+        who = persona_sections(start_event.persona, study.locale) if start_event is not None else []
         # A reply is checked against the person's facts: they come first there.
-        sections = who + asked if study.protocol.unit == "question" else asked + who
+        sections = who + task_parts if study.protocol.unit == "question" else task_parts + who
         _add(section_list, sections, name if len(names) == 2 else "")
     if unit.task is not None:
         _add(section_list, task_sections(unit.task, shows), "the task")
-    section_list += [given_section(given) for given in unit.given if not given.side]
+    section_list += [given_section(material) for material in unit.given if not material.side]
     if names:
-        section_list += [given_section(given, title) for title, given in _titled(study, _sides(unit, swap=swap))]
+        section_list += [given_section(material, title) for title, material in _titled(study, _sides(unit, swap=swap))]
     for run, name in names:
         if run in started:
             section_list += outcome_sections(ends.get(run), shows, name if len(names) == 2 else "")
@@ -90,30 +90,34 @@ def pinned(
 def _add(sections: list[ContextSection], more: list[ContextSection], whose: str) -> None:
     """Adds what is not said yet; what is said otherwise of the second run is named after it."""
     for section in more:
-        if any((section.title, section.body) == (one.title, one.body) for one in sections):
+        if any((section.title, section.body) == (other.title, other.body) for other in sections):
             continue
-        exists = any(section.title == one.title for one in sections)
+        exists = any(section.title == other.title for other in sections)
         sections.append(section._replace(title=f"{section.title}, {whose.lower()}") if exists else section)
 
 
 def _sides(unit: Unit, *, swap: bool) -> list[Given]:
     """The sided texts in the order in which they are shown."""
-    return sorted((given for given in unit.given if given.side), key=lambda given: given.side, reverse=swap)
+    return sorted(
+        (material for material in unit.given if material.side), key=lambda material: material.side, reverse=swap
+    )
 
 
 def _titled(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
     """Each with what it is called: where sides are compared, left and right, for their own titles may tell more."""
     compared = any(field.sided for field in study.protocol.fields)
     if not compared or len(sides) != 2:
-        return [(_called(study, given), given) for given in sides]
+        return [(_called(study, material), material) for material in sides]
     same = _what(sides[0]) if sides[0].title == sides[1].title else ""
-    return [(f"{name}: {same}" if same else name, given) for name, given in zip(sides_of(study), sides, strict=True)]
+    return [
+        (f"{name}: {same}" if same else name, material) for name, material in zip(sides_of(study), sides, strict=True)
+    ]
 
 
-def _called(study: Study, given: Given) -> str:
+def _called(study: Study, material: Given) -> str:
     """A text's title, in the study's language where its protocol says what it is called."""
-    return plain(study.protocol.word(study.locale, f"sides.{given.side}", given.title), lines=False)
+    return plain(study.protocol.word(study.locale, f"sides.{material.side}", material.title), lines=False)
 
 
-def _what(given: Given) -> str:
-    return given_section(given).title
+def _what(material: Given) -> str:
+    return given_section(material).title

@@ -124,5 +124,5 @@ def more_words(page: TextPage, key: str) -> str:
     rows, height = page.virtual_size.height, page.scrollable_content_region.height
     if not 0 < height < rows:
         return ""
-    seen = min(rows, round(page.scroll_offset.y) + height)
-    return f"{key}: read on ({seen} of {rows} lines)"
+    last_row = min(rows, round(page.scroll_offset.y) + height)
+    return f"{key}: read on ({last_row} of {rows} lines)"

@@ -12,28 +12,27 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
-from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import TextArea
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock, seconds_passed, span
+from lab.core.screen_clock import Clock
 from lab.core.settings import Settings
 from lab.core.step import Question, Reply
 from lab.core.task import Actor
 from lab.core.trace import Trace
 from lab.runs.conversation_list import ConversationLine, conversations
 from lab.runs.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
-from lab.runs.descriptions import one_line
 from screens.answer.consent_row import ConsentRow
 from screens.answer.conversation_words import brief_content, dialogue_content
 from screens.answer.inbox import Inbox
 from screens.answer.judge_form import JudgeForm
 from screens.answer.keys import KEYS
+from screens.answer.room_lines import RoomLines
 from screens.answer.tool_form import ToolForm
-from screens.answer.words import counted, translated
+from screens.answer.words import translated
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
 from screens.lab import lab_of
@@ -45,7 +44,6 @@ from screens.stylesheet import ROOM_STYLES
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
-from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
 from simulators.users.endpoint.place import EndpointPlace
 from store.store import Store
@@ -117,13 +115,13 @@ class AnswerScreen(Screen[None]):
         self._trace: Trace | None = None
         self._ringed: set[str] = set()
         self._locale = settings.locale
-        self._title, self._next = StatusLine("answer-title"), StatusLine("answer-next")
         self._inbox = Inbox(self._clock, self._locale)
         self._brief = TextPage("brief", "pane", hint=translated(self._locale, "all of brief"))
         self._talk = TextPage("talk", "pane")
         self._picture = Mirror(classes="pane", notice="")
         self._question = OpenQuestion(self.person, self._clock, ConsentRow(self._clock, id="decision"))
         self._tools, self._judge = ToolForm(self._locale), JudgeForm(self._locale)
+        self._lines = RoomLines(settings.person, self._locale, self._clock, self._inbox, self._tools)
         self._errands: Errands | None = None
 
     @property
@@ -133,7 +131,7 @@ class AnswerScreen(Screen[None]):
     # -- beginning and leaving -------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        yield self._title
+        yield self._lines.above
         with Horizontal(id="answer-panes"):
             yield self._inbox
             with ConversationColumn(id="conversation"):
@@ -145,7 +143,7 @@ class AnswerScreen(Screen[None]):
                 yield self._question
                 yield self._tools
                 yield self._judge
-        yield self._next
+        yield self._lines.below
         yield Footer()
 
     def on_mount(self) -> None:
@@ -182,21 +180,21 @@ class AnswerScreen(Screen[None]):
                 return
             lines = conversations(self.store, self.settings.person)
             trace = self.store.runs.trace(self.run) if self.run and self.store.runs.holds(self.run) else None
-            picture, draft, begun = None, "", None
+            picture, draft, draft_times = None, "", None
             if trace is not None and (turn := waiting_turn(trace)) is not None:
                 image = turn.asked.before.image
                 blob = self.store.runs.blob(image) if image else None
                 picture = blob.data if blob is not None else None
                 draft = self.store.runs.draft(trace.id, turn.question.id)
-                begun = self.store.runs.draft_times(trace.id, turn.question.id)
+                draft_times = self.store.runs.draft_times(trace.id, turn.question.id)
             self._stamp = stamp
-            self.post_message(Read(lines, trace, picture, draft, begun))
+            self.post_message(Read(lines, trace, picture, draft, draft_times))
         except LabError:
             return  # the file is busy; the next look finds it
 
     def _grow_waits(self) -> None:
         self._inbox.refresh()
-        self._tell_title()
+        self._lines.paint_above(self.run, self._trace)
 
     @on(Read)
     def _show(self, message: Read) -> None:
@@ -378,8 +376,8 @@ class AnswerScreen(Screen[None]):
         def commit() -> None:
             try:
                 times = self.store.runs.draft_times(turn.run, question.id)
-                known = reply if times is None or reply.shown_at else replace(reply, shown_at=times[0])
-                give_reply(self.store, turn, known)
+                timed_reply = reply if times is None or reply.shown_at else replace(reply, shown_at=times[0])
+                give_reply(self.store, turn, timed_reply)
             except LabError as error:
                 self._refuse(error, question)
 
@@ -443,14 +441,14 @@ class AnswerScreen(Screen[None]):
         turn = self.turn
         if turn is None or not turn.facts.ended_by:
             return
-        typed = self._question.query_one(ReplyText).text.strip()
-        held = next((token for token in turn.facts.ended_by if token in typed), "")
+        text = self._question.query_one(ReplyText).text.strip()
+        end_token = next((token for token in turn.facts.ended_by if token in text), "")
         field = self._question.query_one(ReplyText)
-        if not held:
-            field.load_text(f"{typed} {turn.facts.ended_by[0]}".strip())
+        if not end_token:
+            field.load_text(f"{text} {turn.facts.ended_by[0]}".strip())
         else:
             tokens = turn.facts.ended_by
-            field.load_text(typed.replace(held, tokens[(tokens.index(held) + 1) % len(tokens)]))
+            field.load_text(text.replace(end_token, tokens[(tokens.index(end_token) + 1) % len(tokens)]))
         field.move_cursor(field.document.end)
         field.focus()
 
@@ -496,37 +494,6 @@ class AnswerScreen(Screen[None]):
 
     def _tell(self) -> None:
         """The lines above and below."""
-        self._tell_title()
-        self._next.say(Content(self._offers()))
+        self._lines.paint_above(self.run, self._trace)
+        self._lines.paint_below(self.turn)
         self.refresh_bindings()
-
-    def _tell_title(self) -> None:
-        """The line above: who answers where, how many others wait, and what the open conversation is."""
-        place, person = lab_of(self).endpoint, self.settings.person
-        if place is None:
-            served = self._say("serves nothing", person=person)
-        else:
-            served = self._say("serves", person=person, base=place.base)
-        others = self._inbox.waiting(self.run)
-        parts = []
-        if others:
-            wait = span(seconds_passed(others[0].asked_at, self._clock.now()))
-            parts.append(counted(self._locale, "other waits", "others wait", len(others), wait=wait))
-        parts += [served, *(place.notes[:1] if place is not None else ())]
-        if self._trace is not None and self.run:
-            parts.append(one_line(self._trace.agent.shown, 60))
-        self._title.say(Content("   ".join(plain(part, lines=False) for part in parts)))
-
-    def _offers(self) -> str:
-        """What the question that waits can be answered with besides words."""
-        turn = self.turn
-        if turn is None:
-            return with_keys(self, self._say("longest")) if self._inbox.longest() is not None else ""
-        parts = []
-        if turn.facts.tools:
-            parts.append(counted(self._locale, "function", "functions", len(turn.facts.tools)))
-            calls = 0 if self._tools.display else self._tools.calls
-            parts += [counted(self._locale, "filled in", "filled in each", calls)] if calls else []
-        if turn.facts.ended_by and turn.facts.kind not in ("judge", "consent"):
-            parts.append(self._say("end", tokens=self._say("then").join(turn.facts.ended_by[:4])))
-        return plain(with_keys(self, " · ".join(parts)), lines=False)

@@ -75,8 +75,8 @@ def _earlier(raw: object, locale: str) -> Iterator[tuple[str, str, str]]:
     """What the client says was said before this run."""
     before = raw.get("before", ()) if isinstance(raw, dict) else ()
     for role, text in before:
-        known = _ROLES.get(str(role), "")
-        yield translated(locale, known) if known else plain(str(role), lines=False), "", plain(str(text))
+        role_key = _ROLES.get(str(role), "")
+        yield translated(locale, role_key) if role_key else plain(str(role), lines=False), "", plain(str(text))
 
 
 def _who(reply: Reply, locale: str) -> str:

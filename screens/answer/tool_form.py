@@ -172,10 +172,10 @@ class ToolForm(Vertical):
 
     async def _open_form(self, tool: Tool, place: int | None) -> None:
         """The form of a function, empty; or as it was filled in for the call at that place."""
-        typed = {} if place is None else self._calls.calls[place].typed
+        values = {} if place is None else self._calls.calls[place].typed
         self.tool, self._place = tool, place
         prompt = translated(self._locale, "tools.choose")
-        self._entries = [(field, _entry(field, typed.get(field.name, ""), prompt)) for field in fields_of(tool)]
+        self._entries = [(field, _entry(field, values.get(field.name, ""), prompt)) for field in fields_of(tool)]
         await self._fields.remove_children()
         await self._fields.mount_all(self._rows(tool))
         self._fields.display, self._list.display, self._calls.display = True, False, False
@@ -213,9 +213,9 @@ class ToolForm(Vertical):
         calls = [*self._calls.calls]
         if self.tool is None:
             return calls
-        typed = {field.name: _typed(entry) for field, entry in self._entries}
+        values = {field.name: _typed(entry) for field, entry in self._entries}
         try:
-            draft = CallDraft(self.tool, typed, arguments_of(self.tool, typed))
+            draft = CallDraft(self.tool, values, arguments_of(self.tool, values))
         except LabError as error:
             self._tell(f"! {plain(error.message)}")
             return []
@@ -241,8 +241,8 @@ class ToolForm(Vertical):
     def _hint(self) -> str:
         count = self._calls.count
         if self.tool is not None:
-            one = translated(self._locale, "tools.send all" if count else "tools.send")
-            return one if self._one_call else f"{one} · {translated(self._locale, 'tools.another')}"
+            hint = translated(self._locale, "tools.send all" if count else "tools.send")
+            return hint if self._one_call else f"{hint} · {translated(self._locale, 'tools.another')}"
         return (
             counted(self._locale, "tools.call", "tools.calls", count)
             if count
@@ -250,15 +250,15 @@ class ToolForm(Vertical):
         )
 
 
-def _entry(field: ToolField, typed: str, prompt: str) -> Input | Select[str]:
+def _entry(field: ToolField, value: str, prompt: str) -> Input | Select[str]:
     options = ("true", "false") if field.kind == "boolean" else field.options
     if options:
         rows = [(plain(option, lines=False)[:100], option) for option in options]
         entry = Select(rows, prompt=prompt, compact=True)
-        if typed in options:
-            entry.value = typed
+        if value in options:
+            entry.value = value
         return entry
-    return Input(typed, placeholder=field.words, compact=True)
+    return Input(value, placeholder=field.words, compact=True)
 
 
 def _typed(entry: Input | Select[str]) -> str:

@@ -148,8 +148,8 @@ class AuthorScreen(DesignView):
         await self.footage.arrived()
         unit = design_editing.item_at(self.opened.design, self.outline.key)
         if isinstance(unit, InformationUnit) and self.apps.here:
-            used = msgspec.structs.replace(unit, used=self.apps.here)
-            self.drafting.change(lambda design, key: design_editing.change(design, key, used), "used")
+            unit_here = msgspec.structs.replace(unit, used=self.apps.here)
+            self.drafting.change(lambda design, key: design_editing.change(design, key, unit_here), "used")
 
     # -- the designer: the whole -----------------------------------------------------------------------------
 

@@ -132,8 +132,8 @@ class DesignView(Screen[None]):
         self.form.close()
         self.session = DesignSession(self.store, task, self.person)
         self.query_one("#author-title", StatusLine).say(Content(one_line(f"Author   {task.id}   {task.title}", 400)))
-        asked = task.instruction.strip() or f"{task.shown} (proactive: nothing is asked in words)"
-        self.query_one("#asked-for", TextPage).show(Content(plain(asked)))
+        instruction = task.instruction.strip() or f"{task.shown} (proactive: nothing is asked in words)"
+        self.query_one("#asked-for", TextPage).show(Content(plain(instruction)))
         reel = RecordedRun(self.store.runs, run) if run is not None else None
         self.footage.open(reel)
         self.apps.read(reel)
@@ -195,8 +195,8 @@ class DesignView(Screen[None]):
         column = self.query_one("#design")
         column.set_class(self.form.is_open, "-busy")
         column.set_class(self.texts.is_open, "-choosing")
-        shown = self.texts.current if self.texts.is_open else about(session.design, self.outline.key)
-        self._show("#about", shown)
+        description = self.texts.current if self.texts.is_open else about(session.design, self.outline.key)
+        self._show("#about", description)
         self.footage.cover(session.design.evidence.get(self.outline.key, ()))
         words = FORM_WORDS if self.form.is_open else TEXTS_WORDS if self.texts.is_open else ""
         words = with_keys(self, words) or state_words(session, lambda id: (keys_of(self, f"author.{id}") or [""])[0])

@@ -41,11 +41,11 @@ class DraftEditor:
             self.view.renew()
             self.view.outline.go_to(key)
 
-    def change(self, change: Callable[[Design, str], Design], done: str) -> None:
-        """Saves the design with the item under the cursor changed; `done` says how."""
+    def change(self, change: Callable[[Design, str], Design], verb: str) -> None:
+        """Saves the design with the item under the cursor changed; `verb` says how."""
         key = self.view.outline.key
         if key:
-            self.save(change(self.view.opened.design, key), f"{done} {key}", key)
+            self.save(change(self.view.opened.design, key), f"{verb} {key}", key)
 
     # -- adding ----------------------------------------------------------------------------------------------
 
@@ -58,8 +58,8 @@ class DraftEditor:
             case "units":
                 self.view.offer_texts()
             case "tdg" if step is not None:
-                taken = {node.id for node in self.view.opened.design.tdg.walk()}
-                self._put(node_of(step, self.view.apps.here, taken))
+                used_ids = {node.id for node in self.view.opened.design.tdg.walk()}
+                self._put(node_of(step, self.view.apps.here, used_ids))
             case "branches" if step is not None and step.question is not None:
                 self._put(Branch("", plain(step.question.text), step.question.options))
                 await self.edit()
@@ -73,24 +73,24 @@ class DraftEditor:
 
     def add_unit(self, value: str) -> None:
         """Adds a unit of a text on the phone."""
-        taken = {unit.id for unit in self.view.opened.design.units}
-        self._put(unit_of(value, "", self.view.apps.here, taken))
+        used_ids = {unit.id for unit in self.view.opened.design.units}
+        self._put(unit_of(value, "", self.view.apps.here, used_ids))
 
     def _put(self, item: Item) -> None:
         """Adds an item behind the one under the cursor, with the step shown as its evidence."""
         design, section, footage = self.view.opened.design, self.view.outline.section, self.view.footage
-        taken = {other.id for other in design_editing.entries(design, section)}
-        named = item if item.id else msgspec.structs.replace(item, id=named_id(item, taken))
-        key = f"{section}/{named.id}"
-        longer = design_editing.add(design, section, named, self.view.outline.key)
+        used_ids = {other.id for other in design_editing.entries(design, section)}
+        entry = item if item.id else msgspec.structs.replace(item, id=named_id(item, used_ids))
+        key = f"{section}/{entry.id}"
+        longer = design_editing.add(design, section, entry, self.view.outline.key)
         if footage.step is not None and item.id:
             longer = design_editing.see(longer, key, footage.link)
         self.save(longer, f"added {key}", key)
 
     def take_tapped(self, at: tuple[int, int]) -> None:
         """Makes a unit of the text that was tapped on the phone, or puts it into the unit whose form is open."""
-        view, seen = self.view, self.view.footage.seen
-        text = target_name(seen.tree if seen is not None else None, at)
+        view, observation = self.view, self.view.footage.seen
+        text = target_name(observation.tree if observation is not None else None, at)
         if not text or view.outline.section != "units" or not view.opened.writable:
             view.notify("A click takes a text into a unit (3), where there is one.", markup=False)
             return

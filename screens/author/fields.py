@@ -70,8 +70,8 @@ def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[FormField]:
 
 def about(design: Design, key: str) -> str:
     """What the list does not show of an item, in a line."""
-    shown = [field for field in fields_of(design, key, ()) if field.value and field.name not in ("name", "ask")]
-    return "   ".join(f"{field.label}:\u00a0{plain(field.value, lines=False)}" for field in shown)
+    filled = [field for field in fields_of(design, key, ()) if field.value and field.name not in ("name", "ask")]
+    return "   ".join(f"{field.label}:\u00a0{plain(field.value, lines=False)}" for field in filled)
 
 
 def _node(design: Design, node: TdgNode) -> list[FormField]:
@@ -103,20 +103,20 @@ def typed(design: Design, key: str, name: str, text: str) -> tuple[Design, str]:
     if name == "after":
         nodes = _ids(design, text)
         return msgspec.structs.replace(design, tdg=design_outline.follow(design.tdg, item.id, nodes)), key
-    changed = msgspec.structs.replace(item, **{name: _value(design, name, text)})
+    replacement = msgspec.structs.replace(item, **{name: _value(design, name, text)})
     section = design_editing.section_of(key)
-    taken = {other.id for other in design_editing.entries(design, section)} - {item.id}
-    if name == "id" and (not text or text in taken):
+    used_ids = {other.id for other in design_editing.entries(design, section)} - {item.id}
+    if name == "id" and (not text or text in used_ids):
         raise LabError("id", f"{text!r} is taken." if text else "an item needs one.", f"It stays {item.id!r}.")
-    if name in ("name", "ask") and item.id == named_id(item, taken):
-        changed = msgspec.structs.replace(changed, id=named_id(changed, taken))
-    return design_editing.change(design, key, changed), f"{section}/{changed.id}"
+    if name in ("name", "ask") and item.id == named_id(item, used_ids):
+        replacement = msgspec.structs.replace(replacement, id=named_id(replacement, used_ids))
+    return design_editing.change(design, key, replacement), f"{section}/{replacement.id}"
 
 
-def named_id(item: Item, taken: set[str]) -> str:
+def named_id(item: Item, used_ids: set[str]) -> str:
     """The id that an item gets from its own words, as long as nobody typed another."""
     words = item.ask if isinstance(item, Branch | Criterion) else item.name
-    return design_outline.fresh_id(words, taken, STEMS[type(item)])
+    return design_outline.fresh_id(words, used_ids, STEMS[type(item)])
 
 
 STEMS: dict[type, str] = {TdgNode: "node", Branch: "branch", InformationUnit: "unit", Criterion: "criterion"}
@@ -145,10 +145,10 @@ def _value(design: Design, name: str, text: str) -> Any:
 def _ids(design: Design, text: str) -> list[str]:
     """Ids from ids and outline numbers, in the order typed, each once."""
     rows = design_outline.rows(design.tdg)
-    known = {row.number.casefold(): row.node.id for row in rows} | {row.node.id: row.node.id for row in rows}
+    ids_by_word = {row.number.casefold(): row.node.id for row in rows} | {row.node.id: row.node.id for row in rows}
     ids = []
     for word in filter(None, _SEVERAL.split(text)):
-        if word not in known and word.casefold() not in known:
+        if word not in ids_by_word and word.casefold() not in ids_by_word:
             raise LabError("form", f"there is no node {word!r}.", "Type numbers or ids that stand in the outline.")
-        ids.append(known.get(word) or known[word.casefold()])
+        ids.append(ids_by_word.get(word) or ids_by_word[word.casefold()])
     return list(dict.fromkeys(ids))

@@ -40,9 +40,9 @@ Type; **{form.on}** goes on to the next field and after the last one back to the
     ]  # fmt: skip
 
     def __init__(self, field: FormField) -> None:
-        offered = SuggestFromList(field.known, case_sensitive=False) if field.known else None
+        suggester = SuggestFromList(field.known, case_sensitive=False) if field.known else None
         super().__init__(
-            plain(field.value, lines=False), placeholder=field.hint, compact=True, suggester=offered,
+            plain(field.value, lines=False), placeholder=field.hint, compact=True, suggester=suggester,
             select_on_focus=field.whole,
         )  # fmt: skip
 
@@ -88,11 +88,11 @@ field.
         self.set_reactive(WordSwitch.value, field.value)
 
     def render(self) -> Text:
-        shown = Text()
+        text = Text()
         for word in self.turns:
             stands = word == self.value
-            shown.append(f"{'●' if stands else '○'} {word}   ", style="bold" if stands else "dim")
-        return shown
+            text.append(f"{'●' if stands else '○'} {word}   ", style="bold" if stands else "dim")
+        return text
 
     def action_turn(self) -> None:
         self.value = self.turns[1] if self.value == self.turns[0] else self.turns[0]
@@ -178,9 +178,9 @@ class ItemForm(VerticalScroll, can_focus=False):
 
     def renew(self, fields: Sequence[FormField]) -> None:
         """Shows what the fields hold now, where another field's change made it another; not in the one in use."""
-        given = {field.name: plain(field.value, lines=False) for field in fields}
+        values = {field.name: plain(field.value, lines=False) for field in fields}
         for row in self.rows:
-            value = given.get(row.field.name, row.kept)
+            value = values.get(row.field.name, row.kept)
             if value != row.kept and row.entry.value == row.kept and not row.entry.has_focus:
                 row.kept = value
                 row.entry.value = value

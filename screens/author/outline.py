@@ -118,15 +118,15 @@ Everything is kept as you do it. **{author.submit}** submits the design. Another
         if not self.rows:
             return Content.assemble((self._offered[index], ACCENT))
         row = self.rows[index]
-        left = f"{'  ' * row.depth}{row.number} "
+        prefix = f"{'  ' * row.depth}{row.number} "
         sign = "~ " if row.flexible else ""
-        room = width - 2 - len(left) - len(sign)
+        room = width - 2 - len(prefix) - len(sign)
         aside = row.aside if cell_len(row.aside) <= room * _ASIDE else ""
         words = Content(row.words).truncate(max(4, room - (cell_len(aside) + 2 if aside else 0)), ellipsis=True)
         gap = " " * max(0, room - words.cell_length - cell_len(aside))
         loud = {"✓": SUCCESS, "✗": LOUD_ERROR, "!": LOUD_WARNING}.get(row.mark, "")
         return Content.assemble(
-            (f"{row.mark or ' '} ", loud), (left, MUTED), (sign, HEADING), (words.plain, ""), (gap, ""),
+            (f"{row.mark or ' '} ", loud), (prefix, MUTED), (sign, HEADING), (words.plain, ""), (gap, ""),
             (aside, MUTED),
         )  # fmt: skip
 
@@ -190,10 +190,10 @@ def _ranges(steps: list[int]) -> str:
 
 def _graph_lines(design: Design) -> list[OutlineLine]:
     lines: list[OutlineLine] = []
-    shown = rows(design.tdg)
-    numbers = {row.node.id: row.number for row in shown}
+    graph_rows = rows(design.tdg)
+    numbers = {row.node.id: row.number for row in graph_rows}
     order = [node.id for node in design.tdg.nodes]
-    for row in shown:
+    for row in graph_rows:
         node = row.node
         before = [a for a, b in design.tdg.edges if b == node.id]
         expected = order[row.place.at - 1 : row.place.at] if not row.place.within and row.place.at else []

@@ -50,10 +50,10 @@ class StepApps:
 
     def _read(self, reel: RecordedRun) -> None:
         try:
-            named = apps(event for event in reel.runs.events(reel.id) if isinstance(event, Step))
+            app_names = apps(event for event in reel.runs.events(reel.id) if isinstance(event, Step))
         except LabError:
             return  # the player, which reads the same run, says what is wrong with it
-        self._owner.post_message(self.Named(reel, named))
+        self._owner.post_message(self.Named(reel, app_names))
 
     def take(self, message: Named) -> None:
         """Takes what was read, unless it is of a run that was shown before."""

@@ -30,14 +30,16 @@ scrub the run. The whole of a long one stands below the list; **tab** leads ther
         Binding("enter", "choose", "Take it", id="author.take_text", tooltip="A unit with this text as its value"),
     ]
 
-    def fill(self, step: Step | None, seen: Observation | None) -> None:
+    def fill(self, step: Step | None, observation: Observation | None) -> None:
         """Lists what can be read here."""
         parts: list[str] = []
         if step is not None:
             parts = [step.action.text or "" if step.action else "", step.reply.text if step.reply else ""]
-        shown = [plain(text.strip()) for text in parts if text.strip()] + (texts(seen) if seen is not None else [])
+        lines = [plain(text.strip()) for text in parts if text.strip()] + (
+            texts(observation) if observation is not None else []
+        )
         self.border_title = "Which text is the unit?"
-        self.set_rows(dict.fromkeys(shown))
+        self.set_rows(dict.fromkeys(lines))
 
     @property
     def is_open(self) -> bool:

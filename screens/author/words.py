@@ -21,8 +21,8 @@ def state_words(session: DesignSession, key: Callable[[str], str]) -> str:
         again = f"{key('reopen')} tries again, in a new version where this one is frozen."
         return f"Not in the file: saving what you see was refused. {again}"
     if session.others and head is not None:
-        settled = f"{key('keep_mine')} keeps yours, {key('take_theirs')} takes the other."
-        return f"The design {clash_words(session.heads)} {settled}"
+        choice_words = f"{key('keep_mine')} keeps yours, {key('take_theirs')} takes the other."
+        return f"The design {clash_words(session.heads)} {choice_words}"
     if head is None:
         return f"No design yet. What you add is kept at once; {key('undo')} takes it back."
     match head.state:
@@ -30,8 +30,8 @@ def state_words(session: DesignSession, key: Callable[[str], str]) -> str:
             again = f"{key('reopen')} reopens it as {head.version + 1}."
             return f"Version {head.version} is frozen: verified by {head.by.shown}. {again}"
         case "submitted" if session.reviewing:
-            done = len(session.marks) - len(session.objections)
-            counts = f"{done} accepted, {len(session.objections)} objected to, {len(session.unseen)} left"
+            accepted_count = len(session.marks) - len(session.objections)
+            counts = f"{accepted_count} accepted, {len(session.objections)} objected to, {len(session.unseen)} left"
             return f"Version {head.version} by {', '.join(session.authors)} waits for you: {counts}."
         case "submitted":
             return f"Version {head.version} is submitted; another person verifies it. {key('reopen')} takes it back."

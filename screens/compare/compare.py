@@ -124,9 +124,9 @@ class CompareScreen(Screen[None]):
         if self.is_mounted:
             self._begin(self._wanted)
 
-    def _begin(self, wanted: tuple[str, str]) -> None:
+    def _begin(self, runs: tuple[str, str]) -> None:
         self._empty("Reading the two runs ...")
-        self._read(wanted)
+        self._read(runs)
 
     def _empty(self, words: str) -> None:
         self.compared = self.pairs.compared = None
@@ -146,11 +146,11 @@ class CompareScreen(Screen[None]):
             phone.mirror.show_still(None, None, None)
 
     @work(thread=True, exclusive=True, group="compare")
-    def _read(self, wanted: tuple[str, str]) -> None:
+    def _read(self, runs: tuple[str, str]) -> None:
         try:
-            self.post_message(self.Laid(wanted, compare(self.store, *wanted)))
+            self.post_message(self.Laid(runs, compare(self.store, *runs)))
         except LabError as error:
-            self.post_message(self.Refused(wanted, error))
+            self.post_message(self.Refused(runs, error))
 
     @on(Laid)
     def _laid(self, message: Laid) -> None:
@@ -166,8 +166,8 @@ class CompareScreen(Screen[None]):
         """What was redacted or withdrawn meanwhile is not shown any more."""
         if self.compared is not None and not all(self.store.runs.holds(side.reel.id) for side in self._sides):
             self._wanted = None
-            gone = "One of the two runs is not in the file any more. {compare.back} goes back to Runs."
-            self._empty(with_keys(self, gone))
+            notice = "One of the two runs is not in the file any more. {compare.back} goes back to Runs."
+            self._empty(with_keys(self, notice))
 
     # -- painting --------------------------------------------------------------------------------------------
 
@@ -239,8 +239,8 @@ class CompareScreen(Screen[None]):
         page.border_title = f"{NAMES[which].title()}  {place}"
         page.show(self._words(side, view, alone=alone))
         if not self.has_class("-phoneless"):
-            shown = f"{place}, after" if after and not alone else place
-            self.phones[which].put(view, f"{NAMES[which].title()}  {shown}", after=after, alone=alone)
+            moment = f"{place}, after" if after and not alone else place
+            self.phones[which].put(view, f"{NAMES[which].title()}  {moment}", after=after, alone=alone)
 
     def _words(self, side: Side, view: PlaceView, *, alone: bool) -> Content:
         if alone:
@@ -336,5 +336,7 @@ def shared(words: tuple[str, str], room: int) -> tuple[str, str]:
     left, right = (Content(side).cell_length for side in words)
     half = room // 2
     most = max(half, room - right), max(half, room - left)
-    cut = [Content(side).truncate(max(8, width), ellipsis=True).plain for side, width in zip(words, most, strict=True)]
-    return cut[0], cut[1]
+    texts = [
+        Content(side).truncate(max(8, width), ellipsis=True).plain for side, width in zip(words, most, strict=True)
+    ]
+    return texts[0], texts[1]

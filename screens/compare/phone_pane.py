@@ -32,6 +32,6 @@ class StepPhone(StillPhone):
         if self._bare:
             columns = max(12, round(columns * _BARE))
         self.mirror.look_whole(zoom)
-        wanted = columns + 2
-        if self.styles.width is None or self.styles.width.value != wanted:
-            self.styles.width = wanted
+        outer_width = columns + 2
+        if self.styles.width is None or self.styles.width.value != outer_width:
+            self.styles.width = outer_width

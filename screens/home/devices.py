@@ -67,8 +67,11 @@ now on.
         `screens` is the state of each screen, by serial, where it is known.
         """
         now, before = time.monotonic(), {row.serial: row for row in self.rows[1:]}
-        lit = screens or {}
-        there = {serial: DeviceRow(serial, state, model, now, lit.get(serial, "")) for serial, state, model in phones}
+        screen_states = screens or {}
+        there = {
+            serial: DeviceRow(serial, state, model, now, screen_states.get(serial, ""))
+            for serial, state, model in phones
+        }
         for serial, row in before.items():
             if serial in there and there[serial].state == row.state:
                 there[serial] = there[serial]._replace(since=row.since)

@@ -177,8 +177,8 @@ class HomeScreen(Screen[None]):
             self._read_tasks()
         self._read_studies()
         self._reading = True
-        shown = max(PAGE, self.query_one(RunList).count) if not self._needle else PAGE
-        self._read_runs(self._needle, None, shown)
+        limit = max(PAGE, self.query_one(RunList).count) if not self._needle else PAGE
+        self._read_runs(self._needle, None, limit)
 
     @work(thread=True, exclusive=True, group="runs")
     def _read_runs(self, needle: str, before: str | None, limit: int) -> None:
@@ -189,8 +189,8 @@ class HomeScreen(Screen[None]):
             more = len(page) >= (limit if not needle else PAGE * 5)
             before = page[-1].id if page else before
             summaries += [run for run in page if not needle or self._fits(run, needle)]
-        asked = [self.store.runs.task(run.id) for run in summaries if run.task.startswith("demo-")]
-        intents = {task.id: task.title or task.instruction for task in asked}
+        tasks = [self.store.runs.task(run.id) for run in summaries if run.task.startswith("demo-")]
+        intents = {task.id: task.title or task.instruction for task in tasks}
         if archived is self.archived:
             self.post_message(self.RunsRead(summaries, needle, first, more, intents))
 
@@ -227,7 +227,7 @@ class HomeScreen(Screen[None]):
             return
         self._reading = False
         runs = self.query_one(RunList)
-        kept = runs.current.id if runs.current and message.first else None
+        current_id = runs.current.id if runs.current and message.first else None
         runs.rows = message.runs if message.first else runs.rows + message.runs
         runs.titles |= {task: intent for task, intent in message.intents.items() if intent}
         self._more = message.more
@@ -235,8 +235,8 @@ class HomeScreen(Screen[None]):
         runs.empty = f"Nothing fits {self._needle!r}. {{home.back}} shows all runs." if self._needle else none_yet
         runs.border_title = f"{'Archived runs' if self.archived else 'Runs'}  {runs.count}{'+' if self._more else ''}"
         runs.changed()
-        if kept is not None:
-            runs.go(next((i for i, run in enumerate(runs.rows) if run.id == kept), 0))
+        if current_id is not None:
+            runs.go(next((i for i, run in enumerate(runs.rows) if run.id == current_id), 0))
         if not self._begun:
             self._begun = True
             self.call_after_refresh(self._begin)  # the first focus is given only then
@@ -332,12 +332,12 @@ class HomeScreen(Screen[None]):
 
         try:
             server = Server.named()
-            listed = server.phones() if server.running() else []
-            lit = screens(server, listed)
+            adb_phones = server.phones() if server.running() else []
+            screen_states = screens(server, adb_phones)
         except LabError:
-            listed, lit = [], {}  # `hitlab doctor` says what is wrong with adb
-        phones = [(one.serial, one.state, one.facts.get("model", "").replace("_", " ")) for one in listed]
-        self.post_message(self.PhonesRead(phones, lit))
+            adb_phones, screen_states = [], {}  # `hitlab doctor` says what is wrong with adb
+        phones = [(phone.serial, phone.state, phone.facts.get("model", "").replace("_", " ")) for phone in adb_phones]
+        self.post_message(self.PhonesRead(phones, screen_states))
 
     def on_home_screen_phones_read(self, message: PhonesRead) -> None:
         for devices in self.query(DeviceList):
@@ -504,8 +504,8 @@ class HomeScreen(Screen[None]):
         away = not self.archived
         archive(away)
         self.history.append(lambda: archive(not away))
-        done = "archived" if away else "back in the lists"
-        self.notify(with_keys(self, f"{plain(what)} {done}; {{home.undo}} undoes it"), markup=False)
+        state = "archived" if away else "back in the lists"
+        self.notify(with_keys(self, f"{plain(what)} {state}; {{home.undo}} undoes it"), markup=False)
         self._read_first()
 
     def action_archived(self) -> None:
@@ -563,6 +563,6 @@ class HomeScreen(Screen[None]):
 
 def _fits(run: Summary, needle: str, *, outcomes: bool) -> bool:
     """Whether every word stands in a run's line; agents and tags only where this person sees outcomes."""
-    hidden = (run.agent, *run.tags) if outcomes else ()
-    text = " ".join((run.id, run.task, run.persona or "", run.status, run.source or "", *hidden))
+    outcome_words = (run.agent, *run.tags) if outcomes else ()
+    text = " ".join((run.id, run.task, run.persona or "", run.status, run.source or "", *outcome_words))
     return all(word in text.casefold() for word in needle.casefold().split())

@@ -65,7 +65,9 @@ same key brings back; **{home.undo}** undoes what was archived last.
     def __init__(self, settings: Settings, id: str) -> None:
         self.outcomes = sees_outcomes(settings.seat)
         """Whether what a rater is not to see is shown: agents, scores, and tags, which may say either."""
-        super().__init__(id, {name: one for name, one in _COLUMNS.items() if self.outcomes or name not in _OUTCOMES})
+        super().__init__(
+            id, {name: column for name, column in _COLUMNS.items() if self.outcomes or name not in _OUTCOMES}
+        )
         self.titles: dict[str, str] = {}
         """Titles of the tasks that are known by name."""
         self.live: str | None = None

@@ -46,10 +46,10 @@ choice ends with a name, type it. **{list.open}** starts the run; the next task 
         self._at: dict[Name, int] = {}
         self._typed: dict[tuple[Name, int], str] = {}
         for field in fields:
-            at, typed = chosen_in(field, values[field.name])
+            at, text = chosen_in(field, values[field.name])
             self._at[field.name] = at
-            if typed:
-                self._typed[field.name, at] = typed
+            if text:
+                self._typed[field.name, at] = text
 
     @property
     def count(self) -> int:
@@ -80,11 +80,11 @@ choice ends with a name, type it. **{list.open}** starts the run; the next task 
 
     def paint(self, index: int, width: int) -> Content:
         field = self.fields[index]
-        choice, typed = self.choice(field), plain(self.typed(field), lines=False)
+        choice, text = self.choice(field), plain(self.typed(field), lines=False)
         places = f"{self._at[field.name] + 1}/{len(field.choices)}"
         words = [(f"{field.label:<{_LABEL}}", MUTED), (f"‹ {one_line(choice.says, 200)}", "")]
         if choice.typed:
-            words.append((f": {typed}▏" if typed or index == self.cursor else f": {choice.typed}", ACCENT))
+            words.append((f": {text}▏" if text or index == self.cursor else f": {choice.typed}", ACCENT))
         words.append((" ›", MUTED))
         if needs := self.needs(field):
             words.append((f"  {needs}", WARNING))
@@ -138,7 +138,9 @@ class RunForm(ModalScreen[RunChoices | None]):
         super().__init__()
         self._to_run = task
         fields = fields_of(task, settings)
-        self.fields = ChoiceList(fields, {one.name: value_of(last, one.name, settings) for one in fields}, settings)
+        self.fields = ChoiceList(
+            fields, {field.name: value_of(last, field.name, settings) for field in fields}, settings
+        )
 
     def compose(self) -> ComposeResult:
         with Vertical(id="run-form", classes="pane"):

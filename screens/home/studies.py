@@ -59,8 +59,8 @@ def study_rows(store: Store, person: str, *, others: bool, archived: bool = Fals
         study = store.studies.study(line.id, line.version)
         mine = store.studies.progress(study, person)
         if others or mine.dealt:
-            rated = mine.dealt and not line.locked and line.unit != "task to play"
-            unsettled = len(store.labels.to_settle(study, person)) if rated else 0
+            to_rate = mine.dealt and not line.locked and line.unit != "task to play"
+            unsettled = len(store.labels.to_settle(study, person)) if to_rate else 0
             rows.append(StudyRow(line, mine if mine.dealt else None, others, unsettled))
     return rows
 
@@ -148,15 +148,15 @@ how fast each person is.
     def _cells(self, width: int, name: str, title: str, values: dict[str, str]) -> str:
         """A line: the name, by which commands take it and studies of one protocol differ; the title in the rest."""
         everybody = any(row.everybody for row in self.rows)
-        shown = {name: at for name, at in _COLUMNS.items() if width >= at.least and (everybody or name != "all")}
-        room = max(8, width - sum(column.width + 2 for column in shown.values()))
-        named = min(max([12, *(cell_len(row.line.name) for row in self.rows)]), room)
-        parts = [cell(name, TableColumn("", named, 0))]
-        if room - named > _LEAST_TITLE:
-            parts.append(cell(title, TableColumn("", room - named - 2, 0)))
+        columns = {name: at for name, at in _COLUMNS.items() if width >= at.least and (everybody or name != "all")}
+        room = max(8, width - sum(column.width + 2 for column in columns.values()))
+        name_width = min(max([12, *(cell_len(row.line.name) for row in self.rows)]), room)
+        parts = [cell(name, TableColumn("", name_width, 0))]
+        if room - name_width > _LEAST_TITLE:
+            parts.append(cell(title, TableColumn("", room - name_width - 2, 0)))
         else:
             parts = [cell(name, TableColumn("", room, 0))]
-        return "  ".join([*parts, *(cell(one_line(values[name]), column) for name, column in shown.items())])
+        return "  ".join([*parts, *(cell(one_line(values[name]), column) for name, column in columns.items())])
 
 
 _LEAST_TITLE = 12

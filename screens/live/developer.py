@@ -108,11 +108,11 @@ class DeveloperPane(GivingColumn):
     def _close_lists(self, *but: type[Widget]) -> bool:
         """Takes away what stands open; whether there was something."""
         panels: list[BreaksPanel | RewindPanel] = [self._breaks, self._rewind]
-        shown = [panel for panel in panels if panel.display]
-        for panel in shown:
+        open_panels = [panel for panel in panels if panel.display]
+        for panel in open_panels:
             panel.close()
         self._gate.display = self._gate.proposed is not None
-        return any(not isinstance(panel, but) for panel in shown)
+        return any(not isinstance(panel, but) for panel in open_panels)
 
     def _make_room(self) -> None:
         """In a low terminal the gate makes way for a list; what waits there still waits."""
@@ -157,9 +157,9 @@ class DeveloperPane(GivingColumn):
     @on(HandsPanel.GaveBack)
     def take(self) -> None:
         """Takes the agent's place, or gives it back."""
-        taken = not self._session.control.taken_over
-        self._session.take_over(taken)
-        if taken:
+        takes_over = not self._session.control.taken_over
+        self._session.take_over(takes_over)
+        if takes_over:
             self.turn()
         else:
             self._hands.close()

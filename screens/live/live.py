@@ -199,8 +199,8 @@ class LiveScreen(Screen[None]):
     def _end(self, event: Ended) -> None:
         self._ended = event
         self._close(self._question, self._bench)
-        seen = self._seen
-        self._phone.rest(seen, self.session.picture(seen.image) if seen.image else None)
+        observation = self._seen
+        self._phone.rest(observation, self.session.picture(observation.image) if observation.image else None)
         after = lab_of(self).after_run
         self._result.ended(event, knows=self.knows, spent=self._album.spent, after=after)
 
@@ -213,10 +213,10 @@ class LiveScreen(Screen[None]):
                 self._dialogue.focus_transcript()
             panel.close()
 
-    def _sent(self, index: int, proposed: Proposed, seen: Observation | None = None) -> None:
+    def _sent(self, index: int, proposed: Proposed, observation: Observation | None = None) -> None:
         if self.knows and proposed.by is None:
             self._seat.sent(index, proposed)
-            self._album.add(index, proposed, seen)
+            self._album.add(index, proposed, observation)
 
     @on(Refused)
     def _refused(self, message: Refused) -> None:
@@ -275,9 +275,9 @@ class LiveScreen(Screen[None]):
     @on(Gated)
     def _gated(self, message: Gated) -> None:
         if self._bench is not None:
-            left = message.proposed is None and self._bench.deciding
+            was_deciding = message.proposed is None and self._bench.deciding
             self._bench.gated(message.proposed, self._watch.tree)
-            if left:
+            if was_deciding:
                 self._dialogue.focus_transcript()
         if message.proposed is not None:
             self._sent(self._steps, message.proposed)
@@ -474,17 +474,17 @@ class LiveScreen(Screen[None]):
         self._dialogue.say(self._doing())
         self._phone.tell(via=self.session.device.via, trouble=self._trouble.state if self._trouble is not None else "")
         taps = self._bench is not None and self._bench.taps
-        bound = (taps, self._paused, self._trouble is not None, self.session.over, self._question.question is None)
-        if bound != self._bound:  # the footer is built anew each time
-            self._bound = bound
+        footer = (taps, self._paused, self._trouble is not None, self.session.over, self._question.question is None)
+        if footer != self._bound:  # the footer is built anew each time
+            self._bound = footer
             self.refresh_bindings()
 
     def _times(self, now: float) -> str:
         steps = f"{self._steps} of {self.session.spec.task.budget} steps   " if self.knows else ""
-        asked = ""
+        question_time = ""
         if self._question.question is not None:
-            asked = f"question {span(now - self._asked_since)}   "
-        return f"{steps}{asked}run {span(self.session.spent / 1000 + now - self._began)}"
+            question_time = f"question {span(now - self._asked_since)}   "
+        return f"{steps}{question_time}run {span(self.session.spent / 1000 + now - self._began)}"
 
     def _state(self) -> str:
         if self.session.failure is not None:

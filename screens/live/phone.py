@@ -57,8 +57,8 @@ class LivePhone:
     def follow(self, page: Callable[[], PictureWindow | None]) -> None:
         """What is shown here is shown on this page, too, while one is open; where it is not seen, nothing is."""
         self._page = page
-        if self.mirror is None and (shown := page()) is not None:
-            shown.hide()
+        if self.mirror is None and (window := page()) is not None:
+            window.hide()
 
     def show(self, frame: Frame) -> None:
         """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
@@ -91,9 +91,9 @@ class LivePhone:
         if self.mirror is not None:
             self.mirror.interactive, self.mirror.typing = on, typing
 
-    def rest(self, seen: Observation | None = None, image: bytes | None = None) -> None:
-        """No picture comes any more; where none came at all, the screen stands that was `seen` last."""
+    def rest(self, observation: Observation | None = None, image: bytes | None = None) -> None:
+        """No picture comes any more; where none came at all, `observation`, the last screen, stands."""
         if self.mirror is not None:
-            if seen is not None and self.mirror.empty:
-                self.mirror.show_still(image, seen.size, seen.tree)
+            if observation is not None and self.mirror.empty:
+                self.mirror.show_still(image, observation.size, observation.tree)
             self.mirror.rest()

@@ -156,10 +156,10 @@ class OpenQuestion(Card):
         self.remove_class("-open")
         self.display = False
 
-    def restore(self, question: Question, draft: str, begun: tuple[str, str] | None = None) -> None:
+    def restore(self, question: Question, draft: str, draft_times: tuple[str, str] | None = None) -> None:
         """Puts back what was typed in an earlier sitting, unless something is typed already; and since when."""
-        if self.question == question and begun is not None:
-            self._shown_before, first_key = begun
+        if self.question == question and draft_times is not None:
+            self._shown_before, first_key = draft_times
             self._typing.first_key_at = first_key or self._typing.first_key_at
         if self.question == question and draft and not self._field.text:
             draft = plain(draft)
@@ -291,10 +291,10 @@ class OpenQuestion(Card):
 
     @property
     def _decision(self) -> Literal["accept", "reject"] | None:
-        chosen = self._row.chosen if self._proposal else None
-        if chosen == "accept":
+        choice = self._row.chosen if self._proposal else None
+        if choice == "accept":
             return "accept"
-        return "reject" if chosen == "reject" else None
+        return "reject" if choice == "reject" else None
 
     @property
     def _answers(self) -> bool:

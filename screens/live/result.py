@@ -92,8 +92,8 @@ class Result(Card, can_focus=True):
         """Says why nothing more could be kept."""
         self.border_title = "The run was stopped"
         self.add_class("-failed")
-        kept = "The run stands still: what was shown before is in the file, and it can be resumed from Home."
-        self._open(Text(f"{plain(error.sentence)}\n{kept}"), "{run.next} and {run.back} go back.")
+        reassurance = "The run stands still: what was shown before is in the file, and it can be resumed from Home."
+        self._open(Text(f"{plain(error.sentence)}\n{reassurance}"), "{run.next} and {run.back} go back.")
 
     def _open(self, text: Text, then: str) -> None:
         self._outcome.show(text)

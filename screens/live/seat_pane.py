@@ -63,8 +63,8 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
     def compose(self) -> ComposeResult:
         self.border_subtitle = "" if self._knows else with_keys(self, "tab, then {fold.toggle}: open a part")
         task, persona = self._spec.task, self._spec.persona
-        asked = plain(task.instruction) or _PROACTIVE
-        yield Fold("Task", asked, self._asked(asked), id="seat-task")
+        instruction = plain(task.instruction) or _PROACTIVE
+        yield Fold("Task", instruction, self._asked(instruction), id="seat-task")
         if task.policy:
             yield Fold("How you decide", plain(task.policy), Text(plain(task.policy)), id="seat-policy")
         if persona is not None:
@@ -76,12 +76,12 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
         if self._knows:
             yield Fold("Sent to the agent", "nothing yet", Text("Nothing was sent yet."), id="seat-sent")
 
-    def _asked(self, asked: str) -> Text:
-        text = Text(asked)
+    def _asked(self, instruction: str) -> Text:
+        text = Text(instruction)
         if self._knows:
             task, agent = self._spec.task, self._agent
-            named = f"\n{task.id}: {task.title}" if task.title else f"\n{task.id}"
-            text.append(plain(f"{named}\n{task.kind}, worked by {agent.shown} ({agent.kind})"), style="dim")
+            task_words = f"\n{task.id}: {task.title}" if task.title else f"\n{task.id}"
+            text.append(plain(f"{task_words}\n{task.kind}, worked by {agent.shown} ({agent.kind})"), style="dim")
         return text
 
     def action_part(self, by: int) -> None:

@@ -44,24 +44,24 @@ class Canvas(Widget):
     def _on_resize(self, event: events.Resize) -> None:
         self.post_message(self.Sized())
 
-    def draw(self, painted: PaintedPhone, marks: Sequence[PhoneMark]) -> int:
+    def draw(self, phone: PaintedPhone, marks: Sequence[PhoneMark]) -> int:
         """Shows what was painted, marks over it; returns how many rows differ from what was shown."""
         from screens.mirror.paint import changed_rows, filled, greyed, pack
 
-        cells = painted.cells
-        if painted.fit is None or (painted.fit.rows, painted.fit.cols) != cells.shape:
+        cells = phone.cells
+        if phone.fit is None or (phone.fit.rows, phone.fit.cols) != cells.shape:
             cells = filled(cells, pack(*self.background_colors[1].rgb))
         if self.faded:
             cells = greyed(cells)
-        if marks and painted.fit is not None:
+        if marks and phone.fit is not None:
             cells = cells.copy()
-            draw_marks(cells, painted.fit, marks, self.codes)
+            draw_marks(cells, phone.fit, marks, self.codes)
         rows = changed_rows(self._cells, cells)
-        made = strips(cells, rows, self.codes)
+        new_strips = strips(cells, rows, self.codes)
         if len(rows) == cells.shape[0]:
-            self._strips = made
+            self._strips = new_strips
         else:
-            for row, strip in zip(rows, made, strict=True):
+            for row, strip in zip(rows, new_strips, strict=True):
                 self._strips[row] = strip
         self._cells = cells
         self.rows_drawn += len(rows)

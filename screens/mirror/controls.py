@@ -69,10 +69,10 @@ def controls(tree: UiTree, size: tuple[int, int]) -> list[ScreenControl]:
         if node.checkable and (kind := _KINDS.get(node.cls.rpartition(".")[2])) is not None
         if (box := node.bounds.cut(screen)).area and box.height < 0.15 * size[1]
     ]
-    drawn = [
+    icon_controls = [
         ScreenControl(box, "icon", False, sign) for root in tree.roots for box, sign in icons(root, screen) if sign
     ]
-    return [*checked, *drawn][:_MOST]
+    return [*checked, *icon_controls][:_MOST]
 
 
 def look(control: ScreenControl, raw: Grid, scale: tuple[float, float], texts: Sequence[Bounds]) -> DrawnControl | None:
@@ -82,7 +82,7 @@ def look(control: ScreenControl, raw: Grid, scale: tuple[float, float], texts: S
     only there.
     """
     marks = (_look(control, room, raw, scale) for room in _rooms(control, texts))
-    return next((one for one in marks if one is not None), None)
+    return next((mark for mark in marks if mark is not None), None)
 
 
 def _look(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float, float]) -> DrawnControl | None:
@@ -163,34 +163,35 @@ def _strongest(pixels: Grid, paper: int) -> int:
     return int(red | green << 8 | blue << 16)
 
 
-def same(seen: DrawnControl, raw: Grid, scale: tuple[float, float]) -> bool:
+def same(control: DrawnControl, raw: Grid, scale: tuple[float, float]) -> bool:
     """Whether a picture still holds a control as it was found."""
-    return not overpainted(seen.pixels, raw[seen.place], scale, _STILL)
+    return not overpainted(control.pixels, raw[control.place], scale, _STILL)
 
 
-def states(seen: Sequence[DrawnControl], texts: Sequence[PlacedLine], fit: Fit) -> list[PlacedLine]:
+def states(drawn_controls: Sequence[DrawnControl], texts: Sequence[PlacedLine], fit: Fit) -> list[PlacedLine]:
     """The state of each control as characters in its place, on the row of the words beside it, where no text is."""
-    taken = {(text.row, text.column + offset) for text in texts for offset in range(width_of(text.line))}
-    placed: list[PlacedLine] = []
-    for one in seen:
-        columns = fit.column(one.ink.right) - fit.column(one.ink.left)
-        line = glyphs(_sign(one.control, columns))
-        column = rounded(fit.column((one.ink.left + one.ink.right) / 2) - width_of(line) / 2)
-        for row in _rows(one, texts, fit):
+    used_cells = {(text.row, text.column + offset) for text in texts for offset in range(width_of(text.line))}
+    lines: list[PlacedLine] = []
+    for control in drawn_controls:
+        columns = fit.column(control.ink.right) - fit.column(control.ink.left)
+        line = glyphs(_sign(control.control, columns))
+        column = rounded(fit.column((control.ink.left + control.ink.right) / 2) - width_of(line) / 2)
+        for row in _rows(control, texts, fit):
             cells = {(row, column + offset) for offset in range(-1, width_of(line) + 1)}
-            if not cells & taken and 0 <= row < fit.rows and column >= 0 and column + width_of(line) <= fit.cols:
-                taken |= cells
-                middle = (one.ink.top + one.ink.bottom) / 2
-                words = TextBlock(line, one.ink, one.ink, one.control.box, middle, 1, 1, one.colour, one.paper, True)
-                placed.append(PlacedLine(row, column, line, words, True))
+            if not cells & used_cells and 0 <= row < fit.rows and column >= 0 and column + width_of(line) <= fit.cols:
+                used_cells |= cells
+                ink, box = control.ink, control.control.box
+                middle = (ink.top + ink.bottom) / 2
+                words = TextBlock(line, ink, ink, box, middle, 1, 1, control.colour, control.paper, True)
+                lines.append(PlacedLine(row, column, line, words, True))
                 break
-    return placed
+    return lines
 
 
 def clear(phone: Cells, mean: Grid, texts: Sequence[PlacedLine], fit: Fit) -> None:
     """Takes the pictures of those controls out of the cells, and of their means, whose state is told in characters."""
-    for one in texts:
-        ink, ground = one.words.ink, rounded_colour(np.array(one.words.paper, np.uint32))
+    for text in texts:
+        ink, ground = text.words.ink, rounded_colour(np.array(text.words.paper, np.uint32))
         first, last = int(2 * fit.row(ink.top)), math.ceil(2 * fit.row(ink.bottom))
         columns = slice(int(fit.column(ink.left)), math.ceil(fit.column(ink.right)))
         # Half a cell at a time: what lies above or below in the other half may stand on another ground.

@@ -100,12 +100,12 @@ def levels(size: tuple[int, int], cells: tuple[int, int], whole: Zoom) -> list[Z
     Where the whole phone is drawn wider than its shape asks, what would make its words narrower is left out.
     """
     now = fit(size, cells, whole)
-    found: list[Zoom] = [whole]
+    views: list[Zoom] = [whole]
     for zoom in TIMES:
         larger = fit(size, cells, zoom)
         if now is not None and larger is not None and larger.cell_width <= now.cell_width * _AS_WIDE:
-            found.append(zoom)
-    return found
+            views.append(zoom)
+    return views
 
 
 def room(size: tuple[int, int], lines: int, most: int, widened: int) -> tuple[int, Zoom]:

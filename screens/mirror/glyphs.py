@@ -94,16 +94,16 @@ def cut(line: tuple[Glyph, ...], width: int) -> tuple[Glyph, ...]:
         return line
     if width < 1:
         return ()
-    kept: list[Glyph] = []
+    prefix: list[Glyph] = []
     room = width - 1
     for glyph in line:
         if glyph.width > room:
             break
-        kept.append(glyph)
+        prefix.append(glyph)
         room -= glyph.width
-    while kept and kept[-1].text == " ":
-        kept.pop()
-    return (*kept, Glyph(ELLIPSIS, 1))
+    while prefix and prefix[-1].text == " ":
+        prefix.pop()
+    return (*prefix, Glyph(ELLIPSIS, 1))
 
 
 def wrap(line: tuple[Glyph, ...], width: int) -> list[tuple[Glyph, ...]]:

@@ -79,5 +79,5 @@ def icons(root: Node, screen: Bounds) -> Iterator[tuple[Bounds, str]]:
 def sign(desc: str) -> str:
     """What stands for a description: its sign, else the first letters of its first word."""
     desc = desc.strip()
-    known = next((mark for words, mark in _SIGNS if words.search(desc)), None)
-    return known or next(iter(re.findall(r"\w+", desc)), "")[:_LETTERS]
+    symbol = next((mark for words, mark in _SIGNS if words.search(desc)), None)
+    return symbol or next(iter(re.findall(r"\w+", desc)), "")[:_LETTERS]

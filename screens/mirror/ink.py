@@ -73,7 +73,7 @@ def shape(text: str, cells: int) -> Shape:
     return Shape(cells, (0.73 if tall else 0.53) + below, below, max(text, default="") < "\u2600" or wide, wide)
 
 
-def find_ink(pixels: Grid, wanted: Shape, scale: tuple[float, float], sure: bool) -> TextInk | None:
+def find_ink(pixels: Grid, text_shape: Shape, scale: tuple[float, float], sure: bool) -> TextInk | None:
     """The glyphs of a text in the pixels of its box; None where nothing there has its shape.
 
     `scale` is the source's pixels in one of these, across and down. `sure`: only a close likeness counts (for a
@@ -86,28 +86,28 @@ def find_ink(pixels: Grid, wanted: Shape, scale: tuple[float, float], sure: bool
     if flat and mask[:, :LINE].any() and mask[:, -LINE:].any():
         drop_outline(mask, inked(pixels, paper, True, FAINT))
     _drop_frame(mask)
-    likely = _likely(mask, _bands(mask, wanted, sure), wanted, scale, sure)
+    likely = _likely(mask, _bands(mask, text_shape, sure), text_shape, scale, sure)
     if not sure and (not likely or likely[0][0] > 0.6):
-        likely = sorted(likely + _likely(mask, _guessed(mask, wanted, scale[1]), wanted, scale, sure))
+        likely = sorted(likely + _likely(mask, _guessed(mask, text_shape, scale[1]), text_shape, scale, sure))
     for _, (left, top, right, bottom), lines in likely[:3]:
         part = slice(top, bottom), slice(left, right)
         small = bottom - top <= max(_SMALL, _SMALL_COARSE / scale[1] if scale[0] > _COARSE else 0)
-        colour = _written(pixels[part], mask[part], paper, flat, wanted, small)
+        colour = _written(pixels[part], mask[part], paper, flat, text_shape, small)
         if colour is not None:
             return TextInk(left, top, right, bottom, lines, colour, paper, flat)
     return None
 
 
 def _likely(
-    mask: Mask, bands: list[tuple[int, int, float, int]], wanted: Shape, scale: tuple[float, float], sure: bool
+    mask: Mask, bands: list[tuple[int, int, float, int]], text_shape: Shape, scale: tuple[float, float], sure: bool
 ) -> list[tuple[float, tuple[int, int, int, int], int]]:
     """Where a text may stand, best first: (how unlike it, (left, top, right, bottom), lines)."""
     likely: list[tuple[float, tuple[int, int, int, int], int]] = []
     for top, bottom, height, lines in bands:
-        em = height * scale[1] / wanted.height
+        em = height * scale[1] / text_shape.height
         for left, right, width in _clusters(mask[top:bottom], em / scale[0], lines):
-            likeness = width * scale[0] * 2 / (wanted.cells * em)
-            if _plausible(likeness, width * scale[0], em, wanted.cells, sure):
+            likeness = width * scale[0] * 2 / (text_shape.cells * em)
+            if _plausible(likeness, width * scale[0], em, text_shape.cells, sure):
                 likely.append((abs(math.log(likeness / _USUAL)), (left, top, right, bottom), lines))
     return sorted(likely)
 
@@ -120,9 +120,9 @@ def paper_of(pixels: Grid) -> tuple[int, bool]:
     keys = (nibbles & 0xF) | (nibbles >> np.uint32(4) & 0xF0) | (nibbles >> np.uint32(8) & 0xF00)
     counts = np.bincount(keys.ravel(), minlength=4096)
     key = int(counts.argmax())
-    chosen = pixels[keys == key]
-    red, green, blue, _ = np.add.reduce(chosen.view(np.uint8).reshape(-1, 4), axis=0, dtype=np.int64).tolist()
-    half, many = len(chosen) // 2, len(chosen)
+    commonest = pixels[keys == key]
+    red, green, blue, _ = np.add.reduce(commonest.view(np.uint8).reshape(-1, 4), axis=0, dtype=np.int64).tolist()
+    half, many = len(commonest) // 2, len(commonest)
     paper = (red + half) // many | (green + half) // many << 8 | (blue + half) // many << 16
     return paper, many >= _FLAT * pixels.size
 
@@ -162,7 +162,7 @@ def _drop_frame(mask: Mask) -> None:
         mask[:, np.count_nonzero(mask, axis=0) > 0.85 * height] = False
 
 
-def _bands(mask: Mask, wanted: Shape, sure: bool) -> list[tuple[int, int, float, int]]:
+def _bands(mask: Mask, text_shape: Shape, sure: bool) -> list[tuple[int, int, float, int]]:
     """Where lines of text may be: (top, bottom, height of one line, lines), each line alone and all that are alike."""
     spans = spans_of(any_along(mask, 1), 0)
     if not spans:
@@ -171,26 +171,26 @@ def _bands(mask: Mask, wanted: Shape, sure: bool) -> list[tuple[int, int, float,
     bands = [(start, end, float(end - start), 1) for start, end in spans if end - start > 1]
     if sure:
         return bands
-    if wanted.cells < 12:
+    if text_shape.cells < 12:
         return bands
     for first in range(len(spans)):
         for last in range(first + 1, len(spans)):
             heights = sorted(end - start for start, end in spans[first : last + 1])
             pitch = (spans[last][0] - spans[first][0]) / (last - first)
-            if heights[-1] > 1.9 * heights[0] or not 1.0 < pitch * wanted.height / heights[-1] < 2.2:
+            if heights[-1] > 1.9 * heights[0] or not 1.0 < pitch * text_shape.height / heights[-1] < 2.2:
                 break
             bands.append((spans[first][0], spans[last][1], float(heights[-1]), last - first + 1))
     return bands
 
 
-def _guessed(mask: Mask, wanted: Shape, down: float) -> list[tuple[int, int, float, int]]:
+def _guessed(mask: Mask, text_shape: Shape, down: float) -> list[tuple[int, int, float, int]]:
     """Where lines are set so tight that no gap parts them: each number of lines that they may be."""
     bands: list[tuple[int, int, float, int]] = []
-    if wanted.cells < 16:
+    if text_shape.cells < 16:
         return bands
     for start, end in spans_of(any_along(mask, 1), 1)[:6]:
         for lines in range(2, 16):
-            height = wanted.height * (end - start) / (_PITCH * (lines - 1) + wanted.height)
+            height = text_shape.height * (end - start) / (_PITCH * (lines - 1) + text_shape.height)
             if height * down < 20:
                 break
             bands.append((start, end, height, lines))
@@ -199,15 +199,15 @@ def _guessed(mask: Mask, wanted: Shape, down: float) -> list[tuple[int, int, flo
 
 def _dotted(spans: list[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
     """Joins the dots and accents above letters to their line: small pieces close to a larger one."""
-    joined = [spans[0]]
+    lines = [spans[0]]
     for start, end in spans[1:]:
-        before = joined[-1]
+        before = lines[-1]
         small = min(end - start, before[1] - before[0]) < 0.4 * max(end - start, before[1] - before[0])
         if start - before[1] <= gap + 0.5 and small:
-            joined[-1] = before[0], end
+            lines[-1] = before[0], end
         else:
-            joined.append((start, end))
-    return joined
+            lines.append((start, end))
+    return lines
 
 
 def _clusters(band: Mask, em: float, lines: int) -> list[tuple[int, int, float]]:
@@ -242,12 +242,12 @@ def _plausible(likeness: float, width: float, em: float, cells: int, sure: bool)
     return 0.45 < likeness < 2.2 or (likeness <= 0.45 and width > 2.5 * em)
 
 
-def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, wanted: Shape, small: bool) -> int | None:
+def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, text_shape: Shape, small: bool) -> int | None:
     """The colour of what is written there; None where it is no writing but a picture: too full, or of many colours.
 
     The colour is the mean of what is furthest from the paper, since thin strokes are blends of the two.
     """
-    full = _FULL_STROKES if not flat else _FULL_SMALL if small or wanted.cells <= 2 or wanted.dense else _FULL
+    full = _FULL_STROKES if not flat else _FULL_SMALL if small or text_shape.cells <= 2 or text_shape.dense else _FULL
     if not mask.any() or np.count_nonzero(mask) > full * mask.size:
         return None
     inks = np.ascontiguousarray(pixels[mask]).view(np.uint8).reshape(-1, 4)[:, :3].astype(np.float32)
@@ -255,7 +255,7 @@ def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, wanted: Shape, sm
     apart = inks - ground
     reach = np.abs(apart).sum(axis=1)
     colour = inks[reach >= 0.88 * reach.max()].mean(axis=0)
-    if wanted.plain and _motley(apart, colour - ground):
+    if text_shape.plain and _motley(apart, colour - ground):
         return None
     red, green, blue = (int(value + 0.5) for value in colour)
     return red | green << 8 | blue << 16

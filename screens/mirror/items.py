@@ -133,10 +133,10 @@ class Edges:
 
     def __init__(self, words: Sequence[TextBlock]) -> None:
         self._spans: dict[tuple[str, int], tuple[float, float]] = {}
-        for one in words:
-            for edge in (("left", one.box.left), ("right", one.box.right)):
-                low, high = self._spans.get(edge, (one.middle, one.middle))
-                self._spans[edge] = min(low, one.middle), max(high, one.middle)
+        for block in words:
+            for edge in (("left", block.box.left), ("right", block.box.right)):
+                low, high = self._spans.get(edge, (block.middle, block.middle))
+                self._spans[edge] = min(low, block.middle), max(high, block.middle)
 
     def shared(self, side: str, at: int, words: TextBlock) -> bool:
         low, high = self._spans[side, at]

@@ -28,19 +28,19 @@ def levels_of(items: list[GridText], fit: Fit) -> list[Level]:
     """Items grouped by the line they stand on in the picture; paragraphs alone, lowest line last."""
     levels: list[Level] = []
     open_level: Level | None = None
-    seen: list[float] = []
+    middles: list[float] = []
     for item in sorted(items, key=lambda i: i.words.middle):
         middle = item.words.middle
-        if item.height == 1 and open_level is not None and middle - seen[0] <= 0.4 * item.words.em:
+        if item.height == 1 and open_level is not None and middle - middles[0] <= 0.4 * item.words.em:
             open_level.items.append(item)
-            seen.append(middle)
+            middles.append(middle)
         else:
-            seen = [middle]
+            middles = [middle]
             level = Level([item], height=item.height)
             levels.append(level)
             open_level = level if item.height == 1 else None
         if open_level is not None:
-            open_level.top = fit.row(sum(seen) / len(seen)) - 0.5
+            open_level.top = fit.row(sum(middles) / len(middles)) - 0.5
         else:
             ink = item.words.ink
             levels[-1].top = fit.row((ink.top + ink.bottom) / 2) - item.height / 2
@@ -75,9 +75,9 @@ def _adjoin(upper: Level, lower: Level) -> bool:
     if max(upper.height, lower.height) > 1 or not 0.6 < lower.top - upper.top < 1.6:
         return False
     return any(
-        abs(one.words.box.left - other.words.box.left) <= 4
-        and -8 <= other.words.box.top - one.words.box.bottom <= 0.6 * one.words.em
-        for one in upper.items
+        abs(item.words.box.left - other.words.box.left) <= 4
+        and -8 <= other.words.box.top - item.words.box.bottom <= 0.6 * item.words.em
+        for item in upper.items
         for other in lower.items
     )
 

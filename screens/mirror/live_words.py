@@ -126,10 +126,10 @@ class LiveWords:
                 self._read = frame.number, text.tree if text is not None else UiTree()
                 self._put(newest._replace(tree=self._read[1]))
                 return
-        standing = _still_valid(frame, newest, text) if text is not None else None
+        valid_text = _still_valid(frame, newest, text) if text is not None else None
         with self._change:
-            if standing is not None and standing.lines and self._newest is newest and self._reads:
-                self._put(newest._replace(tree=standing.tree))
+            if valid_text is not None and valid_text.lines and self._newest is newest and self._reads:
+                self._put(newest._replace(tree=valid_text.tree))
 
     @property
     def _reads(self) -> bool:
@@ -161,7 +161,9 @@ def _still_valid(frame: Frame, newest: Frame, text: ReadText) -> ReadText | None
     if (frame.size, frame.space) != (newest.size, newest.space):
         return None
     width, height = frame.size
-    was, now = (np.frombuffer(rgb_of(one.pixels), np.uint8).reshape(height, width, 3) for one in (frame, newest))
+    was, now = (
+        np.frombuffer(rgb_of(picture.pixels), np.uint8).reshape(height, width, 3) for picture in (frame, newest)
+    )
     across, down = _scale(frame)
     lines = []
     for line in text.lines:

@@ -107,10 +107,10 @@ class _Pen:
 
 def _is_word(row: list[int], column: int) -> bool:
     """Whether a cell is part of some words: one of their characters, or a blank between two."""
-    drawn = (0x20, 0x2580)
-    if row[column] not in drawn:
+    blank_codes = (0x20, 0x2580)
+    if row[column] not in blank_codes:
         return True
-    return 0 < column < len(row) - 1 and row[column - 1] not in drawn and row[column + 1] not in drawn
+    return 0 < column < len(row) - 1 and row[column - 1] not in blank_codes and row[column + 1] not in blank_codes
 
 
 def _chars(text: str) -> list[Glyph]:

@@ -288,7 +288,7 @@ class Mirror(Touchscreen):
         age = f"not live: {self.spoiled_by}" if self.spoiled_by else self.age_text
         remark = READ_WORDS if self._reads else self.remark
         remarks = (remark, *_READ_SHORT) if remark == READ_WORDS else (remark,)
-        lines = [" · ".join(part for part in (wrong, self.mode_text, said, age) if part) for said in remarks]
+        lines = [" · ".join(part for part in (wrong, self.mode_text, wording, age) if part) for wording in remarks]
         words = next((line for line in lines if len(line) <= self.size.width - _CORNERS), lines[-1])
         if words != self._said:
             self._said = words
@@ -373,9 +373,9 @@ class Mirror(Touchscreen):
         if not self.enlarged:
             self._usual = self.zoom
         cells = self._canvas.size.width, self._canvas.size.height
-        known = levels(now.size, cells, self._usual)
-        place = known.index(self.zoom) + by if self.zoom in known else len(known) - 1 if by > 0 else 0
-        level = known[min(max(place, 0), len(known) - 1)]
+        zoom_levels = levels(now.size, cells, self._usual)
+        place = zoom_levels.index(self.zoom) + by if self.zoom in zoom_levels else len(zoom_levels) - 1 if by > 0 else 0
+        level = zoom_levels[min(max(place, 0), len(zoom_levels) - 1)]
         larger = fit_of(now.size, cells, level)
         if level != self.zoom and larger is not None:
             x, y = at or (int((now.x0 + now.x1) / 2), int((now.y0 + now.y1) / 2))

@@ -54,9 +54,9 @@ class PreviousPicture:
         self._grids: tuple[Grid, Grid] | None = None
         self._here = np.ones(len(self._words), np.bool_)
         slack = np.full(blocks(where), 255, np.uint8)
-        for one, (top, left, bottom, right) in zip(self._words, self._patches.tolist(), strict=True):
+        for block, (top, left, bottom, right) in zip(self._words, self._patches.tolist(), strict=True):
             part = slack[top:bottom, left:right]
-            np.minimum(part, slack_of(one), out=part)
+            np.minimum(part, slack_of(block), out=part)
         self._slack = np.repeat(slack, 4, axis=1)
 
     def look(self, newer: Pixels, patches: Grid, cells: Grid) -> tuple[Grid, Mask, list[PlacedLine]]:
@@ -64,23 +64,23 @@ class PreviousPicture:
         if self._grids is None:
             then = sampled(*self._picture, self.where)
             self._grids = then, half_cells(then, self.where)
-        changed = moved(patches, self._grids[0], self._slack)
+        changes = moved(patches, self._grids[0], self._slack)
         top, left, bottom, right = self._patches.T
-        sums = np.zeros((changed.shape[0] + 1, changed.shape[1] + 1), np.int32)
-        np.cumsum(np.cumsum(changed, axis=0, dtype=np.int32), axis=1, out=sums[1:, 1:])
+        sums = np.zeros((changes.shape[0] + 1, changes.shape[1] + 1), np.int32)
+        np.cumsum(np.cumsum(changes, axis=0, dtype=np.int32), axis=1, out=sums[1:, 1:])
         here = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left] == 0
         for number in np.flatnonzero(~here & self._here).tolist():
-            here[number] = self._blinks(number, newer, changed)
+            here[number] = self._blinks(number, newer, changes)
         self._here = here
         stands = ~moved(cells, self._grids[1], 0 if isinstance(newer[0], bytes) else _TREMBLE)
         for first, start, last, end in self._cells[~here].tolist():
             stands[first:last, start:end] = False
         return self._bare, stands, [text for text in self._texts if here[self._number[id(text.words)]]]
 
-    def _blinks(self, number: int, newer: Pixels, changed: Mask) -> bool:
+    def _blinks(self, number: int, newer: Pixels, changes: Mask) -> bool:
         """Whether all that changed of a text is a cursor in it."""
         top, left, bottom, right = self._patches[number].tolist()
-        columns = np.flatnonzero(np.logical_or.reduce(changed[top:bottom, left:right], axis=0))
+        columns = np.flatnonzero(np.logical_or.reduce(changes[top:bottom, left:right], axis=0))
         if columns[-1] - columns[0] >= _NARROW:
             return False
         words = self._words[number]
@@ -121,10 +121,10 @@ def _spans(words: Sequence[TextBlock], where: Fit, shape: tuple[int, int]) -> ND
     down, across = shape[0] / (where.y1 - where.y0), shape[1] / (where.x1 - where.x0)
     spans = [
         (
-            math.floor((one.ink.top - where.y0) * down), math.floor((one.ink.left - where.x0) * across),
-            math.ceil((one.ink.bottom - where.y0) * down), math.ceil((one.ink.right - where.x0) * across),
+            math.floor((block.ink.top - where.y0) * down), math.floor((block.ink.left - where.x0) * across),
+            math.ceil((block.ink.bottom - where.y0) * down), math.ceil((block.ink.right - where.x0) * across),
         )
-        for one in words
+        for block in words
     ]  # fmt: skip
     edges = np.array(spans, np.intp).reshape(-1, 4)
     return np.clip(edges, 0, np.array([shape[0], shape[1], shape[0], shape[1]]))

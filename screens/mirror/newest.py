@@ -85,8 +85,8 @@ class FramePainter:
     def _next(self, began: float) -> tuple[int, MirrorShot, MirrorView] | None:
         """The newest that was asked for, once it is time; None when closed."""
         with self._change:
-            done = self.painted[0] if self.painted is not None else 0
-            while not self._closed and self.asked == done:
+            last_number = self.painted[0] if self.painted is not None else 0
+            while not self._closed and self.asked == last_number:
                 self._change.wait()
             while not self._closed and (pause := began + 1 / max(1, self.fps) - time.monotonic()) > 0:
                 self._change.wait(pause)

@@ -106,8 +106,8 @@ def steady(new: Grid, old: Grid | None, slack: int = 4) -> Grid:
     """
     if old is None or old.shape != new.shape:
         return new
-    changed = moved(new, old, slack)
-    return new if np.count_nonzero(changed) > _ANOTHER * changed.size else np.where(changed, new, old)
+    changes = moved(new, old, slack)
+    return new if np.count_nonzero(changes) > _ANOTHER * changes.size else np.where(changes, new, old)
 
 
 def moved(one: Grid, other: Grid, slack: int | NDArray[np.uint8]) -> Mask:
@@ -183,7 +183,7 @@ def legible(ink: int, paper: int, least: float = 3.6) -> int:
         return ink
     goal = 0 if luminance(paper) > 0.18 else 255
     for part in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
-        moved = pack(*(round(value + (goal - value) * part) for value in unpack(ink)))
-        if contrast(moved, paper) >= least:
-            return moved
+        colour = pack(*(round(value + (goal - value) * part) for value in unpack(ink)))
+        if contrast(colour, paper) >= least:
+            return colour
     return pack(goal, goal, goal)

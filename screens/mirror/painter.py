@@ -76,11 +76,11 @@ class Painter:
             self.reading, self._before = TextFinder(), None
         self._shot = shot
         if shot.pixels is not None and self._moves(shot, view):
-            painted = self._moving((shot.pixels, shot.size or where.size), view, where)
+            phone = self._moving((shot.pixels, shot.size or where.size), view, where)
         else:
-            painted = self._read(shot, view, where)
-        self._last = view, painted
-        return painted
+            phone = self._read(shot, view, where)
+        self._last = view, phone
+        return phone
 
     def _moves(self, shot: MirrorShot, view: MirrorView) -> bool:
         """Whether a picture has nothing to be read in it: the last one's words are told by where it differs."""
@@ -99,21 +99,21 @@ class Painter:
         patches = sampled(*picture, where)
         cells = half_cells(patches, where)
         pixels = cells if isinstance(picture[0], bytes) else paint.steady(cells, self._pixels)
-        shown = paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels)
+        colours = paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels)
         if self._before is not None:
             bare, again, texts = self._before.look(picture, patches, cells)
-            shown = np.where(again, bare, shown)
+            colours = np.where(again, bare, colours)
             pixels = pixels if self._pixels is None else np.where(again, self._pixels, pixels)
         self._pixels = pixels
-        phone = paint.half_blocks(shown)
+        phone = paint.half_blocks(colours)
         return self._finished(phone, paint.between(phone.fg, phone.bg), texts, view, where)
 
     def _read(self, shot: MirrorShot, view: MirrorView, where: Fit) -> PaintedPhone:
         """A picture whose words are looked for in it."""
-        seen = self._look(shot, view, where)
-        if seen is None and self._last is not None and self._last[0] == view:
+        content = self._look(shot, view, where)
+        if content is None and self._last is not None and self._last[0] == view:
             return self._last[1]
-        image, words, things = seen or self._seen
+        image, words, things = content or self._seen
         self._seen = image, words, things
         exact = self._picture.pixels(image, where)
         trembles = shot.live and not isinstance(shot.pixels, bytes) and shot.tree in (None, self._settled)
@@ -128,7 +128,7 @@ class Painter:
             texts = [*texts, *control_states]
         if shot.live and shot.pixels is not None:
             self._before = PreviousPicture((shot.pixels, shot.size or where.size), where, paint.pixels_of(phone), texts)
-        self._large = _large([one.em for one in words], where)
+        self._large = _large([block.em for block in words], where)
         return self._finished(phone, mean, texts, view, where)
 
     def _finished(
@@ -160,14 +160,14 @@ class Painter:
             words = unseen(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
             self._picture.blank(size, _tappable(shot.tree, size) if shot.tree is not None else [], where)
             return self._picture.raw, words, ()
-        changed = self._picture.take(rgb_of(shot.pixels), shot.size or size, where)
+        changed_rows = self._picture.take(rgb_of(shot.pixels), shot.size or size, where)
         if not view.overlay:
             return self._picture.raw, [], ()
         before = self.reading.shown
-        texts: list[LocatedText] = self.reading.read(self._picture, shot.tree, changed)
-        if changed is None and texts is before and self._last is not None and self._last[0].overlay:
+        texts: list[LocatedText] = self.reading.read(self._picture, shot.tree, changed_rows)
+        if changed_rows is None and texts is before and self._last is not None and self._last[0].overlay:
             return None
-        return erased(self._picture.raw, texts), [one.words for one in texts], self.reading.things
+        return erased(self._picture.raw, texts), [text.words for text in texts], self.reading.things
 
     def _set(self, words: list[TextBlock], things: tuple[Bounds, ...], where: Fit, room: Ground) -> list[PlacedLine]:
         if words != self._placed[0]:
@@ -179,16 +179,16 @@ class Painter:
         codes: list[int] = []
         counts: list[int] = []
         looks: list[tuple[int, int, int, int, bool]] = []
-        for placed in texts:
-            words, before = placed.words, len(codes)
-            for text, width in placed.line:
+        for text_line in texts:
+            words, before = text_line.words, len(codes)
+            for text, width in text_line.line:
                 codes.append(self.codes.of(text))
                 if width == 2:
                     codes.append(TAIL)
             counts.append(len(codes) - before)
-            paper = words.paper if words.flat else int(mean[placed.row, placed.column + counts[-1] // 2])
+            paper = words.paper if words.flat else int(mean[text_line.row, text_line.column + counts[-1] // 2])
             colour = paint.legible(words.colour, paper) | (paint.BOLD if words.em >= self._large else 0)
-            looks.append((placed.row, placed.column, colour, paper, words.flat))
+            looks.append((text_line.row, text_line.column, colour, paper, words.flat))
         if not texts:
             return
         each = np.repeat(np.array(looks, np.int64), counts, axis=0)

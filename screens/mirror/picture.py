@@ -57,14 +57,14 @@ class PackedPicture:
             self.size, self.space, self._by = size, fit.size, by
             self.scale = fit.size[0] / width * by[0], fit.size[1] / height * by[1]
             self.raw = np.zeros((-(-height // by[1]), -(-width // by[0])), np.uint32)
-            changed: Rows | None = (0, height)
+            changed_rows: Rows | None = (0, height)
         else:
             assert self._source is not None
-            changed = _changed(self._source, source, step_of(by))
+            changed_rows = _changed(self._source, source, step_of(by))
         self._source = source
-        if changed is None:
+        if changed_rows is None:
             return None
-        first, last = changed[0] // by[1], min(-(-changed[1] // by[1]), self.raw.shape[0])
+        first, last = changed_rows[0] // by[1], min(-(-changed_rows[1] // by[1]), self.raw.shape[0])
         self.raw[first:last] = reduced(source[first * by[1] : last * by[1]], by)[: last - first]
         return first, last
 

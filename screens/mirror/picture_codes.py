@@ -47,9 +47,9 @@ def picture_cells(image: Image, room: Point, graphics: TerminalGraphics, number:
     """
     cell = graphics.cell_size
     left, top, columns, rows = fit_cells(image.size, room, cell)
-    wanted = columns * cell[0], rows * cell[1]
-    if graphics.kind == "sixel" or wanted[0] < image.width:
-        image = image.resize(wanted, reducing_gap=2.0)
+    pixel_size = columns * cell[0], rows * cell[1]
+    if graphics.kind == "sixel" or pixel_size[0] < image.width:
+        image = image.resize(pixel_size, reducing_gap=2.0)
     match graphics.kind:
         case "kitty":
             codes = kitty_codes(image, columns, rows, number)

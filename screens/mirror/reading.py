@@ -62,18 +62,18 @@ class TextFinder:
         self._scale = (0.0, 0.0)
         self._space = (0, 0)
 
-    def read(self, picture: PackedPicture, tree: UiTree | None, changed: Rows | None) -> list[LocatedText]:
+    def read(self, picture: PackedPicture, tree: UiTree | None, changed_rows: Rows | None) -> list[LocatedText]:
         """The texts to draw now. Without a tree, the last one's, less those whose pixels are not as they were."""
         if picture.space != self._space:  # the phone was turned: what was read is of another picture
             self._forget(picture.space)
         if picture.scale != self._scale:
             self._missed.clear()
-            self._known, self._scale, changed = {}, picture.scale, (0, picture.raw.shape[0])
+            self._known, self._scale, changed_rows = {}, picture.scale, (0, picture.raw.shape[0])
             tree = tree or self._tree
-        if tree is None or (tree == self._tree and changed is None):
-            if changed is not None:
+        if tree is None or (tree == self._tree and changed_rows is None):
+            if changed_rows is not None:
                 self.shown = [located for located in self.found if not _gone(located, picture)]
-                self.controls = [seen for seen in self.controls if same(seen, picture.raw, picture.scale)]
+                self.controls = [control for control in self.controls if same(control, picture.raw, picture.scale)]
             return self.shown
         if tree != self._tree:
             if len(self._missed) > 2000:
@@ -81,27 +81,32 @@ class TextFinder:
             self._tree, self._saying, self._was_read = tree, saying(tree, picture.space), was_read(tree)
             self._stated = controls(tree, picture.space)
             self.things = self._saying.things
-        located = [f for text in self._saying.said if (f := self._find(text, picture, changed)) is not None]
+        located = [f for text in self._saying.said if (f := self._find(text, picture, changed_rows)) is not None]
         self.found = _alike(_apart(located))
         self._known = {_key(one.said): one for one in located}
         self.shown = self.found
-        self.controls = self._controls(picture, changed)
+        self.controls = self._controls(picture, changed_rows)
         return self.shown
 
     def _forget(self, space: tuple[int, int]) -> None:
         self.found, self.shown, self.things, self.controls, self._stated = [], [], (), [], []
         self._tree, self._saying, self._scale, self._space = None, TreeTexts((), ()), (0.0, 0.0), space
 
-    def _controls(self, picture: PackedPicture, changed: Rows | None) -> list[DrawnControl]:
+    def _controls(self, picture: PackedPicture, changed_rows: Rows | None) -> list[DrawnControl]:
         """Those controls that are surely seen, looked for anew only where the picture changed."""
         if not self._stated:
             return []
-        known = {seen.control: seen for seen in self.controls if not _touched(seen.place[0], changed)}
+        drawn_controls = {
+            control.control: control for control in self.controls if not _touched(control.place[0], changed_rows)
+        }
         inks = [text.words.ink for text in self.found]
-        looked = [known.get(one) or look(one, picture.raw, picture.scale, inks) for one in self._stated]
-        return [seen for seen in looked if seen is not None]
+        finds = [
+            drawn_controls.get(screen_control) or look(screen_control, picture.raw, picture.scale, inks)
+            for screen_control in self._stated
+        ]
+        return [control for control in finds if control is not None]
 
-    def _find(self, text: TreeText, picture: PackedPicture, changed: Rows | None) -> LocatedText | None:
+    def _find(self, text: TreeText, picture: PackedPicture, changed_rows: Rows | None) -> LocatedText | None:
         across, down = picture.scale
         left, top, right, bottom = text.box
         place = (
@@ -109,13 +114,13 @@ class TextFinder:
             slice(int(left / across), max(int(right / across), int(left / across) + 1)),
         )
         key = _key(text)
-        known = self._known.get(key)
-        if known is not None and known.said == text and not _touched(place[0], changed):
-            return known
+        located = self._known.get(key)
+        if located is not None and located.said == text and not _touched(place[0], changed_rows):
+            return located
         pixels = picture.raw[place]
         if not pixels.size:
             return None
-        ink = known.ink if known is not None and _same_ink(pixels, known) else None
+        ink = located.ink if located is not None and _same_ink(pixels, located) else None
         line = glyphs(text.text)
         if ink is None and line and self._missed.get(key, 0) == 0:
             ink = find_ink(pixels, shape(text.text, width_of(line)), (across, down), text.sure)
@@ -139,15 +144,15 @@ def _key(text: TreeText) -> tuple[object, ...]:
     return text.text, text.box.width, text.box.height, text.box.left, text.state
 
 
-def _touched(rows: slice, changed: Rows | None) -> bool:
-    return changed is not None and rows.start < changed[1] and changed[0] < rows.stop
+def _touched(rows: slice, changed_rows: Rows | None) -> bool:
+    return changed_rows is not None and rows.start < changed_rows[1] and changed_rows[0] < rows.stop
 
 
-def _same_ink(pixels: Grid, known: LocatedText) -> bool:
+def _same_ink(pixels: Grid, located: LocatedText) -> bool:
     """Whether a box that moved holds the ink that it did: as many pixels of it, in the same part of the box."""
-    if not known.ink.flat or pixels.shape[0] < known.ink.bottom or pixels.shape[1] < known.ink.right:
+    if not located.ink.flat or pixels.shape[0] < located.ink.bottom or pixels.shape[1] < located.ink.right:
         return False
-    return abs(_marks(pixels, known.ink) - known.marks) <= 0.25 * known.marks
+    return abs(_marks(pixels, located.ink) - located.marks) <= 0.25 * located.marks
 
 
 def _marks(pixels: Grid, ink: TextInk) -> int:
@@ -164,33 +169,33 @@ def _gone(text: LocatedText, picture: PackedPicture) -> bool:
 
 def _apart(texts: list[LocatedText]) -> list[LocatedText]:
     """Texts less those that a later one was drawn over: two cannot be in the same pixels."""
-    kept: list[LocatedText] = []
-    for one in reversed(texts):
-        ink = one.words.ink
-        for other in kept:
+    separate: list[LocatedText] = []
+    for text in reversed(texts):
+        ink = text.words.ink
+        for other in separate:
             box = other.words.ink
             if box.top < ink.bottom and ink.top < box.bottom and box.left < ink.right and ink.left < box.right:
                 both = ink.cut(box).area
                 if both * 2 > min(ink.area, box.area):
                     break
         else:
-            kept.append(one)
-    return kept[::-1]
+            separate.append(text)
+    return separate[::-1]
 
 
 def _alike(texts: list[LocatedText]) -> list[LocatedText]:
     """Texts, with those in boxes of one shape and one left edge (a list's lines) set at one size and one height."""
     kinds: dict[tuple[int, int], list[TextBlock]] = {}
-    for one in texts:
-        if one.words.lines == 1:
-            kinds.setdefault((one.said.box.left, one.said.box.height), []).append(one.words)
+    for text in texts:
+        if text.words.lines == 1:
+            kinds.setdefault((text.said.box.left, text.said.box.height), []).append(text.words)
     usual = {kind: _usual(alike) for kind, alike in kinds.items() if len(alike) > 1}
     out: list[LocatedText] = []
-    for one in texts:
-        words, look = one.words, usual.get((one.said.box.left, one.said.box.height))
+    for text in texts:
+        words, look = text.words, usual.get((text.said.box.left, text.said.box.height))
         if look is not None and words.lines == 1 and abs(words.middle - words.box.top - look[1]) < 0.35 * look[0]:
-            one = one._replace(words=words._replace(em=look[0], middle=words.box.top + look[1]))
-        out.append(one)
+            text = text._replace(words=words._replace(em=look[0], middle=words.box.top + look[1]))
+        out.append(text)
     return out
 
 
@@ -221,8 +226,8 @@ def _words(text: TreeText, ink: TextInk, place: tuple[slice, slice], scale: tupl
 def erased(raw: Grid, texts: Iterable[LocatedText]) -> Grid:
     """A picture without the ink of some texts; all else about them stays (their bubble, button, field)."""
     image = raw.copy()
-    for one in texts:
-        rows, columns, pixels = one.bare
+    for text in texts:
+        rows, columns, pixels = text.bare
         image[rows, columns] = pixels
     return image
 
@@ -240,7 +245,7 @@ def _bare(pixels: Grid, ink: TextInk, place: tuple[slice, slice]) -> tuple[slice
 
 def unseen(tree: UiTree, size: tuple[int, int]) -> list[TextBlock]:
     """A tree's words where there is no picture: set in their boxes as they stand."""
-    return [_boxed(one) for one in saying(tree, size, drawn=False).said]
+    return [_boxed(text) for text in saying(tree, size, drawn=False).said]
 
 
 def _boxed(text: TreeText) -> TextBlock:

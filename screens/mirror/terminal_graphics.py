@@ -136,8 +136,8 @@ def _may_be_asked(environment: Mapping[str, str]) -> bool:
 def _until_attributes(stdin: int, seconds: float) -> bytes:
     """What a terminal answers, up to its device attributes, which every terminal that answers sends last."""
     received, end = b"", time.monotonic() + seconds
-    while not _ATTRIBUTES.search(received) and (left := end - time.monotonic()) > 0:
-        if select.select([stdin], [], [], left)[0]:
+    while not _ATTRIBUTES.search(received) and (seconds_left := end - time.monotonic()) > 0:
+        if select.select([stdin], [], [], seconds_left)[0]:
             received += os.read(stdin, 1024)
     return received
 
@@ -170,8 +170,8 @@ def _cell_of_window() -> tuple[int, int] | None:
     if sys.__stdout__ is None or not sys.__stdout__.isatty():
         return None
     try:
-        told = fcntl.ioctl(sys.__stdout__.fileno(), termios.TIOCGWINSZ, bytes(8))
+        window_size = fcntl.ioctl(sys.__stdout__.fileno(), termios.TIOCGWINSZ, bytes(8))
     except OSError:
         return None
-    rows, columns, width, height = struct.unpack("HHHH", told)
+    rows, columns, width, height = struct.unpack("HHHH", window_size)
     return (width // columns, height // rows) if rows and columns and width >= columns and height >= rows else None

@@ -119,11 +119,11 @@ class PictureArea(Widget, can_focus=False):
 
     @work(exclusive=True, group="codes")
     async def _encode(
-        self, asked: int, image: bytes | None, size: Point, marks: tuple[PhoneMark, ...], room: Point
+        self, number: int, image: bytes | None, size: Point, marks: tuple[PhoneMark, ...], room: Point
     ) -> None:
         """Makes the picture's codes on a thread; until then the one before stands."""
         self._cells = await asyncio.to_thread(self._codes, image, size, marks, room)
-        self._made = asked
+        self._made = number
         self.refresh()
 
     def _codes(

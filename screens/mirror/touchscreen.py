@@ -145,31 +145,31 @@ class Touchscreen(Widget, can_focus=True):
             self.finger([PhoneMark("long", at)])
 
     async def _on_mouse_move(self, event: events.MouseMove) -> None:
-        pressed, fit = self._pressed, self.fit
-        at = self._pixel(pressed) if pressed is not None else None
-        if pressed is not None and fit is not None and at is not None and self._cell(event) != self._cell(pressed):
+        press, fit = self._pressed, self.fit
+        at = self._pixel(press) if press is not None else None
+        if press is not None and fit is not None and at is not None and self._cell(event) != self._cell(press):
             event.stop()
             self._touch([PhoneMark("drag", at, fit.nearest(*self._cell(event)))])
 
     async def _on_mouse_up(self, event: events.MouseUp) -> None:
-        pressed, self._pressed = self._pressed, None
+        press, self._pressed = self._pressed, None
         fit = self.fit
-        if pressed is None:
+        if press is None:
             return
         event.stop()
         self.release_mouse()
-        at = self._pixel(pressed)
+        at = self._pixel(press)
         if fit is None or at is None:
             return self._touch([])
-        held = event.time - pressed.time
-        if self._cell(event) == self._cell(pressed):
-            long = held >= LONG or pressed.button == 3
+        seconds = event.time - press.time
+        if self._cell(event) == self._cell(press):
+            long = seconds >= LONG or press.button == 3
             self._touch([PhoneMark("long" if long else "touch", at)])
             self.post_message(self.Tapped(self, at, long))
         else:
             to = fit.nearest(*self._cell(event))
             self._touch([PhoneMark("drag", at, to)])
-            self.post_message(self.Dragged(self, at, to, max(1, round(held * 1000))))
+            self.post_message(self.Dragged(self, at, to, max(1, round(seconds * 1000))))
         self._lifts = self.set_timer(_LINGERS, lambda: self.finger([]))
 
     def _touch(self, marks: Sequence[PhoneMark]) -> None:
@@ -187,9 +187,9 @@ class Touchscreen(Widget, can_focus=True):
 
     def _wheel(self, event: events.MouseEvent, direction: Literal["up", "down"]) -> None:
         fit, at = self.fit, self._pixel(event)
-        if event.ctrl and fit is not None and (seen := fit.pixel(*self._cell(event))) is not None:
+        if event.ctrl and fit is not None and (pixel := fit.pixel(*self._cell(event))) is not None:
             event.stop()
-            (self.closer if direction == "up" else self.further)(seen)
+            (self.closer if direction == "up" else self.further)(pixel)
         elif at is not None:
             event.stop()
             self.post_message(self.Wheeled(self, at, direction))

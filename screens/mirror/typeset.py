@@ -30,9 +30,9 @@ def typeset(
 
     `reach` tells, of a text that is wider than its ink, the columns that it may take in view of the picture.
     """
-    shown = [w for w in words if w.line and 0 <= fit.row(w.middle) < fit.rows and _in_view(w, fit)]
-    edges = Edges(shown)
-    items = [item_of(w, edges, things, fit, reach) for w in shown]
+    visible = [w for w in words if w.line and 0 <= fit.row(w.middle) < fit.rows and _in_view(w, fit)]
+    edges = Edges(visible)
+    items = [item_of(w, edges, things, fit, reach) for w in visible]
     levels = levels_of(items, fit)
     glue(levels)
     while (strays := set_rows(levels, fit.rows)) is not None:
@@ -46,29 +46,29 @@ def typeset(
         for item in level.items:
             for row in range(item.row, item.row + item.height):
                 rows.setdefault(row, []).append(item)
-    kept = _settle(rows)
-    _spill(kept, fit)
-    placed = [
+    row_items = _settle(rows)
+    _spill(row_items, fit)
+    lines = [
         PlacedLine(item.row + offset, _line_start(item, line), line, item.words, item.whole)
-        for item in kept
+        for item in row_items
         for offset, line in enumerate(item.lines)
         if line
     ]
-    return _free(placed, fit)
+    return _free(lines, fit)
 
 
-def _free(placed: list[PlacedLine], fit: Fit) -> list[PlacedLine]:
+def _free(lines: list[PlacedLine], fit: Fit) -> list[PlacedLine]:
     """Those lines that lie on the phone and on no other: the last word on what may be drawn."""
-    taken: set[tuple[int, int]] = set()
-    kept: list[PlacedLine] = []
-    for one in sorted(placed, key=lambda p: -p.words.em):
-        cells = {(one.row, column) for column in range(one.column, one.column + width_of(one.line))}
-        if one.column < 0 or one.column + width_of(one.line) > fit.cols or not 0 <= one.row < fit.rows:
+    used_cells: set[tuple[int, int]] = set()
+    free_lines: list[PlacedLine] = []
+    for line in sorted(lines, key=lambda p: -p.words.em):
+        cells = {(line.row, column) for column in range(line.column, line.column + width_of(line.line))}
+        if line.column < 0 or line.column + width_of(line.line) > fit.cols or not 0 <= line.row < fit.rows:
             continue
-        if not cells & taken:
-            taken |= cells
-            kept.append(one)
-    return kept
+        if not cells & used_cells:
+            used_cells |= cells
+            free_lines.append(line)
+    return free_lines
 
 
 def _in_view(words: TextBlock, fit: Fit) -> bool:
@@ -77,10 +77,12 @@ def _in_view(words: TextBlock, fit: Fit) -> bool:
 
 def _settle(rows: dict[int, list[GridText]]) -> list[GridText]:
     """Items side by side on each row: moved a little, then cut, then, the less important, left out."""
-    gone: set[int] = set()
+    removed_ids: set[int] = set()
     order: dict[int, GridText] = {}
     for row in sorted(rows):
-        line = sorted((i for i in rows[row] if id(i) not in gone), key=lambda i: i.words.ink.left + i.words.ink.right)
+        line = sorted(
+            (i for i in rows[row] if id(i) not in removed_ids), key=lambda i: i.words.ink.left + i.words.ink.right
+        )
         for item in line:
             order[id(item)] = item
         index = 0
@@ -91,10 +93,10 @@ def _settle(rows: dict[int, list[GridText]]) -> list[GridText]:
                 index += 1
                 continue
             loser = min(line[index : index + 2], key=lambda i: (i.words.em, -i.words.middle))
-            gone.add(id(loser))
+            removed_ids.add(id(loser))
             line.remove(loser)
             index = max(0, index - 1)
-    return [item for key, item in order.items() if key not in gone]
+    return [item for key, item in order.items() if key not in removed_ids]
 
 
 def _part(left: GridText, right: GridText, before: int, after: int) -> bool:
@@ -134,11 +136,11 @@ def _cut_to(item: GridText, start: int, end: int) -> bool:
 
 def _spill(items: list[GridText], fit: Fit) -> None:
     """Lets a text that was cut run on in the row below, where no other text or box stands."""
-    taken: dict[int, list[tuple[int, int]]] = {}
+    spans_by_row: dict[int, list[tuple[int, int]]] = {}
     for item in items:
         for offset, line in enumerate(item.lines):
             start = _line_start(item, line)
-            taken.setdefault(item.row + offset, []).append((start, start + width_of(line)))
+            spans_by_row.setdefault(item.row + offset, []).append((start, start + width_of(line)))
     for item in items:
         if item.whole or item.height > 1 or item.words.box.height < 0.6 * fit.cell_height:
             continue
@@ -146,10 +148,14 @@ def _spill(items: list[GridText], fit: Fit) -> None:
         if row >= fit.rows or room < 6:
             continue
         lines = wrap(item.words.line, room)
-        spans = taken.setdefault(row, [])
+        spans = spans_by_row.setdefault(row, [])
         end = item.start + max(width_of(line) for line in lines)
         if len(lines) == 2 and all(end < start or item.start > stop for start, stop in spans):
-            if any(item.start < stop + 1 and start < end + 1 for start, stop in taken[item.row] if start != item.start):
+            if any(
+                item.start < stop + 1 and start < end + 1
+                for start, stop in spans_by_row[item.row]
+                if start != item.start
+            ):
                 continue
             item.put(lines)
             item.whole = True

@@ -130,8 +130,8 @@ class PlayScreen(Screen[None]):
         self.watch(self.app, "app_focus", self._attendance.turn, init=False)
         self.sheet.display = False
         for part in self._parts:
-            for changed in ("virtual_size", "scroll_y", "size", "show_vertical_scrollbar"):
-                self.watch(part, changed, self._more, init=False)
+            for attribute in ("virtual_size", "scroll_y", "size", "show_vertical_scrollbar"):
+                self.watch(part, attribute, self._more, init=False)
 
     def on_unmount(self) -> None:
         if self._asked:
@@ -195,13 +195,13 @@ class PlayScreen(Screen[None]):
             self._refused(error)
             return
         sheet = self.sheet
-        asked = self.here.stage == "questions"
-        if asked and not sheet.display:
+        is_asking = self.here.stage == "questions"
+        if is_asking and not sheet.display:
             self._ask(self.here)
-        sheet.display = asked
-        self.query_one("#play-page").display = not asked
+        sheet.display = is_asking
+        self.query_one("#play-page").display = not is_asking
         self._attendance.part = None if self.here.stage in ("consent", "refused") else self.part
-        page = None if asked else self._page(self.part, self.here)
+        page = None if is_asking else self._page(self.part, self.here)
         self._entitle(page.title if page is not None else "")
         if page is not None:
             self._lay(page)
@@ -252,8 +252,8 @@ class PlayScreen(Screen[None]):
 
     def _more(self) -> None:
         """Whether the page goes on below what is seen."""
-        left = self._lines_below
-        words = translated(self.part.locale, "more", count=left) if left and self.part is not None else ""
+        lines_below = self._lines_below
+        words = translated(self.part.locale, "more", count=lines_below) if lines_below and self.part is not None else ""
         self.query_one("#play-page").border_subtitle = words
         self.refresh_bindings()
 
@@ -416,5 +416,5 @@ class PlayScreen(Screen[None]):
 
         self.part.read_guide(self.here)
         item = self.sheet.item
-        asked = item.field.id if item is not None else ""
-        self.app.push_screen(GuideScreen(self.part.study.protocol, self.part.locale, asked))
+        field_id = item.field.id if item is not None else ""
+        self.app.push_screen(GuideScreen(self.part.study.protocol, self.part.locale, field_id))

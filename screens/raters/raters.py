@@ -106,7 +106,7 @@ class RatersScreen(Screen[None]):
 
     def _show_wanted(self) -> None:
         code, self._wanted = self._wanted, ""
-        at = next((at for at, one in enumerate(self.raters.rows) if one.rater == code), None)
+        at = next((at for at, row in enumerate(self.raters.rows) if row.rater == code), None)
         if at is not None:
             self.raters.go(at)
             self._look_at_one()
@@ -168,7 +168,7 @@ class RatersScreen(Screen[None]):
     def _title(self) -> str:
         if self.study is None:
             return "Raters"
-        people = sum(one.kind == "person" for one in self.raters.rows)
+        people = sum(row.kind == "person" for row in self.raters.rows)
         judges = len(self.raters.rows) - people
         of = [f"{people:,} rater{'' if people == 1 else 's'}"] if people else []
         of += [f"{judges:,} judge{'' if judges == 1 else 's'}"] if judges else []
@@ -176,8 +176,8 @@ class RatersScreen(Screen[None]):
         return "   ".join(filter(None, parts))
 
     def _current_words(self) -> str:
-        one = self.raters.current
-        if one is None:
+        numbers = self.raters.current
+        if numbers is None:
             return ""
         if self.has_class("-one"):
             line = self.one.current
@@ -186,7 +186,8 @@ class RatersScreen(Screen[None]):
             beside = f"   {line.beside}" if line.beside else ""
             return one_line(f"{line.name}: {_in_full(line)}{beside}", 400)
         return one_line(
-            f"{rater_words.head_words(one)}   as the rest: {_in_full(rater_words.NumberLine('', one.rest))}", 400
+            f"{rater_words.head_words(numbers)}   as the rest: {_in_full(rater_words.NumberLine('', numbers.rest))}",
+            400,
         )
 
     def _state(self) -> str:
@@ -231,28 +232,30 @@ class RatersScreen(Screen[None]):
         self._draw()
 
     def _draw(self) -> None:
-        one, study = self.raters.current, self.study
-        if one is None or study is None:
+        numbers, study = self.raters.current, self.study
+        if numbers is None or study is None:
             self.action_back()
             return
-        self.one.show(one, {field.id: field.shown for field in study.protocol.fields})
-        self.one.entitle(rater_words.head_words(one), rater_words.pace_words(one))
+        self.one.show(numbers, {field.id: field.shown for field in study.protocol.fields})
+        self.one.entitle(rater_words.head_words(numbers), rater_words.pace_words(numbers))
         self.one.styles.height = min(len(self.one.rows) + 3, max(8, (self.size.height - 6) // 2))
-        self.plots.show(one)
+        self.plots.show(numbers)
         self._draw_grid()
         self.tell()
 
     def _draw_grid(self) -> None:
         """The grid of the question under the cursor; of the first where the number is of all."""
-        one, line = self.raters.current, self.one.current
-        grids = one.grids if one is not None else ()
-        wanted = line.number.field if line is not None else ""
-        grid = next((grid for grid in grids if grid.title == wanted), grids[0] if grids else None)
-        if one is None or (grid is not None and grid is self.grid.grid):
+        numbers, line = self.raters.current, self.one.current
+        grids = numbers.grids if numbers is not None else ()
+        field = line.number.field if line is not None else ""
+        grid = next((grid for grid in grids if grid.title == field), grids[0] if grids else None)
+        if numbers is None or (grid is not None and grid is self.grid.grid):
             return
         self.grid.show(grid, "Nothing that the rest answered, too.")
-        named = f"{one_line(one.rater, 20)} beside the rest  {one_line(grid.title, 40)}" if grid is not None else "Grid"
-        self.grid.border_title = Content(named)
+        title = (
+            f"{one_line(numbers.rater, 20)} beside the rest  {one_line(grid.title, 40)}" if grid is not None else "Grid"
+        )
+        self.grid.border_title = Content(title)
 
     def on_resize(self) -> None:
         if self.has_class("-one"):
@@ -306,11 +309,13 @@ class RatersScreen(Screen[None]):
 
 
 def _in_full(line: rater_words.NumberLine) -> str:
-    one = line.number
-    if one.value is None:
+    number = line.number
+    if number.value is None:
         return rater_words.interval_words(line)
-    n = rater_words.n_words(one)
-    if one.low is None:
-        return f"{rater_words.value_words(line)}, no interval: {one.no_interval} (n {n})"
-    how = "jackknife over runs" if one.interval == "jackknife-t" else one.interval
-    return f"{rater_words.value_words(line)} [{rater_words.interval_words(line)}, {one.level * 100:g} %, {how}] (n {n})"
+    n = rater_words.n_words(number)
+    if number.low is None:
+        return f"{rater_words.value_words(line)}, no interval: {number.no_interval} (n {n})"
+    how = "jackknife over runs" if number.interval == "jackknife-t" else number.interval
+    return (
+        f"{rater_words.value_words(line)} [{rater_words.interval_words(line)}, {number.level * 100:g} %, {how}] (n {n})"
+    )

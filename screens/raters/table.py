@@ -128,9 +128,9 @@ they gave them, and how often which of their answers came with which of the rest
         super().__init__(id, _ONE)
         self._roomy = True
 
-    def show(self, one: RaterNumbers, shown: Mapping[str, str]) -> None:
+    def show(self, numbers: RaterNumbers, names: Mapping[str, str]) -> None:
         """Shows a rater; the cursor stays in its line."""
-        self.set_rows(lines_of(one, shown))
+        self.set_rows(lines_of(numbers, names))
 
     def columns(self, width: int) -> dict[str, TableColumn]:
         """The columns of a table of that width; in a narrow one its n says no runs."""
@@ -144,18 +144,18 @@ they gave them, and how often which of their answers came with which of the rest
         return scale(column.width) if name == "bar" else column.title
 
     def words(self, name: str, line: NumberLine, width: int) -> str:
-        one = line.number
+        number = line.number
         match name:
             case "name":
                 return one_line(line.name, 80)
             case "value":
                 return value_words(line)
             case "bar" if line.share and not line.points:
-                return interval_bar(one.value, one.low, one.high, width)
+                return interval_bar(number.value, number.low, number.high, width)
             case "interval":
                 return interval_words(line)
             case "n":
-                return n_words(one) if self._roomy else f"{one.places:,}"
+                return n_words(number) if self._roomy else f"{number.places:,}"
             case "beside":
                 return one_line(line.beside)
         return ""

@@ -208,10 +208,10 @@ class NextAct(Card):
             self.screen.set_focus(parts[stage])  # at once, for those who type ahead
         self._tell()
 
-    def _ask(self, wanted: Wanted) -> None:
+    def _ask(self, kind: Wanted) -> None:
         """Asks for a text; a password's is not shown."""
-        self._wanted = wanted
-        field = typed_into(self._tree()) if wanted == "input_text" else None
+        self._wanted = kind
+        field = typed_into(self._tree()) if kind == "input_text" else None
         if field is not None and field.password:
             self._secret.clear()
             self._go("secret")
@@ -245,8 +245,8 @@ class NextAct(Card):
         match self.stage, message.choice:
             case "keys", "finish":
                 self._go("finish")
-            case "keys", ("input_text" | "open_app") as wanted:
-                self._ask(wanted)
+            case "keys", ("input_text" | "open_app") as text_kind:
+                self._ask(text_kind)
             case "keys", "scroll":
                 self.hold(scroll_on(self._tree()))
             case "keys", "wait":

@@ -319,11 +319,11 @@ class RecordScreen(Screen[None]):
         steps = self._steps.count
         self._banner.left = self._state()
         now = self._clock.seconds()
-        taken = span(self.session.spent / 1000 + now - self._began)
-        self._banner.right = f"{steps} {'step' if steps == 1 else 'steps'}   {taken}"
-        bound = (self._paused, self.session.over, self._desk.ready, steps > 0)
-        if bound != self._bound:  # the footer is built anew each time
-            self._bound = bound
+        elapsed = span(self.session.spent / 1000 + now - self._began)
+        self._banner.right = f"{steps} {'step' if steps == 1 else 'steps'}   {elapsed}"
+        footer = (self._paused, self.session.over, self._desk.ready, steps > 0)
+        if footer != self._bound:  # the footer is built anew each time
+            self._bound = footer
             self.refresh_bindings()
 
     def _state(self) -> str:

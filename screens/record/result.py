@@ -39,8 +39,8 @@ class RecordingResult(Card, can_focus=True):
     @work(thread=True, exclusive=True, group="told")
     def ended(self, store: Store, trace_id: str, *, replays: bool) -> None:
         """Says how it ended and what it holds; `replays` is whether this seat may look at it again."""
-        made = demonstration(store.runs.trace(trace_id))
-        sentence = outcome(made, trace_id, partial(with_keys, self), replays=replays)
+        recording = demonstration(store.runs.trace(trace_id))
+        sentence = outcome(recording, trace_id, partial(with_keys, self), replays=replays)
         self.app.call_from_thread(self._open, "The recording is over", sentence)
 
     def failed(self, error: LabError) -> None:
@@ -59,12 +59,12 @@ class RecordingResult(Card, can_focus=True):
         self.screen.set_focus(self)
 
 
-def outcome(made: Demonstration | None, trace_id: str, keyed: Callable[[str], str], *, replays: bool) -> Text:
+def outcome(recording: Demonstration | None, trace_id: str, keyed: Callable[[str], str], *, replays: bool) -> Text:
     """How a demonstration ended, what it holds, and what comes next; `keyed` names the keys in a sentence."""
-    if made is None:
+    if recording is None:
         return Text("")
-    text = Text(outcome_words(made).capitalize(), style="bold")
-    text.append("\n" + demonstration_words(made), style="not bold")
+    text = Text(outcome_words(recording).capitalize(), style="bold")
+    text.append("\n" + demonstration_words(recording), style="not bold")
     if replays:
         then = f"{{run.next}} replays it; `hitlab review {trace_id[:13]}` proofreads it. {{run.back}} goes back."
     else:

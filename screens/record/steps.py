@@ -48,10 +48,10 @@ know. **!** failed.
     def paint(self, index: int, width: int) -> Content:
         step = self.rows[index]
         action = step.action or step.proposed.action
-        done = action_words(action)
+        description = action_words(action)
         slip = step.index in self.slips
         mark = "!" if step.error else "s" if slip else " "
-        text = one_line(step.proposed.instruction) or done
+        text = one_line(step.proposed.instruction) or description
         digits = len(str(self.rows[-1].index + 1))
         parts: list[tuple[str, str]] = [
             (f"{step.index + 1:>{digits}} ", MUTED),
@@ -60,6 +60,6 @@ know. **!** failed.
         ]
         if slip:
             parts.append(("  slip", WARNING))
-        if width >= _ROOMY and done.casefold() != text.casefold():
-            parts.append((f"  {done}", MUTED))
+        if width >= _ROOMY and description.casefold() != text.casefold():
+            parts.append((f"  {description}", MUTED))
         return Content.assemble(*parts)

@@ -37,8 +37,8 @@ def what(state: RecordState, tree: UiTree) -> str:
     """What waits for the person, in a line or two."""
     match state.stage:
         case "line" if state.held is not None:
-            held = f"Held: {held_words(state.held, tree)}"
-            return f"The phone has moved on: is this still what you mean? {held}" if state.moved else held
+            hold_line = f"Held: {held_words(state.held, tree)}"
+            return f"The phone has moved on: is this still what you mean? {hold_line}" if state.moved else hold_line
         case "text" | "secret" if state.wanted == "input_text":
             field = typed_into(tree)
             return _ASKS["input_text"] + (f" into {name_of(field)}:" if field else ", though no field has the cursor:")
@@ -71,9 +71,9 @@ def hint(state: RecordState, *, nodes: str, other: str) -> str:
     return f"{nodes} lists what can be tapped." if state.ready else ""
 
 
-def _other(held: Action | None, key: str) -> str:
+def _other(action: Action | None, key: str) -> str:
     """What else the same touch could be."""
-    other = otherwise(held) if held is not None else None
+    other = otherwise(action) if action is not None else None
     if other is None:
         return ""
     words = other.direction or ("longer" if other.kind == "wait" else action_words(other).partition(" (")[0])

@@ -18,9 +18,9 @@ def marks_of(event: Step | Asked, size: Point) -> list[PhoneMark]:
     proposed, decision = event.proposed.action, event.decision
     if decision is None or decision.verdict != "amend" or decision.action is None:
         return action_marks(proposed, size)
-    done = action_marks(decision.action, size)
+    marks = action_marks(decision.action, size)
     # Typed words stand in one place on the phone: only those that were typed are drawn there.
-    return done if proposed.kind == decision.action.kind == "input_text" else [*action_marks(proposed, size), *done]
+    return marks if proposed.kind == decision.action.kind == "input_text" else [*action_marks(proposed, size), *marks]
 
 
 def action_marks(action: Action, size: Point) -> list[PhoneMark]:

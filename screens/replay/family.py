@@ -132,8 +132,8 @@ class FamilyScreen(Screen[tuple[str, int]]):
 
     @on(LineList.Highlighted)
     def _moved(self, message: LineList.Highlighted) -> None:
-        forked = self.query_one(FamilyTree).rows[message.index].kin.forked
-        self.query_one("#family-words", Notice).show(Content(plain(change_words(forked))))
+        fork = self.query_one(FamilyTree).rows[message.index].kin.forked
+        self.query_one("#family-words", Notice).show(Content(plain(change_words(fork))))
 
     @on(Refused)
     def _refused(self, message: Refused) -> None:

@@ -59,8 +59,8 @@ class ForkRow(Choices):
 
     @property
     def decision(self) -> Literal["accept", "reject"] | None:
-        chosen = self.chosen
-        return "accept" if chosen == "accept" else "reject" if chosen == "reject" else None
+        choice = self.chosen
+        return "accept" if choice == "accept" else "reject" if choice == "reject" else None
 
 
 class ForkPanel(Card):
@@ -207,8 +207,8 @@ class ForkPanel(Card):
     @property
     def change(self) -> ForkChange:
         """All that was written; a `LabError` where an action is none."""
-        written, text = self._action.value.strip(), self._say.value.strip()
-        action = decode(written, Action, "the action") if written else None
+        action_text, text = self._action.value.strip(), self._say.value.strip()
+        action = decode(action_text, Action, "the action") if action_text else None
         change = ForkChange(
             say=text or None,
             decision=self._row.decision if self._row.display else None,

@@ -136,14 +136,14 @@ class StillPhone(Vertical):
     def show(self, view: PlaceView, *, after: bool) -> None:
         """Draws the screen before the step with its action, or the one after it."""
         after = after and view.after is not None
-        seen = view.after if after and view.after is not None else view.before
-        shape, bare = seen.size or self.phone, view.image is None and seen.tree is None
+        observation = view.after if after and view.after is not None else view.before
+        shape, bare = observation.size or self.phone, view.image is None and observation.tree is None
         if (shape, bare) != (self._shape, self._bare):
             self._shape, self._bare = shape, bare
             self.take_room()
         marks = [] if after or isinstance(view.event, Ended) else marks_of(view.event, shape)
         marks += self._more
-        self.mirror.show_still(view.image, shape, self._tree_of(seen, view.image))
+        self.mirror.show_still(view.image, shape, self._tree_of(observation, view.image))
         self.mirror.mark(marks)
         self._marks, self._last = tuple(marks), (view, after)
         self._show_itself(view.image, shape, marks)
@@ -177,21 +177,21 @@ class StillPhone(Vertical):
 
     # -- words that no tree says -----------------------------------------------------------------------------
 
-    def _tree_of(self, seen: Observation, image: bytes | None) -> UiTree | None:
+    def _tree_of(self, observation: Observation, image: bytes | None) -> UiTree | None:
         """The screen's own tree; where that says nothing, the lines that were read from the picture, once they are.
 
         What became of the words in the picture is said on the border.
         """
         self.words = None
-        if image is None or not says_nothing(seen.tree) or (reader := lab_of(self).text_reader) is None:
+        if image is None or not says_nothing(observation.tree) or (reader := lab_of(self).text_reader) is None:
             self.mirror.remark = ""
-            return seen.tree
+            return observation.tree
         sha256 = hashlib.sha256(image).hexdigest()
         self.words = reader.stored_text(sha256)
         self._read(reader, sha256, image)
         if self.words is None:
             self.mirror.remark = _UNREAD if sha256 in self._unread else _READING
-            return seen.tree
+            return observation.tree
         self.mirror.remark = READ_WORDS if self.words.lines else ""
         return self.words.tree
 
@@ -250,9 +250,9 @@ class StillPhone(Vertical):
         if self._bare:
             columns = max(12, round(columns * _BARE))
         self.mirror.look_whole(zoom)
-        wanted = columns + _BORDER
-        if self.styles.width is None or self.styles.width.value != wanted:
-            self.styles.width = wanted
+        outer_width = columns + _BORDER
+        if self.styles.width is None or self.styles.width.value != outer_width:
+            self.styles.width = outer_width
 
 
 def _center(mark: PhoneMark) -> Point:

@@ -184,8 +184,8 @@ class ReplayScreen(Screen[None]):
             assert head is not None
             self._say(step_pane.end_sheet(event, *head, outcomes=self.outcomes, phone=phone))
         else:
-            made = head.made if head is not None else None
-            slip = made is not None and event.index in made.slips
+            recording = head.made if head is not None else None
+            slip = recording is not None and event.index in recording.slips
             self._say(step_pane.step_sheet(event, slip=slip, phone=phone))
 
     def _say(self, content: Content) -> None:
@@ -194,9 +194,9 @@ class ReplayScreen(Screen[None]):
 
     def _mark_found(self) -> None:
         """Frames on the phone what holds the words that are looked for."""
-        seen = self.footage.legible
-        if seen is not None:
-            self.footage.stage.draw_found(nodes_holding(seen.tree, self.footage.timeline.needle))
+        observation = self.footage.legible
+        if observation is not None:
+            self.footage.stage.draw_found(nodes_holding(observation.tree, self.footage.timeline.needle))
 
     def _tell(self) -> None:
         """Titles and the line above the keys: where this is, what is shown, how it plays."""
@@ -358,8 +358,8 @@ class ReplayScreen(Screen[None]):
     def _say_found(self, needle: str) -> None:
         """How many steps hold what is looked for, and how many of them as words that were read from the picture."""
         timeline = self.footage.timeline
-        read = timeline.holding_read(needle)
-        of_them = f", {read} as read" if read else ""
+        read_count = timeline.holding_read(needle)
+        of_them = f", {read_count} as read" if read_count else ""
         words = f" {count(timeline.holding(needle), 'step')}{of_them}; Enter: next, {{replay.back}}: close"
         self.query_one(SearchRow).say(with_keys(self, words))
 

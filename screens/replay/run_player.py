@@ -161,9 +161,9 @@ class RunPlayer(Horizontal):
         self.whole, count = message.whole, self.timeline.count
         self.player.timed = any(line.started for line in self.timeline.rows[:1])
         if self._seek is not None and (self._seek < count or (message.whole and count)):
-            asked, self._seek = self._seek, None
-            self.timeline.go(asked)
-            self.post_message(self.Found(self, asked))
+            index, self._seek = self._seek, None
+            self.timeline.go(index)
+            self.post_message(self.Found(self, index))
             self.look()
         if message.whole:
             self._seek = None
@@ -265,8 +265,8 @@ class RunPlayer(Horizontal):
     @property
     def legible(self) -> Observation | None:
         """What stands on the phone; where it said no word, with the lines that were read from its picture."""
-        seen, words = self.seen, self.stage.words
-        return seen if seen is None or words is None else structs.replace(seen, tree=words.tree)
+        observation, words = self.seen, self.stage.words
+        return observation if observation is None or words is None else structs.replace(observation, tree=words.tree)
 
     @property
     def link(self) -> str:

@@ -61,8 +61,10 @@ class RunWords:
     @property
     def unread(self) -> list[str]:
         """The pictures (by sha256) whose words are not known and may be read, each once, in the run's order."""
-        known = self._timeline.read.keys() | self._failed
-        return list(dict.fromkeys(row.image for row in self._timeline.rows if row.image and row.image not in known))
+        read_or_failed = self._timeline.read.keys() | self._failed
+        return list(
+            dict.fromkeys(row.image for row in self._timeline.rows if row.image and row.image not in read_or_failed)
+        )
 
     @property
     def is_reading(self) -> bool:
@@ -76,31 +78,31 @@ class RunWords:
             return ""
         if self.is_reading:
             return with_keys(self._owner, f"reading words: {count(many, 'screen')} to go, {{replay.read_words}} stops")
-        failed = f"{count(len(self._failed), 'screen')} could not be read" if self._failed else ""
+        failures = f"{count(len(self._failed), 'screen')} could not be read" if self._failed else ""
         if not many:
-            return failed
+            return failures
         is_are, them = ("is", "it") if many == 1 else ("are", "them")
         words = f"{count(many, 'screen')} {is_are} not read: {{replay.read_words}} or `hitlab read` reads {them}"
-        return with_keys(self._owner, "; ".join(part for part in (words, failed) if part))
+        return with_keys(self._owner, "; ".join(part for part in (words, failures) if part))
 
     def look(self) -> None:
         """Looks up what is known of the pictures that are listed."""
-        wanted = self.unread
-        reader = lab_of(self._owner).text_reader if wanted else None
+        pictures = self.unread
+        reader = lab_of(self._owner).text_reader if pictures else None
         if reader is not None:
-            self._owner.run_worker(partial(self._look, self._run, wanted, reader), thread=True, group="run-words")
+            self._owner.run_worker(partial(self._look, self._run, pictures, reader), thread=True, group="run-words")
 
     def read(self) -> bool:
         """Has all pictures read that are not, or stops that; False where there is none."""
         if self.is_reading:
             self.close()
             return True
-        wanted = self.unread
-        reader = lab_of(self._owner).text_reader if wanted else None
+        pictures = self.unread
+        reader = lab_of(self._owner).text_reader if pictures else None
         if reader is None:
             return False
         self._stop = threading.Event()
-        work = partial(self._read, self._run, wanted, reader, self._stop)
+        work = partial(self._read, self._run, pictures, reader, self._stop)
         self._owner.run_worker(work, thread=True, group="run-words")
         return True
 
@@ -114,12 +116,12 @@ class RunWords:
         if message.over:
             self._stop = None
 
-    def _look(self, run: str, wanted: Sequence[str], reader: TextReader) -> None:
-        texts = {sha256: text.searched for sha256 in wanted if (text := reader.stored_text(sha256)) is not None}
+    def _look(self, run: str, pictures: Sequence[str], reader: TextReader) -> None:
+        texts = {sha256: text.searched for sha256 in pictures if (text := reader.stored_text(sha256)) is not None}
         self._owner.post_message(self.Changed(run, texts))
 
-    def _read(self, run: str, wanted: Sequence[str], reader: TextReader, stop: threading.Event) -> None:
-        for sha256 in wanted:
+    def _read(self, run: str, pictures: Sequence[str], reader: TextReader, stop: threading.Event) -> None:
+        for sha256 in pictures:
             if stop.is_set():
                 break
             read_pictures(self._store, [WordlessPicture(run, 0, sha256)], reader, lambda: None)

@@ -93,7 +93,7 @@ def end_sheet(
     ended: Ended,
     started: Started,
     verdicts: Iterable[Verdict],
-    made: Demonstration | None = None,
+    recording: Demonstration | None = None,
     *,
     outcomes: bool,
     phone: Sequence[str] = (),
@@ -101,8 +101,8 @@ def end_sheet(
     """How the run ended; score, checks and the source's verdicts only for who may see outcomes."""
     parts = _section("Ended", [(status_words(ended.status), "bold")])
     parts += phone_parts(phone)
-    if made is not None:
-        pieces = [(f"{outcome_words(made)}\n", "bold"), (f"{demonstration_words(made)}\n", "")]
+    if recording is not None:
+        pieces = [(f"{outcome_words(recording)}\n", "bold"), (f"{demonstration_words(recording)}\n", "")]
         parts += _section("Demonstration", pieces)
     if outcomes:
         if ended.reason:
@@ -143,22 +143,24 @@ def open_sheet(started: Started, verdicts: Iterable[Verdict], *, outcomes: bool)
     return Content.assemble(*parts, *(verdict_parts(verdicts) if outcomes else []))
 
 
-def tree_sheet(seen: Observation, words: ReadText | None) -> Content:
+def tree_sheet(observation: Observation, words: ReadText | None) -> Content:
     """The screen's nodes, indented as they stand in one another; what an agent reads where it reads no pixels.
 
     `words` are those that were read from the picture: they stand by themselves, for no phone has said them.
     """
-    read = _read_lines(words) if words is not None else []
-    if seen.tree is None or (seen.tree_missing and not seen.tree.roots):
-        why = f" The phone gave none: {plain(seen.tree_missing, lines=False)}" if seen.tree_missing else ""
-        return Content.assemble((f"This step has no UI tree.{why}\n\n", MUTED), *read)
+    read_lines = _read_lines(words) if words is not None else []
+    if observation.tree is None or (observation.tree_missing and not observation.tree.roots):
+        why = (
+            f" The phone gave none: {plain(observation.tree_missing, lines=False)}" if observation.tree_missing else ""
+        )
+        return Content.assemble((f"This step has no UI tree.{why}\n\n", MUTED), *read_lines)
     parts: list[Part] = []
-    stack = [(root, 0) for root in reversed(seen.tree.roots)]
+    stack = [(root, 0) for root in reversed(observation.tree.roots)]
     while stack:
         node, depth = stack.pop()
         parts += _node(node, depth)
         stack += [(child, depth + 1) for child in reversed(node.children)]
-    return Content.assemble(*parts, *([("\n", ""), *read] if read else []))
+    return Content.assemble(*parts, *([("\n", ""), *read_lines] if read_lines else []))
 
 
 def _read_lines(words: ReadText) -> list[Part]:
@@ -201,14 +203,14 @@ def _action(action: Action, tree: UiTree | None) -> list[Part]:
         parts.append((f"{plain(action.text or '')}\n", ""))
     else:
         parts.append((f"{whole_action(action, tree)}\n", "bold"))
-    shown = "".join(text for text, _ in parts)
+    text_above = "".join(text for text, _ in parts)
     places = [f"at {point_words(action.at)}"] if action.at is not None else []
     places += [f"to {point_words(action.to)}"] if action.to is not None else []
-    places = [place for place in places if point_words(action.at) not in shown]
-    places += [f"direction {action.direction}"] if action.direction and action.direction not in shown else []
+    places = [place for place in places if point_words(action.at) not in text_above]
+    places += [f"direction {action.direction}"] if action.direction and action.direction not in text_above else []
     places += [f"finger moves {point_words(action.vector)}"] if action.vector is not None else []
     name = target_name(tree, action.at)
-    places += [f'on "{name}"'] if name and name not in shown else []
+    places += [f'on "{name}"'] if name and name not in text_above else []
     places += [f"{action.ms} ms"] if action.ms is not None and action.kind != "wait" else []
     if places:
         parts.append((f"{', '.join(places)}\n", MUTED))
@@ -250,9 +252,9 @@ def _reply(reply: Reply) -> list[Part]:
         _took("sent after", reply.shown_at, reply.sent_at),
         f"{reply.edits} deletions" if reply.edits else "",
     ]
-    shown = ", ".join(fact for fact in facts if fact)
-    if shown:
-        parts.append((f"{shown}\n", MUTED))
+    facts_line = ", ".join(fact for fact in facts if fact)
+    if facts_line:
+        parts.append((f"{facts_line}\n", MUTED))
     if reply.draft:
         parts.append((f"typed and taken back: {plain(reply.draft)}\n", MUTED))
     return parts
@@ -296,8 +298,8 @@ def _run_facts(started: Started, *, outcomes: bool) -> list[Part]:
 
 
 def _forked(started: Started) -> str:
-    forked = started.forked
-    return f"{started.parent}@{forked.index + 1}: {change_words(forked)}" if forked is not None else ""
+    fork = started.forked
+    return f"{started.parent}@{fork.index + 1}: {change_words(fork)}" if fork is not None else ""
 
 
 def _took(words: str, earlier: str | None, later: str | None) -> str:

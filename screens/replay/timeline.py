@@ -48,10 +48,10 @@ were read from its picture alone.
     def paint(self, index: int, width: int) -> Content:
         line = self.rows[index]
         digits = len(str(len(self.rows)))
-        painted = self._paint(index, line, digits)
+        content = self._paint(index, line, digits)
         if index not in self.covered:
-            return painted
-        return Content.assemble(painted[:digits], ("◆", "bold $text-success"), painted[digits + 1 :])
+            return content
+        return Content.assemble(content[:digits], ("◆", "bold $text-success"), content[digits + 1 :])
 
     def _paint(self, index: int, line: RunPlace, digits: int) -> Content:
         if line.kind == "end":

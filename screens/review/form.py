@@ -33,7 +33,7 @@ def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]
         ]  # fmt: skip
     action = action_of(session.value(ProofreadPlace(step, "action")))
     kinds, ways = get_args(ActionKind), get_args(Direction)
-    given = {name: _shown(action, name) for name in _ACTION}
+    values = {name: _shown(action, name) for name in _ACTION}
     rows = [
         FormField(
             "instruction",
@@ -41,13 +41,13 @@ def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]
             str(session.value(ProofreadPlace(step, "instruction")) or ""),
             "what to do in this step",
         ),
-        FormField("kind", "action", given["kind"], "click, input_text, scroll ...", known=kinds, whole=True),
-        FormField("at", "at", given["at"], "x, y in pixels; p chooses it on the phone", whole=True),
-        FormField("to", "to", given["to"], "x, y where a drag ends", whole=True),
-        FormField("box", "box", given["box"], "left, top, right, bottom", whole=True),
-        FormField("text", "text", given["text"], "what is typed or answered"),
-        FormField("app", "app", given["app"], "which app is opened"),
-        FormField("direction", "way", given["direction"], "up, down, left, right", known=ways, whole=True),
+        FormField("kind", "action", values["kind"], "click, input_text, scroll ...", known=kinds, whole=True),
+        FormField("at", "at", values["at"], "x, y in pixels; p chooses it on the phone", whole=True),
+        FormField("to", "to", values["to"], "x, y where a drag ends", whole=True),
+        FormField("box", "box", values["box"], "left, top, right, bottom", whole=True),
+        FormField("text", "text", values["text"], "what is typed or answered"),
+        FormField("app", "app", values["app"], "which app is opened"),
+        FormField("direction", "way", values["direction"], "up, down, left, right", known=ways, whole=True),
     ]
     needless = {"to": action.kind not in ("drag", "swipe"), "app": action.kind != "open_app",
                 "direction": action.kind not in ("scroll", "swipe")}  # fmt: skip
@@ -61,21 +61,21 @@ def _shown(action: Action, name: str) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def write_fields(session: ProofreadingSession, step: int | None, typed: Mapping[str, str]) -> None:
+def write_fields(session: ProofreadingSession, step: int | None, texts: Mapping[str, str]) -> None:
     """Keeps what was typed; raises `LabError` for what fits no field, and keeps nothing of that field."""
-    for name, text in typed.items():
+    for name, text in texts.items():
         if name not in _ACTION:
             session.write(ProofreadPlace(step, name), text.strip())  # type: ignore[arg-type]
-    changed = {name: text for name, text in typed.items() if name in _ACTION}
-    if changed and step is not None:
+    changes = {name: text for name, text in texts.items() if name in _ACTION}
+    if changes and step is not None:
         place = ProofreadPlace(step, "action")
         action = action_of(session.value(place))
-        session.write(place, plain_value(_changed(action, changed)))
+        session.write(place, plain_value(_changed(action, changes)))
 
 
-def _changed(action: Action, typed: Mapping[str, str]) -> Action:
+def _changed(action: Action, texts: Mapping[str, str]) -> Action:
     values: dict[str, Any] = {}
-    for name, text in typed.items():
+    for name, text in texts.items():
         if name in ("at", "to"):
             values[name] = _read(_PLACE, text, name)
         elif name == "box":
@@ -83,9 +83,9 @@ def _changed(action: Action, typed: Mapping[str, str]) -> Action:
             values["boxes"] = (box,) if box else ()
         else:
             values[name] = text.strip() or None
-    held = msgspec.to_builtins(action) | values
+    fields = msgspec.to_builtins(action) | values
     try:
-        return action_of({name: value for name, value in held.items() if value is not None})
+        return action_of({name: value for name, value in fields.items() if value is not None})
     except msgspec.ValidationError as error:
         reason = reason_of(str(error), Action)
         raise LabError("action", f"{reason}.", "`hitlab schema action` says what it may hold.") from error

@@ -98,7 +98,7 @@ until two have, neither sees what the other said.
         assert self.sheet is not None
         step = index - 1 if index else None
         verdict = self.sheet.verdict(step)
-        differs = any(one.place.step == step for one in self.standing.differences)
+        differs = any(difference.place.step == step for difference in self.standing.differences)
         sign, style = ("≠", WARNING) if differs else (_SIGNS[verdict], _STYLES[verdict])
         if self.session.settling and not differs:
             sign, style = ("✗", ERROR) if step in self.standing.rejected else ("=", MUTED)

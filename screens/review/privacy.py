@@ -52,10 +52,10 @@ class PrivacyScreen(DemoRoom):
     class Done(Message):
         """A redaction is on the disk."""
 
-        def __init__(self, run: str, done: Redacted) -> None:
+        def __init__(self, run: str, redaction: Redacted) -> None:
             super().__init__()
             self.run = run
-            self.done = done
+            self.done = redaction
 
     def list_of(self) -> LineList:
         self.finds = FindList()
@@ -69,8 +69,8 @@ class PrivacyScreen(DemoRoom):
     def read(self, run: str) -> RedactionPlan:
         return RedactionPlan(self.store.runs.trace(run))
 
-    def begin(self, read: RedactionPlan) -> None:
-        self.covering = read
+    def begin(self, plan: RedactionPlan) -> None:
+        self.covering = plan
         self.sure = self.busy = False
         self.finds.border_title = "Texts"
 
@@ -211,8 +211,8 @@ class PrivacyScreen(DemoRoom):
     @on(Mirror.Tapped)
     def _tapped(self, message: Mirror.Tapped) -> None:
         message.stop()
-        seen = self.footage.legible
-        tree = seen.tree if seen is not None else None
+        observation = self.footage.legible
+        tree = observation.tree if observation is not None else None
         under = [node for node in tree.at(*message.at) if node.label.strip()] if tree is not None else []
         if under:
             self._box(under[0].bounds)
@@ -243,7 +243,7 @@ class PrivacyScreen(DemoRoom):
         from store.run_redaction import redact
 
         try:
-            done = redact(
+            redaction = redact(
                 self.store,
                 run,
                 self.person,
@@ -257,7 +257,7 @@ class PrivacyScreen(DemoRoom):
             return
         finally:
             (reader.forget if reader is not None else forget)()
-        self.post_message(self.Done(done.replaced[run], done))
+        self.post_message(self.Done(redaction.replaced[run], redaction))
 
     @on(Failed)
     def _refused(self, message: Failed) -> None:
@@ -318,29 +318,33 @@ def _plan(covering: RedactionPlan) -> Content:
     return Content.assemble(*parts)
 
 
-def _in_studies(done: Redacted) -> list[str]:
+def _in_studies(redaction: Redacted) -> list[str]:
     """The rows of studies that were covered, in words."""
-    rows = zip(("item", "answer", "act"), done.studies, strict=True)
+    rows = zip(("item", "answer", "act"), redaction.studies, strict=True)
     return [count(number, what) for what, number in rows if number]
 
 
-def _redaction_report(done: Redacted) -> Content:
+def _redaction_report(redaction: Redacted) -> Content:
     """What a redaction did, and what it cannot reach."""
-    gone = done.destroyed
+    losses = redaction.destroyed
     lines = [
-        f"Replaced by covered ones, the originals destroyed: {count(len(done.replaced), 'run')}.",
-        f"Covered: {count(done.boxes, 'box', 'boxes')}, {count(done.nodes, 'node')}, words in "
-        f"{count(done.texts, 'place')}.",
-        f"Painted: {count(done.pictures, 'picture')}. Left out: {count(done.states, 'state')} of the phone.",
-        f"Destroyed: {count(gone.rows, 'row')}, {count(gone.blobs, 'picture or state', 'pictures or states')}, "
-        f"{count(gone.bytes, 'byte')}; the file is wiped.",
-        *([f"Covered too: {count(done.designs, 'act')} on designs."] if done.designs else []),
-        *([f"Covered too: {count(done.reviews, 'word')} of reviewers."] if done.reviews else []),
-        *([f"Covered too: {', '.join(_in_studies(done))} of studies."] if any(done.studies) else []),
-        *([f"The words still stand in {count(len(done.left.runs), 'other run')}."] if done.left.runs else []),
-        *([f"They still stand in a frozen plan: {', '.join(done.left.plans)}."] if done.left.plans else []),
-        *([f"Look yourself at {count(done.unseen, 'picture')} without a tree."] if done.unseen else []),
-        *([f"Look at {count(done.read, 'picture')} whose words were read: the misread stand."] if done.read else []),
+        f"Replaced by covered ones, the originals destroyed: {count(len(redaction.replaced), 'run')}.",
+        f"Covered: {count(redaction.boxes, 'box', 'boxes')}, {count(redaction.nodes, 'node')}, words in "
+        f"{count(redaction.texts, 'place')}.",
+        f"Painted: {count(redaction.pictures, 'picture')}. Left out: {count(redaction.states, 'state')} of the phone.",
+        f"Destroyed: {count(losses.rows, 'row')}, {count(losses.blobs, 'picture or state', 'pictures or states')}, "
+        f"{count(losses.bytes, 'byte')}; the file is wiped.",
+        *([f"Covered too: {count(redaction.designs, 'act')} on designs."] if redaction.designs else []),
+        *([f"Covered too: {count(redaction.reviews, 'word')} of reviewers."] if redaction.reviews else []),
+        *([f"Covered too: {', '.join(_in_studies(redaction))} of studies."] if any(redaction.studies) else []),
+        *([f"The words still stand in {count(len(redaction.left.runs), 'other run')}."] if redaction.left.runs else []),
+        *([f"They still stand in a frozen plan: {', '.join(redaction.left.plans)}."] if redaction.left.plans else []),
+        *([f"Look yourself at {count(redaction.unseen, 'picture')} without a tree."] if redaction.unseen else []),
+        *(
+            [f"Look at {count(redaction.read, 'picture')} whose words were read: the misread stand."]
+            if redaction.read
+            else []
+        ),
         "Copies made before (packs, exports, backups) cannot be reached: destroy them yourself.",
     ]
     return Content("\n\n".join(lines))

@@ -53,8 +53,8 @@ class ReviewScreen(DemoRoom):
     def read(self, run: str) -> ProofreadingSession:
         return ProofreadingSession(self.store, run, self.person)
 
-    def begin(self, read: ProofreadingSession) -> None:
-        self.session = read
+    def begin(self, session: ProofreadingSession) -> None:
+        self.session = session
         self.pointing = False
         self.items.border_title = "Demonstration"
         self.items.show(self.session)
@@ -150,7 +150,7 @@ class ReviewScreen(DemoRoom):
         """The next line that is still to do, from here on and then from the top."""
         session = self.session
         assert session is not None
-        differing = [one.place.step for one in session.standing.differences]
+        differing = [difference.place.step for difference in session.standing.differences]
         todo = differing if session.settling else session.sheet.unseen
         lines = sorted({0 if step is None else step + 1 for step in todo})
         if not lines:
@@ -220,9 +220,9 @@ class ReviewScreen(DemoRoom):
 
     def action_stand(self, which: int) -> None:
         """Where two differ here, the first or the second one's word stands."""
-        one = self._open_here()[0]
-        note = one.words[which].note
-        self._do(lambda session: session.settle(one.place, one.words[which].value, note))
+        difference = self._open_here()[0]
+        note = difference.words[which].note
+        self._do(lambda session: session.settle(difference.place, difference.words[which].value, note))
         if not self._open_here():
             self.action_next()
 
@@ -274,14 +274,14 @@ class ReviewScreen(DemoRoom):
     def _form_left(self, message: ItemForm.Closed) -> None:
         message.stop()
         self.query_one("#items-side").remove_class("-busy")
-        what, step, typed = self._typed.pop(message.serial, ("", None, {}))
+        what, step, texts = self._typed.pop(message.serial, ("", None, {}))
         self.items.focus()
-        if not message.entered and typed:
+        if not message.entered and texts:
             self.notify("What you typed was dropped.", markup=False)
-        elif what == "edit" and typed:
-            tried(self, lambda: self._do(lambda session: write_fields(session, step, typed)))
+        elif what == "edit" and texts:
+            tried(self, lambda: self._do(lambda session: write_fields(session, step, texts)))
         elif what == "reject" and message.entered:
-            reason = typed.get("reason", self.form.rows[0].kept)
+            reason = texts.get("reason", self.form.rows[0].kept)
             tried(self, lambda: self._do(lambda session: session.reject(step, reason)))
         self.renew()
         if message.entered and self.session is not None and self.session.writable:
@@ -292,7 +292,11 @@ class ReviewScreen(DemoRoom):
     def _open_here(self) -> list[Difference]:
         session = self.session
         step = self.items.step
-        return [] if session is None else [one for one in session.standing.differences if one.place.step == step]
+        return (
+            []
+            if session is None
+            else [difference for difference in session.standing.differences if difference.place.step == step]
+        )
 
     def _go_on(self) -> None:
         """To the next line that was not looked at, where there is one."""

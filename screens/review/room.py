@@ -56,10 +56,10 @@ class DemoRoom(Screen[None]):
     class Read(Message):
         """A demonstration was read."""
 
-        def __init__(self, run: str, read: Any) -> None:
+        def __init__(self, run: str, content: Any) -> None:
             super().__init__()
             self.run = run
-            self.read = read
+            self.read = content
 
     class Unread(Message):
         """A demonstration could not be read."""
@@ -102,8 +102,8 @@ class DemoRoom(Screen[None]):
         """A demonstration as this room needs it, read off the UI thread; raises `LabError` where it cannot be."""
         raise NotImplementedError
 
-    def begin(self, read: Any) -> None:
-        """Lays out what `read` gave."""
+    def begin(self, content: Any) -> None:
+        """Lays out the `content` that `read` gave."""
         raise NotImplementedError
 
     def reload(self) -> None:

@@ -44,17 +44,17 @@ def item_sheet(session: ProofreadingSession, step: int | None, tree: UiTree | No
     return Content.assemble(*parts, *_differences(session.open_standing, step, tree))
 
 
-def _differences(standing: ProofreadingState, step: int | None, tree: UiTree | None) -> list[Part]:
+def _differences(proofreading: ProofreadingState, step: int | None, tree: UiTree | None) -> list[Part]:
     parts: list[Part] = []
-    for one in standing.differences:
-        if one.place.step != step:
+    for difference in proofreading.differences:
+        if difference.place.step != step:
             continue
-        parts += [(f"Two differ: {_TITLES.get(one.place.field, 'accept or reject')}\n", LOUD_WARNING)]
-        for number, word in enumerate(one.words, 1):
+        parts += [(f"Two differ: {_TITLES.get(difference.place.field, 'accept or reject')}\n", LOUD_WARNING)]
+        for number, word in enumerate(difference.words, 1):
             note = f"  ({plain(word.note)})" if word.note else ""
             parts += [
                 (f" {number}  ", "bold"),
-                (f"{value_words(one.place.field, word.value, tree) or 'none'}{note}\n", ""),
+                (f"{value_words(difference.place.field, word.value, tree) or 'none'}{note}\n", ""),
             ]
         parts += [("\n", "")]
     return parts
@@ -75,21 +75,21 @@ def value_words(field: str, value: Any, tree: UiTree | None) -> str:
 
 def state_words(session: ProofreadingSession) -> str:
     """What may be done next, in a sentence; its keys are named by their bindings."""
-    standing, sheet = session.standing, session.sheet
+    proofreading, sheet = session.standing, session.sheet
     if session.person.id == session.demo.annotator.id:
         return f"You ({session.person.id}) recorded this; others proofread it."
     if session.settling:
-        if standing.state == "differs":
-            count = len(standing.differences)
+        if proofreading.state == "differs":
+            count = len(proofreading.differences)
             where = f"{count} place{'s' * (count > 1)}"
             return (
                 f"Two differ in {where}: {{review.next}} goes there, {{review.first}} or {{review.second}} says "
                 "which stands, {review.edit} writes another."
             )
-        return f"{standing.state}; {{review.edit}} still changes a field, as a cross-check."
-    if sheet.committed or len(standing.proofreaders) >= 2:
-        two = "a third person settles what differs" if standing.state == "differs" else standing.state
-        waits = "waits for another proofreader" if len(standing.proofreaders) < 2 else two
+        return f"{proofreading.state}; {{review.edit}} still changes a field, as a cross-check."
+    if sheet.committed or len(proofreading.proofreaders) >= 2:
+        two = "a third person settles what differs" if proofreading.state == "differs" else proofreading.state
+        waits = "waits for another proofreader" if len(proofreading.proofreaders) < 2 else two
         return f"{'You have handed it in' if sheet.committed else 'Two have proofread it'}: {waits}."
     if not sheet.unseen:
         return "All looked at: {review.commit} hands it in, and then nothing in it changes any more."
@@ -100,9 +100,9 @@ def state_words(session: ProofreadingSession) -> str:
 def title_words(session: ProofreadingSession) -> str:
     """The demonstration in a line."""
     sheet = session.sheet
-    seen = session.demo.steps + 1 - len(sheet.unseen)
+    seen_count = session.demo.steps + 1 - len(sheet.unseen)
     parts = [f"Review   recorded by {session.demo.annotator.id}", count(session.demo.steps, "step")]
     parts += [count(len(session.slips), "slip")] if session.slips else []
     parts += [session.standing.state]
-    parts += [f"{seen} of {session.demo.steps + 1} looked at"] if session.writable else []
+    parts += [f"{seen_count} of {session.demo.steps + 1} looked at"] if session.writable else []
     return one_line("   ".join(parts), 300)

@@ -52,8 +52,8 @@ _VALUES: dict[str, Callable[[RunEntry], str]] = {
 def shown(width: int, by: str = "") -> dict[str, TableColumn]:
     """The columns of runs in a table of that width; that which they are sorted `by` also where it is narrower."""
     columns = {name: column.at(width) for name, column in COLUMNS.items() if width >= column.least or name == by}
-    taken = sum(column.width + column.gap for column in columns.values())
-    if by in columns and width < COLUMNS[by].least and width - taken < _LEAST_TASK:
+    used_width = sum(column.width + column.gap for column in columns.values())
+    if by in columns and width < COLUMNS[by].least and width - used_width < _LEAST_TASK:
         del columns[by]
     return columns
 

@@ -113,9 +113,9 @@ class RunsScreen(Screen[None]):
         if self._whole and not message.whole:
             return  # what stands there stays until all of what takes its place is read
         self._read, self._whole = self._coming, message.whole
-        for it in self._read if message.whole else ():
-            if it.run.status == "open":
-                self.costs.pop(it.run.id, None)
+        for run_entry in self._read if message.whole else ():
+            if run_entry.run.status == "open":
+                self.costs.pop(run_entry.run.id, None)
         self._list()
 
     @on(RunsReader.Refused)
@@ -130,11 +130,11 @@ class RunsScreen(Screen[None]):
 
     def _read_costs(self) -> None:
         """What runs in sight cost first; then that of all, where they are sorted or filtered by it."""
-        wanted = (id for id in self._seen if id not in self.costs)
+        run_ids = (id for id in self._seen if id not in self.costs)
         if self.costly:
-            wanted = (id for ids in (self._seen, (it.run.id for it in self.entries)) for id in ids
+            run_ids = (id for ids in (self._seen, (run_entry.run.id for run_entry in self.entries)) for id in ids
                       if id not in self.costs)  # fmt: skip
-        self.reading.cost(wanted)
+        self.reading.cost(run_ids)
 
     @on(RunsReader.Costed)
     def _costed(self, message: RunsReader.Costed) -> None:
@@ -156,23 +156,23 @@ class RunsScreen(Screen[None]):
     @property
     def unread(self) -> int:
         """Of how many runs it is not known yet what they cost."""
-        return sum(it.run.id not in self.costs for it in self.entries)
+        return sum(run_entry.run.id not in self.costs for run_entry in self.entries)
 
     # -- laying out ------------------------------------------------------------------------------------------
 
     def _list(self) -> None:
         """Lists, of what was read, what is archived or what is not; what is gone is selected no longer."""
-        self.entries = [it for it in self._read if it.run.archived is self.archived]
-        self.table.selection &= {it.run.id for it in self.entries}
+        self.entries = [run_entry for run_entry in self._read if run_entry.run.archived is self.archived]
+        self.table.selection &= {run_entry.run.id for run_entry in self.entries}
         self.lay_out()
 
     def lay_out(self) -> None:
         """Lays the table out as it is filtered, sorted and grouped now."""
         self._fresh = 0
-        arranged = arrange(self.entries, self.sought, self.order, self.costs, self._opened)
+        runs = arrange(self.entries, self.sought, self.order, self.costs, self._opened)
         self.table.empty = self._nothing()
-        self.table.show(arranged, self.order)
-        self._title(arranged)
+        self.table.show(runs, self.order)
+        self._title(runs)
         self.tell()
         if self.costly:
             self._read_costs()
@@ -214,9 +214,9 @@ class RunsScreen(Screen[None]):
     def tell(self) -> None:
         """The line above the keys: what Enter does, what is marked, what is still read."""
         self.refresh_bindings()
-        name, cut = self.query_one("#run-name", Notice), self.table.cut
-        if cut != name.content.plain:
-            name.show(Content(cut))
+        name, full_name = self.query_one("#run-name", Notice), self.table.cut
+        if full_name != name.content.plain:
+            name.show(Content(full_name))
         words = self._next_words()
         if self.costly and (unread := self.unread):
             words = f"reading what runs cost: {unread:,} to go   {words}"
@@ -291,24 +291,24 @@ class RunsScreen(Screen[None]):
     def action_open_all(self) -> None:
         """Opens every group, or closes them all."""
         if self.order.group:
-            names = frozenset(GROUPS[self.order.group](it) for it in self.entries)
+            names = frozenset(GROUPS[self.order.group](run_entry) for run_entry in self.entries)
             self._opened = frozenset() if names <= self._opened else names
             self.lay_out()
 
     def action_compare(self) -> None:
         """Marks the run under the cursor, or lays the marked one and this side by side."""
-        it = self.table.run
+        run_entry = self.table.run
         if self.table.current is None:
             return
-        if it is None:
+        if run_entry is None:
             hint = with_keys(self, "{list.open} opens it; {runs.compare} is for a run.")
             raise LabError("Compare", "this line is a group.", hint)
-        if self.marked is None or self.marked.run.id == it.run.id:
-            self._mark(it if self.marked is None else None)
+        if self.marked is None or self.marked.run.id == run_entry.run.id:
+            self._mark(run_entry if self.marked is None else None)
             return
         first = self.marked.run.id
         self._mark(None)
-        lab_of(self).open_compare(first, it.run.id)
+        lab_of(self).open_compare(first, run_entry.run.id)
 
     def action_last(self) -> None:
         """The two runs that were compared last."""
@@ -328,7 +328,11 @@ class RunsScreen(Screen[None]):
         if not self.table.selection:
             return []
         fits = self.sought.fits
-        return [it.run.id for it in self.entries if it.run.id in self.table.selection and fits(it, self.costs)]
+        return [
+            run_entry.run.id
+            for run_entry in self.entries
+            if run_entry.run.id in self.table.selection and fits(run_entry, self.costs)
+        ]
 
     @property
     def _targets(self) -> list[str]:
@@ -352,7 +356,9 @@ class RunsScreen(Screen[None]):
         else:
             of, fits = GROUPS[self.order.group], self.sought.fits
             name = line.group.name if line.group is not None else ""
-            ids = {it.run.id for it in self.entries if of(it) == name and fits(it, self.costs)}
+            ids = {
+                run_entry.run.id for run_entry in self.entries if of(run_entry) == name and fits(run_entry, self.costs)
+            }
         self.table.selection = self.table.selection - ids if ids <= self.table.selection else self.table.selection | ids
         self.table.refresh()
         self.table.action_move(1)
@@ -418,7 +424,10 @@ class RunsScreen(Screen[None]):
         if not self._whole:  # what is still coming was read before
             self.reading.renew()
         states = self.store.runs.acts.states(ids)
-        self._read = [_stands(it, states.get(it.run.id, RunState())) if it.run.id in ids else it for it in self._read]
+        self._read = [
+            _stands(run_entry, states.get(run_entry.run.id, RunState())) if run_entry.run.id in ids else run_entry
+            for run_entry in self._read
+        ]
         self._list()
 
     def action_copy(self) -> None:

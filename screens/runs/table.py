@@ -158,10 +158,10 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         if at.y:
             return
         event.prevent_default()
-        width, left = self.scrollable_content_region.width - _SIGN, at.x - _SIGN
+        width, offset = self.scrollable_content_region.width - _SIGN, at.x - _SIGN
         for name, text in heading(width, self.order):
-            left -= Content(text).cell_length
-            if left < 0:
+            offset -= Content(text).cell_length
+            if offset < 0:
                 self.post_message(self.Headed(name))
                 return
 

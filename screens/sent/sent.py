@@ -124,22 +124,26 @@ class SentScreen(Screen[int]):
     @work(thread=True, exclusive=True, group="sent")
     def _fetch(self, place: int, which: int) -> None:
         try:
-            sent = self._album.read(place)
-            shas = sent.proposed.prompt.images if sent is not None and sent.proposed.prompt is not None else ()
-            picture = self._picture(sent, shas[which]) if sent is not None and which < len(shas) else None
+            proposal = self._album.read(place)
+            shas = (
+                proposal.proposed.prompt.images if proposal is not None and proposal.proposed.prompt is not None else ()
+            )
+            picture = self._picture(proposal, shas[which]) if proposal is not None and which < len(shas) else None
         except LabError as error:
             self.post_message(self.Refused(error))
         else:
-            self.post_message(self.Read(place, which, sent, len(shas), picture))
+            self.post_message(self.Read(place, which, proposal, len(shas), picture))
 
-    def _picture(self, sent: SentProposal, sha256: str) -> SentPicture:
+    def _picture(self, proposal: SentProposal, sha256: str) -> SentPicture:
         """A picture with the tree of the screen it is of, as far as its shape tells."""
-        data, seen = self._album.picture(sha256), sent.seen
+        data, observation = self._album.picture(sha256), proposal.seen
         size = _size(data)
-        if seen is None or seen.size is None:
+        if observation is None or observation.size is None:
             return SentPicture(data, size, None)
-        alike = abs(seen.size[0] / seen.size[1] - size[0] / size[1]) < _ALIKE
-        return SentPicture(data, size, _scaled(seen.tree, size[0] / seen.size[0]) if alike and seen.tree else None)
+        alike = abs(observation.size[0] / observation.size[1] - size[0] / size[1]) < _ALIKE
+        return SentPicture(
+            data, size, _scaled(observation.tree, size[0] / observation.size[0]) if alike and observation.tree else None
+        )
 
     @on(Read)
     def _came(self, message: Read) -> None:

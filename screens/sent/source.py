@@ -59,18 +59,18 @@ class LiveAlbum:
         """The first step of the run's own; those before it are its parent's, and so is what they cost."""
         self.picture = picture
 
-    def add(self, number: int, proposed: Proposed, seen: Observation | None = None) -> None:
+    def add(self, number: int, proposed: Proposed, observation: Observation | None = None) -> None:
         """A proposal was made; it stands in place of an earlier one for the same step that was never done."""
         while self._sent and self._sent[-1].number >= number:
-            known = self._sent.pop()
-            if known.number == number and known.proposed == proposed and seen is None:
-                seen = known.seen
-        self._sent.append(SentProposal(number, proposed, seen))
+            earlier = self._sent.pop()
+            if earlier.number == number and earlier.proposed == proposed and observation is None:
+                observation = earlier.seen
+        self._sent.append(SentProposal(number, proposed, observation))
 
     @property
     def spent(self) -> Spent | None:
         """What all of it cost; None where no model was asked."""
-        return spent(sent.proposed for sent in self._sent if sent.number >= self.first)
+        return spent(proposal.proposed for proposal in self._sent if proposal.number >= self.first)
 
     def count(self) -> int:
         return len(self._sent)

@@ -131,9 +131,15 @@ class ProgressScreen(Screen[None]):
     def _title(self) -> str:
         if self.progress is None:
             return "Progress"
-        one = self.progress
-        state = "" if one.state == "running" else one.state
-        parts = ("Progress", one_line(one.name, 40), state, f"{one.at[11:19]} UTC", one_line(one.title, 200))
+        progress = self.progress
+        state = "" if progress.state == "running" else progress.state
+        parts = (
+            "Progress",
+            one_line(progress.name, 40),
+            state,
+            f"{progress.at[11:19]} UTC",
+            one_line(progress.title, 200),
+        )
         return "   ".join(filter(None, parts))
 
     def _current_words(self) -> str:

@@ -71,14 +71,14 @@ class _ProgressTable(Table[ProgressRow]):
         most = {"name": max(_NARROWEST, width // 5), "note": max(_NARROWEST, width // 4)}
         needs = {name: min(self.longest(name), most.get(name, _WIDEST)) for name in self._table}
         names = progress_words.columns_for(self._table, cells, needs, width, _GAP)
-        shown = {name: self._columns[name]._replace(width=needs[name]) for name in names}
-        over = sum(column.width + _GAP for column in shown.values()) - _GAP - width
+        columns = {name: self._columns[name]._replace(width=needs[name]) for name in names}
+        over = sum(column.width + _GAP for column in columns.values()) - _GAP - width
         for name in ("name", "question", "note"):
-            if over > 0 and name in shown:
-                least = max(4, shown[name].width - over)
-                over -= shown[name].width - least
-                shown[name] = shown[name]._replace(width=least)
-        return shown
+            if over > 0 and name in columns:
+                least = max(4, columns[name].width - over)
+                over -= columns[name].width - least
+                columns[name] = columns[name]._replace(width=least)
+        return columns
 
     def words(self, name: str, row: ProgressRow, width: int) -> str:
         return row.cells.get(name, "")

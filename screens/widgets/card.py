@@ -34,8 +34,8 @@ class CardText(TextPage, can_focus=False):
     """
 
     def show(self, content: Content | Text, *, from_top: bool = True, at: str = "") -> None:
-        shown = Content.from_rich_text(content) if isinstance(content, Text) else content
-        super().show(shown, from_top=from_top, at=at)
+        text = Content.from_rich_text(content) if isinstance(content, Text) else content
+        super().show(text, from_top=from_top, at=at)
         self.refresh(layout=True)
 
     def _tell(self) -> None:
@@ -60,11 +60,11 @@ class _GivingLayout(VerticalLayout):
         return list(_without(placements, parent.given(placements, lowest - size.height)))
 
 
-def _without(placements: list[WidgetPlacement], given: dict[Widget, int]) -> Iterator[WidgetPlacement]:
+def _without(placements: list[WidgetPlacement], row_counts: dict[Widget, int]) -> Iterator[WidgetPlacement]:
     """The same widgets with so many rows less each, moved up together."""
     up = 0
     for placement in placements:
-        less, region = given.get(placement.widget, 0), placement.region
+        less, region = row_counts.get(placement.widget, 0), placement.region
         yield placement._replace(region=Region(region.x, region.y - up, region.width, region.height - less))
         up += less
 
@@ -87,24 +87,24 @@ class GivingColumn(Vertical):
 
     def given(self, placements: list[WidgetPlacement], rows: int, rounds: int = 2) -> dict[Widget, int]:
         """How many rows each child gives so that together they give `rows`, as far as they can."""
-        given: dict[Widget, int] = {}
+        row_counts: dict[Widget, int] = {}
         for number, givers in enumerate(self.GIVES[:rounds], 1):
             for child, least in givers:
-                place = next((one for one in placements if one.widget.id == child), None)
+                place = next((placement for placement in placements if placement.widget.id == child), None)
                 if place is None:
                     continue
                 widget, region = place.widget, place.region
                 keeps = widget.keeps(region.width, number) if isinstance(widget, GivingColumn) else least
-                less = max(0, min(rows, region.height - given.get(widget, 0) - keeps))
-                given[widget] = given.get(widget, 0) + less
+                less = max(0, min(rows, region.height - row_counts.get(widget, 0) - keeps))
+                row_counts[widget] = row_counts.get(widget, 0) + less
                 rows -= less
-        return given
+        return row_counts
 
     def keeps(self, width: int, rounds: int) -> int:
         """The rows that it needs where it stands in so many columns, once it has given in so many rounds."""
         inside = self.arrange(Size(max(0, width - self.gutter.width), 0))
-        given = self.given(inside.placements, _ALL, rounds)
-        return inside.total_region.bottom - sum(given.values()) + self.gutter.height
+        row_counts = self.given(inside.placements, _ALL, rounds)
+        return inside.total_region.bottom - sum(row_counts.values()) + self.gutter.height
 
 
 _ALL = 1 << 30

@@ -61,9 +61,9 @@ class Footer(TextualFooter):
         self._laid = self._made_of() if self._bindings_ready else None
         for verb in self._verbs() if self._bindings_ready else []:
             binding, key, enabled, tooltip = verb
-            shown = FooterKey(binding.key, key, binding.description, binding.action, not enabled, tooltip)
-            shown.set_reactive(FooterKey.compact, self.compact)
-            yield shown
+            footer_key = FooterKey(binding.key, key, binding.description, binding.action, not enabled, tooltip)
+            footer_key.set_reactive(FooterKey.compact, self.compact)
+            yield footer_key
         if self._badge:
             yield Static(self._badge, classes="badge", markup=False)
 
@@ -117,14 +117,14 @@ class Footer(TextualFooter):
         for node, binding, enabled, tooltip in self.screen.active_bindings.values():
             if binding.show and binding.action not in verbs and not self._is_typed(binding):
                 key = self.app.get_key_display(binding)
-                called = getattr(node, "verbs", {}).get(binding.id)
-                binding = replace(binding, description=called) if called else binding
+                verb_name = getattr(node, "verbs", {}).get(binding.id)
+                binding = replace(binding, description=verb_name) if verb_name else binding
                 verbs[binding.action] = FooterVerb(binding, key, enabled, tooltip)
         last = [verb for verb in verbs.values() if verb.binding.id == _HELP]
         room = self.app.size.width - sum(verb.width for verb in last) - (cell_len(self._badge) + 2) * bool(self._badge)
-        shown: list[FooterVerb] = []
+        visible: list[FooterVerb] = []
         for verb in verbs.values():
             room -= 0 if verb in last else verb.width
-            if verb not in last and room >= 0 and len(shown) + len(last) < MOST:
-                shown.append(verb)
-        return [*shown, *last]
+            if verb not in last and room >= 0 and len(visible) + len(last) < MOST:
+                visible.append(verb)
+        return [*visible, *last]

@@ -78,8 +78,8 @@ class Help(HelpPanel):
         around = focused_widget.ancestors_with_self if focused_widget is not None else []
         words = next((node.HELP for node in around if isinstance(node, Widget) and node.HELP), "")
         self.set_class(bool(words), "-show-help")
-        for shown in self.query(Markdown).results():
-            shown.update(with_keys(self, dedent(words.rstrip())))
+        for markdown in self.query(Markdown).results():
+            markdown.update(with_keys(self, dedent(words.rstrip())))
         for text in self.query("#help-text").results():
             text.scroll_home(animate=False)
 

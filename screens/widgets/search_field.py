@@ -75,8 +75,8 @@ class SearchRow(Horizontal):
         message.stop()
         self._seek(message.value, on=True)
 
-    def _seek(self, typed: str, *, on: bool) -> None:
-        needle = typed.strip().casefold()
+    def _seek(self, text: str, *, on: bool) -> None:
+        needle = text.strip().casefold()
         if not needle:
             self.say("")
         self.post_message(self.Sought(needle, on))

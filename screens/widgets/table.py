@@ -94,15 +94,15 @@ class Table(RowList[Row]):
 
     def columns(self, width: int) -> dict[str, TableColumn]:
         """The columns of a table of that width."""
-        shown = {name: column.at(width) for name, column in self._columns.items() if width >= column.least}
-        for name, column in shown.items():
+        columns = {name: column.at(width) for name, column in self._columns.items() if width >= column.least}
+        for name, column in columns.items():
             if column.fits:
-                shown[name] = column._replace(width=min(column.width, self.longest(name)))
-        left = width - sum(column.width for column in shown.values()) - sum(c.gap for c in [*shown.values()][1:])
-        for name, column in shown.items():
+                columns[name] = column._replace(width=min(column.width, self.longest(name)))
+        spare = width - sum(column.width for column in columns.values()) - sum(c.gap for c in [*columns.values()][1:])
+        for name, column in columns.items():
             if column.rest:
-                shown[name] = column._replace(width=max(column.rest, column.width + left))
-        return shown
+                columns[name] = column._replace(width=max(column.rest, column.width + spare))
+        return columns
 
     # -- beneath ---------------------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class Table(RowList[Row]):
             width = self._columns[name].width
             words = {self.words(name, row, width) for row in self.rows} - {""}
             all_words = (*words, self.title_of(name, self._columns[name])) if words else ()
-            self._longest[name] = max((Content(one).cell_length for one in all_words), default=0)
+            self._longest[name] = max((Content(text).cell_length for text in all_words), default=0)
         return self._longest[name]
 
     def changed(self) -> None:

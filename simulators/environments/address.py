@@ -58,14 +58,14 @@ def read_address(text: str) -> Address:
 
 
 def _options(kind: str, query: str) -> dict[str, str]:
-    known = _OPTIONS[kind]
+    patterns = _OPTIONS[kind]
     options = dict(parse_qsl(query, keep_blank_values=True, separator="&"))
     for name, value in options.items():
-        if name not in known:
-            near = suggestion(name, known)
-            there = ", ".join(known)
+        if name not in patterns:
+            near = suggestion(name, patterns)
+            there = ", ".join(patterns)
             raise LabError("--env", f"the option {_short(name)} is none of {there}{near or '.'}", code=2)
-        if not re.fullmatch(known[name], value) or (name.endswith("port") and not 0 < int(value) < 1 << 16):
+        if not re.fullmatch(patterns[name], value) or (name.endswith("port") and not 0 < int(value) < 1 << 16):
             raise LabError("--env", f"the option {name} is {_short(value)}, which it cannot be.", code=2)
     return options
 

@@ -113,8 +113,8 @@ class Worker:
                 line = self._program.ask(encode({"do": do, **values}) + b"\n", seconds, self._stop)
                 answer: _Answer = convert(read_json(line, self.what).value, _Answer, self.what)
                 if answer.error is None:
-                    found: T = convert(answer.ok, kind, self.what)
-                    return found
+                    value: T = convert(answer.ok, kind, self.what)
+                    return value
             except LabError as error:
                 self._failure = error
                 self._program.end()
@@ -140,15 +140,15 @@ class AndroidWorld:
     def tasks(self) -> list[Task]:
         """All of the family `android_world`, by name; what is asked in one hangs on the seed, and is left out."""
         if not self._listed:
-            found: _TaskLines = self._started().ask("tasks", _TaskLines, _LIST)
-            self._listed = [_task(line) for line in sorted(found.tasks, key=lambda line: line.name)]
+            listing: _TaskLines = self._started().ask("tasks", _TaskLines, _LIST)
+            self._listed = [_task(line) for line in sorted(listing.tasks, key=lambda line: line.name)]
         return self._listed
 
     def task(self, name: str, seed: int) -> Task:
         """One task with its parameters drawn by the seed."""
-        listed = {task.id for task in self.tasks()}
-        if name not in listed:
-            problem = f"there is no task {plain(name[:_SHOWN], lines=False)!r}{suggestion(name, listed) or '.'}"
+        names = {task.id for task in self.tasks()}
+        if name not in names:
+            problem = f"there is no task {plain(name[:_SHOWN], lines=False)!r}{suggestion(name, names) or '.'}"
             raise LabError(self._address.shown, problem, "`hitlab tasks --env ...` lists its tasks.", code=2)
         return _task(self._started().ask("task", _TaskLine, _LIST, name=name, seed=seed))
 
@@ -159,11 +159,11 @@ class AndroidWorld:
         """Its phone where the task begins, in a process of its own."""
         worker = Worker(self._address)
         try:
-            begun: _Beginning = worker.ask("begin", _Beginning, _BEGIN, name=task.id, seed=seed)
+            beginning: _Beginning = worker.ask("begin", _Beginning, _BEGIN, name=task.id, seed=seed)
         except BaseException:
             worker.close()
             raise
-        return AndroidWorldPhone(worker, begun.size)
+        return AndroidWorldPhone(worker, beginning.size)
 
     def close(self) -> None:
         """Ends the process that listed tasks."""
@@ -193,11 +193,11 @@ class AndroidWorldPhone:
 
     def observe(self) -> Screen:
         """What it shows once it stands still, as AndroidWorld's own agents wait for that; with its UI elements."""
-        png, seen = self._look(settled=True)
+        png, facts = self._look(settled=True)
         size = picture_size(png, self._worker.what)
-        tree = _tree(seen.elements)
+        tree = _tree(facts.elements)
         self._last_look = Look(png, tree)
-        return Screen(png, size, tree, seen.activity)
+        return Screen(png, size, tree, facts.activity)
 
     def perform(self, action: Action) -> None:
         """Does one action by AndroidWorld's own; typed text is followed by Enter there."""
@@ -246,19 +246,19 @@ class AndroidWorldPhone:
             return EnvironmentScore(0.0, "the agent was not done, which AndroidWorld counts as a failure")
         if last.kind == "answer":
             self._worker.ask("act", Any, _ACT, action=for_androidworld(last, self._size))
-        scored: _TaskScore = self._worker.ask("score", _TaskScore, _SCORE)
-        if not 0 <= scored.score <= 1:
-            raise LabError(self._worker.what, f"field score: {scored.score:g} is not from 0 to 1.")
-        return EnvironmentScore(scored.score, f"is_successful {scored.score:g}")
+        task_score: _TaskScore = self._worker.ask("score", _TaskScore, _SCORE)
+        if not 0 <= task_score.score <= 1:
+            raise LabError(self._worker.what, f"field score: {task_score.score:g} is not from 0 to 1.")
+        return EnvironmentScore(task_score.score, f"is_successful {task_score.score:g}")
 
     def _look(self, *, settled: bool) -> tuple[bytes, _ScreenFacts]:
         with self._looking:
             path = Path(self._folder.name) / "screen.png"
-            seen: _ScreenFacts = self._worker.ask("look", _ScreenFacts, _LOOK, png=str(path), settled=settled)
+            facts: _ScreenFacts = self._worker.ask("look", _ScreenFacts, _LOOK, png=str(path), settled=settled)
             try:
                 if path.stat().st_size > PICTURE_BYTES:
                     raise LabError(self._worker.what, f"its screenshot has more than {PICTURE_BYTES:,} bytes.")
-                return path.read_bytes(), seen
+                return path.read_bytes(), facts
             except OSError as error:
                 raise LabError(self._worker.what, f"its screenshot cannot be read ({error.strerror}).") from error
 

@@ -28,41 +28,41 @@ class Worker:
         self.env: Any = None
         self.task: Any = None
 
-    def tasks(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def tasks(self, request: dict[str, Any]) -> dict[str, Any]:
         """The names of all tasks, with what their classes tell."""
         return {"tasks": [_facts(name, cls) for name, cls in self._registry().items()]}
 
-    def one_task(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def one_task(self, request: dict[str, Any]) -> dict[str, Any]:
         """A task with its parameters drawn."""
-        task = self._instance(asked)
-        return {**_facts(asked["name"], task), "goal": str(task.goal)}
+        task = self._instance(request)
+        return {**_facts(request["name"], task), "goal": str(task.goal)}
 
-    def begin(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def begin(self, request: dict[str, Any]) -> dict[str, Any]:
         """Connects where that is not done, resets the phone, and puts it where the task begins."""
         if self.env is None:
             from android_world.env import env_launcher
 
             self.env = env_launcher.load_and_setup_env(**_chosen_options(self.options))
-        self.end(asked)
+        self.end(request)
         self.env.reset(go_home=True)
-        self.task = self._instance(asked)
+        self.task = self._instance(request)
         self.task.initialize_task(self.env)
         self.env.reset(go_home=bool(getattr(self.task, "start_on_home_screen", True)))
         return {"size": [int(side) for side in self.env.logical_screen_size]}
 
-    def look(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def look(self, request: dict[str, Any]) -> dict[str, Any]:
         """Writes the screen as a PNG to the path that is asked for; answers with its elements."""
-        state = self.env.get_state(wait_to_stabilize=bool(asked["settled"]))
-        with open(asked["png"], "wb") as file:
+        state = self.env.get_state(wait_to_stabilize=bool(request["settled"]))
+        with open(request["png"], "wb") as file:
             file.write(png(state.pixels))
-        if not asked["settled"]:
+        if not request["settled"]:
             return {}
-        elements = [found for element in state.ui_elements if (found := _element(element)) is not None]
+        elements = [properties for element in state.ui_elements if (properties := _element(element)) is not None]
         return {"activity": str(self.env.foreground_activity_name or ""), "elements": elements}
 
-    def act(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def act(self, request: dict[str, Any]) -> dict[str, Any]:
         """One of AndroidWorld's own actions, or a finger's way where its actions have none."""
-        action = asked["action"]
+        action = request["action"]
         if "start" in action:
             from android_world.env import adb_utils
 
@@ -74,11 +74,11 @@ class Worker:
             self.env.execute_action(json_action.JSONAction(**action))
         return {}
 
-    def score(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def score(self, request: dict[str, Any]) -> dict[str, Any]:
         """What the task itself says of the phone as it is now."""
         return {"score": float(self.task.is_successful(self.env))}
 
-    def end(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def end(self, request: dict[str, Any]) -> dict[str, Any]:
         """Tears down the task that is under way, if any."""
         task, self.task = self.task, None
         if task is not None:
@@ -96,12 +96,12 @@ class Worker:
         tasks = registry.TaskRegistry()
         return dict(tasks.get_registry(tasks.ANDROID_WORLD_FAMILY))
 
-    def _instance(self, asked: dict[str, Any]) -> Any:
+    def _instance(self, request: dict[str, Any]) -> Any:
         """The task of that name as AndroidWorld's own suite draws it by that seed: the first of its combinations."""
         from android_world import suite_utils
 
-        name = asked["name"]
-        suite = suite_utils.create_suite({name: self._registry()[name]}, 1, seed=asked["seed"], env=self.env)
+        name = request["name"]
+        suite = suite_utils.create_suite({name: self._registry()[name]}, 1, seed=request["seed"], env=self.env)
         return suite[name][0]
 
 
@@ -170,9 +170,9 @@ def main() -> None:
         "end": worker.end,
     }
     for line in sys.stdin:
-        asked = json.loads(line)
+        request = json.loads(line)
         try:
-            answer: dict[str, Any] = {"ok": verbs[asked["do"]](asked)}
+            answer: dict[str, Any] = {"ok": verbs[request["do"]](request)}
         except Exception as error:  # noqa: BLE001 - whatever AndroidWorld raises is told, and the next line is read
             answer = {"error": f"{type(error).__name__}: {error}"}
         out.write(json.dumps(answer) + "\n")

@@ -43,15 +43,15 @@ def polled_frames(
     before, frame, number = b"", None, 0
     while not stop.is_set() and not closed.is_set():
         try:
-            seen = look()
+            snapshot = look()
         except Trouble:
             if closed.is_set():
                 return
             raise
-        if frame is None or seen.png != before:
-            before, number = seen.png, number + 1
-            frame = _frame(seen.png, number, what)
-        yield frame._replace(tree=seen.tree, at=time.monotonic())
+        if frame is None or snapshot.png != before:
+            before, number = snapshot.png, number + 1
+            frame = _frame(snapshot.png, number, what)
+        yield frame._replace(tree=snapshot.tree, at=time.monotonic())
         if stop.wait(seconds):
             return
 

@@ -90,12 +90,12 @@ class HttpLine:
         connection = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         line = connection(self._parts.hostname or "", self._parts.port, timeout=seconds)
         end, sent = time.monotonic() + seconds, False
-        cut: threading.Timer | None = None
+        timer: threading.Timer | None = None
         try:
             line.connect()
-            cut = threading.Timer(seconds, _cut, (line.sock,))
-            cut.daemon = True
-            cut.start()
+            timer = threading.Timer(seconds, _cut, (line.sock,))
+            timer.daemon = True
+            timer.start()
             sent = method == "POST"
             line.request(method, target, body, {"Content-Type": "application/json", "Connection": "close"})
             answer = line.getresponse()
@@ -108,8 +108,8 @@ class HttpLine:
             why = f"within {seconds:g} s" if late else f"({plain(_reason(error), lines=False)})"
             raise Trouble(f"{self.base}{path}", f"does not answer {why}.", self._away, sent=sent) from error
         finally:
-            if cut is not None:
-                cut.cancel()
+            if timer is not None:
+                timer.cancel()
             line.close()
 
     def _read(self, answer: http.client.HTTPResponse, path: str, most: int) -> bytes:
@@ -142,8 +142,8 @@ class _Detail(msgspec.Struct):
 def _detail(data: bytes) -> str:
     """Why, in the server's own words, as the rest of a sentence; empty where it says nothing that can be read."""
     try:
-        found: Any = convert(read_json(data[:ANSWER_BYTES], "detail").value, _Detail, "detail").detail
+        detail: Any = convert(read_json(data[:ANSWER_BYTES], "detail").value, _Detail, "detail").detail
     except LabError:
         return ""
-    words = found if isinstance(found, str) else encode(found).decode() if found else ""
+    words = detail if isinstance(detail, str) else encode(detail).decode() if detail else ""
     return f": {plain(without_keys(words)[:_SHOWN], lines=False).rstrip('.')}" if words else ""

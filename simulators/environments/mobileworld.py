@@ -119,14 +119,14 @@ class MobileWorld:
 
     def task(self, name: str, seed: int) -> Task:
         """One task with what is asked in it; the server has no parameters by seed."""
-        listed = {task.id: task for task in self.tasks()}
-        if name not in listed:
-            problem = f"there is no task {plain(name[:_NAME], lines=False)!r}{suggestion(name, listed) or '.'}"
+        tasks = {task.id: task for task in self.tasks()}
+        if name not in tasks:
+            problem = f"there is no task {plain(name[:_NAME], lines=False)!r}{suggestion(name, tasks) or '.'}"
             raise LabError(self._line.base, problem, "`hitlab tasks --env URL` lists its tasks.", code=2)
         goal: str = self._line.ask("GET", "/task/goal", str, query={"task_name": name})
         if not goal.strip():
             raise ServerRefusal(f"{self._line.base}/task/goal", f"says nothing of {plain(name, lines=False)!r}.")
-        return msgspec.structs.replace(listed[name], instruction=goal)
+        return msgspec.structs.replace(tasks[name], instruction=goal)
 
     def persona(self, task: Task) -> Persona | None:
         """The profile that a KnowU-Bench task names behind an @, as its server has it; None where it gives none."""
@@ -147,12 +147,12 @@ class MobileWorld:
             raise LabError(self._line.base, problem, hint)
         device = self._address.options.get("device", DEVICE)
         settles = float(self._address.options.get("settle", _SETTLES))
-        begun: _Viewport = self._line.ask("POST", "/init", _Viewport, body={"device": device}, seconds=_LOOK)
-        if not all(0 < side < 1 << 15 for side in begun.viewport_size):
+        viewport: _Viewport = self._line.ask("POST", "/init", _Viewport, body={"device": device}, seconds=_LOOK)
+        if not all(0 < side < 1 << 15 for side in viewport.viewport_size):
             raise ServerRefusal(
-                f"{self._line.base}/init", f"field viewport_size: {list(begun.viewport_size)} is no screen."
+                f"{self._line.base}/init", f"field viewport_size: {list(viewport.viewport_size)} is no screen."
             )
-        phone = MobileWorldPhone(self._line, device, task, begun.viewport_size, settles, replies)
+        phone = MobileWorldPhone(self._line, device, task, viewport.viewport_size, settles, replies)
         phone.begin()
         return phone
 
@@ -232,28 +232,28 @@ class MobileWorldPhone:
         if self._replies is None:
             return
         answer = answer_of(reply)
-        with self._replies.offering(question.text, answer) as offered:
+        with self._replies.offering(question.text, answer) as offer:
             result = self._step({"action_type": "ask_user", "text": question.text}).result
-        if not offered.asked or result != answer.content:
+        if not offer.asked or result != answer.content:
             problem = "its own user answered in place of this run's, and its score may rest on that."
             hint = f"Set USER_AGENT_BASE_URL={self._replies.base} for the server, by a name under which it is reached."
             raise LabError(f"{self._line.base}/step", problem, hint)
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:
         """What `/task/eval` says, with the final answer and all actions told to it before."""
-        done = [action for step in steps if (action := step.action) is not None and action.kind != "other"]
-        if done and done[-1].kind == "answer":
-            self._step({"action_type": "answer", "text": done[-1].text or ""})
+        performed_actions = [action for step in steps if (action := step.action) is not None and action.kind != "other"]
+        if performed_actions and performed_actions[-1].kind == "answer":
+            self._step({"action_type": "answer", "text": performed_actions[-1].text or ""})
         unjudged = self._replies.unjudged if self._replies is not None else 0
-        actions = [one for action in done for one in _json_of(action, self._size)]
-        scored: _TaskScore = self._of_task("GET", "/task/eval", _TaskScore, seconds=_SCORE, actions=actions)
+        actions = [action_json for action in performed_actions for action_json in _json_of(action, self._size)]
+        task_score: _TaskScore = self._of_task("GET", "/task/eval", _TaskScore, seconds=_SCORE, actions=actions)
         if self._replies is not None and self._replies.unjudged > unjudged:
             problem = "its judge asked for a model's opinion and got none, so its score is no score."
             raise LabError(f"{self._line.base}/task/eval", problem, f"Name a model with {JUDGE}.")
-        score = float(scored.score)
+        score = float(task_score.score)
         if not 0 <= score <= 1:
             raise ServerRefusal(f"{self._line.base}/task/eval", f"field score: {score:g} is not from 0 to 1.")
-        return EnvironmentScore(score, scored.reason or "")
+        return EnvironmentScore(score, task_score.reason or "")
 
     # -- questions to the server -----------------------------------------------------------------------------
 

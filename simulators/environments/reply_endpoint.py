@@ -78,9 +78,9 @@ class ReplyEndpoint:
     def offering(self, question: str, answer: Answer) -> Iterator[OfferedReply]:
         """Within it, whoever asks this question gets this answer."""
         with self._one:
-            self._offered = offered = OfferedReply(question, answer)
+            self._offered = offer = OfferedReply(question, answer)
             try:
-                yield offered
+                yield offer
             finally:
                 self._offered = None
 
@@ -88,17 +88,17 @@ class ReplyEndpoint:
         """What is answered; None where nothing is."""
         if self._rules.holds(request.system):
             return self._judged(request)
-        offered = self._offered
-        if offered is None or not request.messages or request.messages[-1].text.strip() != offered.question.strip():
+        offer = self._offered
+        if offer is None or not request.messages or request.messages[-1].text.strip() != offer.question.strip():
             return None
-        offered.asked = True
-        return offered.answer
+        offer.asked = True
+        return offer.answer
 
     def _judged(self, request: ChatRequest) -> Answer | None:
         if self.judge is None:
             self.unjudged += 1
             return None
-        messages = [Message(one.role, (one.text, *one.pictures)) for one in request.messages]  # type: ignore[arg-type]
+        messages = [Message(message.role, (message.text, *message.pictures)) for message in request.messages]  # type: ignore[arg-type]
         try:
             return Answer(self.judge.ask(messages, threading.Event()).text)
         except (LabError, WaitCancelled):
@@ -116,8 +116,8 @@ def reply_endpoint() -> ReplyEndpoint | None:
     place = settings.environment_replies
     if not place:
         return None
-    found = _PLACE.fullmatch(place)
-    if found is None or int(found[2]) >= 1 << 16:
+    match = _PLACE.fullmatch(place)
+    if match is None or int(match[2]) >= 1 << 16:
         raise LabError(SETTING, f"{place[:80]!r} is no HOST:PORT of this machine.", "It is as 127.0.0.1:6900.", code=2)
     with _opening:
         if place not in _endpoints:
@@ -125,7 +125,7 @@ def reply_endpoint() -> ReplyEndpoint | None:
             judge = Llm(name, terms(settings)) if name else None
             if judge is not None:
                 judge.check()
-            _endpoints[place] = ReplyEndpoint(found[1], int(found[2]), judge)
+            _endpoints[place] = ReplyEndpoint(match[1], int(match[2]), judge)
         return _endpoints[place]
 
 

@@ -100,8 +100,8 @@ class App:
 
     def screen(self, name: str, here: AppContext) -> Screen:
         """The screen of that name."""
-        shown: Screen = getattr(self, f"screen_{name}")(here)
-        return shown
+        screen: Screen = getattr(self, f"screen_{name}")(here)
+        return screen
 
     def act(self, here: AppContext, act: Act) -> None:
         """Does one act of this app."""

@@ -142,10 +142,10 @@ def ellipsis(line: str, size: int, bold: bool, limit: int) -> str:
     """One line cut to `limit`, ending in `…` where it was cut."""
     if width(line, size, bold) <= limit:
         return line
-    cut = line.rstrip("…")
-    while cut and width(cut.rstrip() + "…", size, bold) > limit:
-        cut = cut[:-1]
-    return cut.rstrip() + "…"
+    prefix = line.rstrip("…")
+    while prefix and width(prefix.rstrip() + "…", size, bold) > limit:
+        prefix = prefix[:-1]
+    return prefix.rstrip() + "…"
 
 
 def _wrap_paragraph(text: str, size: int, bold: bool, limit: int) -> list[str]:
@@ -204,7 +204,7 @@ def mask(text: str, size: int, bold: bool) -> Image:
     if bold:
         thin = picture
         for step in range(1, _boldness(size) + 1):
-            shifted = Image.new("L", picture.size)
-            shifted.paste(thin, (step, 0))
-            picture = ImageChops.lighter(picture, shifted)
+            copy = Image.new("L", picture.size)
+            copy.paste(thin, (step, 0))
+            picture = ImageChops.lighter(picture, copy)
     return picture

@@ -80,9 +80,9 @@ def moment(clock: str, what: str) -> datetime:
 
 def named(name: str) -> str:
     """The id of the app with that label, package or id; a `LabError` names those there are."""
-    wanted = name.strip().casefold().partition("/")[0]
+    key = name.strip().casefold().partition("/")[0]
     for app in APPS.values():
-        if wanted in (app.id, app.label.casefold(), app.package):
+        if key in (app.id, app.label.casefold(), app.package):
             return app.id
-    known = ", ".join(app.label for app in APPS.values() if app.id != nav.LAUNCHER)
-    raise LabError("open app", f"there is no app {name!r} on this phone", f"It has {known}.")
+    labels = ", ".join(app.label for app in APPS.values() if app.id != nav.LAUNCHER)
+    raise LabError("open app", f"there is no app {name!r} on this phone", f"It has {labels}.")

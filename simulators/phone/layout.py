@@ -217,9 +217,9 @@ def _(view: Column, inner: Bounds, box: Box, env: Env) -> None:
 def _row_widths(view: Row, limit: int, env: Env) -> list[int]:
     """The width of each child of a row: what it wants, then what is left for those that grow."""
     children = _there(view)
-    left = limit - view.gap * max(0, len(children) - 1)
-    widths = [0 if c.grow else measure(c, max(left, 1), env)[0] for c in children]
-    parts, free = sum(c.grow for c in children), max(0, left - sum(widths))
+    inner_width = limit - view.gap * max(0, len(children) - 1)
+    widths = [0 if c.grow else measure(c, max(inner_width, 1), env)[0] for c in children]
+    parts, free = sum(c.grow for c in children), max(0, inner_width - sum(widths))
     return [free * c.grow // parts if c.grow else w for c, w in zip(children, widths, strict=True)]
 
 

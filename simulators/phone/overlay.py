@@ -48,15 +48,15 @@ def merge(state: State, overlay: Mapping[str, Any]) -> State:
     _fill(out, "notifications", _NOTE | {"time": out["clock"]}, "")
     for number, note in enumerate(out["notifications"], 1):
         if note["app"] not in APPS:
-            known = ", ".join(sorted(APPS))
+            app_ids = ", ".join(sorted(APPS))
             raise LabError(
-                "field phone", f"'notifications[{number - 1}].app' is no app: {note['app']!r}", f"There is {known}."
+                "field phone", f"'notifications[{number - 1}].app' is no app: {note['app']!r}", f"There is {app_ids}."
             )
         note["id"] = note["id"] or number
     for app in APPS.values():
         for path, shape in app.shapes.items():
-            timed = {key: out["clock"] if key in _TIMES and value == "" else value for key, value in shape.items()}
-            _fill(out["apps"][app.id], path, timed, f"apps.{app.id}.")
+            defaults = {key: out["clock"] if key in _TIMES and value == "" else value for key, value in shape.items()}
+            _fill(out["apps"][app.id], path, defaults, f"apps.{app.id}.")
     return out
 
 
@@ -86,8 +86,8 @@ def _merge(below: State, above: Mapping[str, Any], place: str, depth: int) -> No
         path = f"{place}{key}"
         strict = depth < _STRICT or (depth == _STRICT and place.startswith("apps."))
         if strict and key not in below and place not in ("scroll.", "nav.stacks."):
-            known = ", ".join(sorted(map(str, below)))
-            raise LabError("field phone", f"{path!r} is nothing this phone has", f"There is {known}.")
+            names = ", ".join(sorted(map(str, below)))
+            raise LabError("field phone", f"{path!r} is nothing this phone has", f"There is {names}.")
         old = below.get(key)
         if isinstance(old, dict) and isinstance(value, Mapping):
             _merge(old, value, f"{path}.", depth + 1)

@@ -55,12 +55,14 @@ class Phone:
     def observe(self) -> Screen:
         """What it shows now; the tree belongs to this very picture."""
         with self._changed:
-            drawn = self._draw()
-            return Screen(drawn.png, (WIDTH, HEIGHT), drawn.tree, activity(self._state, APPS), self._state["clock"])
+            drawn_screen = self._draw()
+            return Screen(
+                drawn_screen.png, (WIDTH, HEIGHT), drawn_screen.tree, activity(self._state, APPS), self._state["clock"]
+            )
 
     def perform(self, action: Action) -> None:
         """Does one action and lets the clock go on; a `LabError` where it names what is not there."""
-        self.change(lambda state, shown: touch.perform(state, shown, action))
+        self.change(lambda state, screen_windows: touch.perform(state, screen_windows, action))
 
     def change(self, act: Callable[[State, list[Window]], bool]) -> bool:
         """Lets `act` change a copy of the state, which looks like the windows it is given; kept if it says so."""
@@ -98,19 +100,21 @@ class Phone:
 
         Until `stop` is set or the phone is closed.
         """
-        seen, number, last = -1, -1, b""
+        last_version, number, last = -1, -1, b""
         while True:
             with self._changed:
                 due = time.monotonic() + _ALIVE
-                while self._version == seen and time.monotonic() < due and not stop.is_set() and not self._closed:
+                while (
+                    self._version == last_version and time.monotonic() < due and not stop.is_set() and not self._closed
+                ):
                     self._changed.wait(_LOOK)
                 if stop.is_set() or self._closed:
                     return
-                drawn, seen = self._draw(), self._version
-                rgb = drawn.rgb
+                drawn_screen, last_version = self._draw(), self._version
+                rgb = drawn_screen.rgb
             if rgb != last:
                 number, last = number + 1, rgb
-            yield Frame(last, (WIDTH, HEIGHT), drawn.tree, time.monotonic(), number)
+            yield Frame(last, (WIDTH, HEIGHT), drawn_screen.tree, time.monotonic(), number)
 
     def snapshot(self) -> dict[str, Any]:
         """The whole state, as a JSON value of its own."""
@@ -157,10 +161,10 @@ class DrawnScreen:
     `state` is to be read only.
     """
 
-    def __init__(self, version: int, shown: list[Window], state: State) -> None:
+    def __init__(self, version: int, screen_windows: list[Window], state: State) -> None:
         self.version = version
-        self.windows = shown
-        self.tree: UiTree = tree(shown)
+        self.windows = screen_windows
+        self.tree: UiTree = tree(screen_windows)
         self.state = state
         self._drawing = threading.RLock()
         self._png: bytes | None = None

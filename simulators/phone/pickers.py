@@ -24,7 +24,7 @@ def short_day(day: date, year: bool = False) -> str:
 
 def month_grid(
     month: date,
-    chosen: date | None,
+    selected_day: date | None,
     today: date,
     on: Callable[[date], Act],
     turn: Callable[[int], Act],
@@ -41,30 +41,30 @@ def month_grid(
     )
     names = Row([Text(name, "small", "faint", "center", grow=1, lines=1) for name in WEEKDAYS])
     weeks = [
-        Row([_day(day, day == chosen, day == today, day in marked, on) if day.month == month.month else Space(grow=1)
-             for day in week])
+        Row([_day(day, day == selected_day, day == today, day in marked, on) if day.month == month.month
+             else Space(grow=1) for day in week])
         for week in Calendar().monthdatescalendar(month.year, month.month)
     ]  # fmt: skip
     return Column([head, names, *weeks], gap=4)
 
 
-def week_strip(days: Sequence[date], chosen: date, today: date, on: Callable[[date], Act],
+def week_strip(days: Sequence[date], selected_day: date, today: date, on: Callable[[date], Act],
                marked: Collection[date] = ()) -> View:  # fmt: skip
     """The days of a week beside one another, each under its name."""
     cells: list[View | None] = []
     for day in days:
-        cell = _day(day, day == chosen, day == today, day in marked, on)
+        cell = _day(day, day == selected_day, day == today, day in marked, on)
         cells.append(Column([Text(WEEKDAYS[day.weekday()], "small", "faint", "center", lines=1), cell], grow=1))
     return Row(cells)
 
 
-def _day(day: date, chosen: bool, today: bool, marked: bool, on: Callable[[date], Act]) -> View:
-    ink = "on_primary" if chosen else "primary" if today else "text"
-    number = Text(str(day.day), "body", ink, "center", bold=chosen or today, width=96, height=76)
+def _day(day: date, selected: bool, today: bool, marked: bool, on: Callable[[date], Act]) -> View:
+    ink = "on_primary" if selected else "primary" if today else "text"
+    number = Text(str(day.day), "body", ink, "center", bold=selected or today, width=96, height=76)
     dot = Space(14, width=14, height=14, radius=7, fill=ink if marked else "")
-    face = Column([number, dot], align="center", fill="primary" if chosen else "", radius=48, width=96, height=104)
+    face = Column([number, dot], align="center", fill="primary" if selected else "", radius=48, width=96, height=104)
     return Column([face], align="center", grow=1, on=on(day), desc=day_words(day, year=True), cls="Button",
-                  selected=chosen, id="day")  # fmt: skip
+                  selected=selected, id="day")  # fmt: skip
 
 
 def time_fields(bind: Sequence[str | int], step: Callable[[str, int], Act]) -> View:

@@ -16,7 +16,7 @@ _BELOW = 24
 _FINGER = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
-def vector(shown: list[Window], action: Action) -> Point:
+def vector(screen_windows: list[Window], action: Action) -> Point:
     """The finger's movement in pixels. A scroll's direction is the content's, so the finger goes the other way."""
     if action.vector is not None:
         return action.vector
@@ -25,16 +25,16 @@ def vector(shown: list[Window], action: Action) -> Point:
     x, y = _FINGER[action.direction or ("down" if action.kind == "scroll" else "up")]
     if action.kind == "scroll":
         x, y = -x, -y
-    box = list_at(shown, action.at, across=bool(x))
+    box = list_at(screen_windows, action.at, across=bool(x))
     wide, high = (box.bounds.width, box.bounds.height) if box else (1000, 1000)
     return round(x * wide * _SHARE), round(y * high * _SHARE)
 
 
-def list_at(shown: list[Window], at: Point | None, *, across: bool) -> Box | None:
+def list_at(screen_windows: list[Window], at: Point | None, *, across: bool) -> Box | None:
     """The list under a point that moves along that axis, else the largest one of the uppermost window with any."""
-    for window in reversed(shown):
-        boxes = [(box, seen) for box, seen in walk(window.root) if box.scroll and box.scroll.across == across]
-        under = [box for box, seen in boxes if at is not None and seen.holds(*at)]
+    for window in reversed(screen_windows):
+        boxes = [(box, visible) for box, visible in walk(window.root) if box.scroll and box.scroll.across == across]
+        under = [box for box, visible in boxes if at is not None and visible.holds(*at)]
         if under:
             return under[-1]
         if at is not None and window.root.bounds.holds(*at) and not boxes:
@@ -59,9 +59,9 @@ def reveal(state: State, chain: list[Box]) -> None:
         state["scroll"][scroll.key] = min(scroll.limit, max(0, scroll.offset + by))
 
 
-def move(state: State, box: Box, moved: Point) -> None:
+def move(state: State, box: Box, way: Point) -> None:
     """Moves a list's content with the finger, no further than it goes."""
     scroll = box.scroll
     assert scroll is not None
-    by = moved[0] if scroll.across else moved[1]
+    by = way[0] if scroll.across else way[1]
     state["scroll"][scroll.key] = min(scroll.limit, max(0, scroll.offset - by))

@@ -86,16 +86,16 @@ def _keyboard(state: State, below: list[Window], ground: Env) -> Window:
     return Window(keyboard.keyboard(state, action, ground), "keyboard", keyboard.PACKAGE)
 
 
-def focused(state: State, shown: list[Window]) -> Box | None:
+def focused(state: State, screen_windows: list[Window]) -> Box | None:
     """The box of the field with the cursor, in the uppermost window that has it; it may be scrolled out of sight."""
-    chain = focus_chain(state, shown)
+    chain = focus_chain(state, screen_windows)
     return chain[-1] if chain else None
 
 
-def focus_chain(state: State, shown: list[Window]) -> list[Box]:
+def focus_chain(state: State, screen_windows: list[Window]) -> list[Box]:
     """The boxes around the field with the cursor, from its window's root down to the field itself."""
-    for shown_window in reversed(shown):
-        stack = [[shown_window.root]]
+    for upper_window in reversed(screen_windows):
+        stack = [[upper_window.root]]
         while stack:
             chain = stack.pop()
             field = chain[-1].field
@@ -122,13 +122,13 @@ def artists(state: State, apps: Mapping[str, App]) -> dict[str, Artist]:
     from simulators.phone.theme import HEIGHT, WIDTH
     from simulators.phone.townmap import town
 
-    drawn: dict[str, Artist] = {"wallpaper": wallpaper, "dish": dish, "photo": photo, "town": town}
+    painters: dict[str, Artist] = {"wallpaper": wallpaper, "dish": dish, "photo": photo, "town": town}
 
     def thumb(key: str, width: int, height: int, dark: bool) -> Image:
         from PIL import Image
 
-        whole = picture(app_windows(state, apps, NAV_BAR.top, key), drawn)
+        whole = picture(app_windows(state, apps, NAV_BAR.top, key), painters)
         small = whole.resize((width, width * HEIGHT // WIDTH), Image.Resampling.BOX)
         return small.crop((0, 0, width, height))
 
-    return {**drawn, "thumb": thumb}
+    return {**painters, "thumb": thumb}

@@ -20,13 +20,13 @@ _ACT_MS, _WAIT_MS = 2000, 1000
 _MIDDLE = (WIDTH // 2, HEIGHT // 2)
 
 
-def perform(state: State, shown: list[Window], action: Action) -> bool:
-    """Does `action` to `state`, which looks like `shown`; False where it is none that a phone knows."""
+def perform(state: State, screen_windows: list[Window], action: Action) -> bool:
+    """Does `action` to `state`, which looks like `screen_windows`; False where it is none that a phone knows."""
     if action.kind in ("ask_user", "answer", "status", "other"):
         return False
     state["toast"] = None
     coming = [note for note in state["notifications"] if note.get("heads_up")]
-    _do(state, shown, action)
+    _do(state, screen_windows, action)
     for note in coming:
         note["heads_up"] = False
     if state["focus"] is not None and action.kind not in ("scroll", "swipe", "drag", "wait"):
@@ -36,25 +36,25 @@ def perform(state: State, shown: list[Window], action: Action) -> bool:
     return True
 
 
-def _do(state: State, shown: list[Window], action: Action) -> None:
+def _do(state: State, screen_windows: list[Window], action: Action) -> None:
     at = action.at or _MIDDLE
     match action.kind:
         case "click":
-            tap(state, shown, at)
+            tap(state, screen_windows, at)
         case "double_tap":
-            tap(state, shown, at)
+            tap(state, screen_windows, at)
             tap(state, windows(state, APPS), at)
         case "long_press":
-            long_press(state, shown, at)
+            long_press(state, screen_windows, at)
         case "drag" | "swipe" | "scroll":
-            _move(state, shown, action)
+            _move(state, screen_windows, action)
         case "input_text":
             if action.at is not None:
-                tap(state, shown, action.at)
-                shown = windows(state, APPS)
-            _type(state, shown, action.text or "")
+                tap(state, screen_windows, action.at)
+                screen_windows = windows(state, APPS)
+            _type(state, screen_windows, action.text or "")
         case "keyboard_enter":
-            _enter(state, shown)
+            _enter(state, screen_windows)
         case "navigate_back":
             nav.back(state)
         case "navigate_home":
@@ -79,37 +79,37 @@ def _open(state: State, name: str) -> None:
     nav.show(state, named(name))
 
 
-def tap(state: State, shown: list[Window], at: Point) -> None:
+def tap(state: State, screen_windows: list[Window], at: Point) -> None:
     """A short touch: the uppermost thing there that takes one does what it does."""
-    tapped = hit(shown, *at, lambda box: box.on is not None or box.field is not None)
-    if tapped is None:
+    target = hit(screen_windows, *at, lambda box: box.on is not None or box.field is not None)
+    if target is None:
         return
-    window, box = tapped
+    window, box = target
     if box is not None and box.field is not None and box.on is None:
         if box.field.enabled:
             nav.focus(state, box.field.id)
             state["keyboard"] |= {"fresh": box.field.fresh, "page": "numbers" if box.field.numeric else "letters"}
     elif box is not None and box.on is not None:
-        act(state, window.owner, box.on, shown)
+        act(state, window.owner, box.on, screen_windows)
     elif window.modal and not window.root.bounds.holds(*at) and window.outside:
-        act(state, window.owner, window.outside, shown)
+        act(state, window.owner, window.outside, screen_windows)
 
 
-def long_press(state: State, shown: list[Window], at: Point) -> None:
+def long_press(state: State, screen_windows: list[Window], at: Point) -> None:
     """A long touch: what waits for one, else the same as a tap."""
-    pressed = hit(shown, *at, lambda box: box.long is not None or box.on is not None or box.field is not None)
-    if pressed is not None and pressed[1] is not None:
-        around = hit(shown, *at, lambda box: box.long is not None)
+    target = hit(screen_windows, *at, lambda box: box.long is not None or box.on is not None or box.field is not None)
+    if target is not None and target[1] is not None:
+        around = hit(screen_windows, *at, lambda box: box.long is not None)
         if around is not None and around[1] is not None and around[1].long is not None:
-            act(state, around[0].owner, around[1].long, shown)
+            act(state, around[0].owner, around[1].long, screen_windows)
             return
-    tap(state, shown, at)
+    tap(state, screen_windows, at)
 
 
-def act(state: State, owner: str, what: Act, shown: list[Window]) -> None:
+def act(state: State, owner: str, what: Act, screen_windows: list[Window]) -> None:
     """Does an act of an app, of the system or of the keyboard."""
     if owner == "keyboard":
-        _press(state, what, shown)
+        _press(state, what, screen_windows)
     elif owner == "system":
         _system(state, what)
     else:
@@ -161,24 +161,24 @@ def _open_notification(state: State, number: Any) -> None:
     app.opened(AppContext(state, app.id, stack[-1]["args"]))
 
 
-def _field(state: State, shown: list[Window]) -> Box | None:
-    return focused(state, shown) if state["focus"] is not None else None
+def _field(state: State, screen_windows: list[Window]) -> Box | None:
+    return focused(state, screen_windows) if state["focus"] is not None else None
 
 
-def _press(state: State, what: Act, shown: list[Window]) -> None:
+def _press(state: State, what: Act, screen_windows: list[Window]) -> None:
     name, key = what
     if name == "page":
         state["keyboard"]["page"] = key
     elif key == "shift":
         keyboard.press_shift(state)
     elif key == "enter":
-        _enter(state, shown)
+        _enter(state, screen_windows)
     else:
-        _write(state, shown, key)
+        _write(state, screen_windows, key)
 
 
-def _write(state: State, shown: list[Window], key: str) -> None:
-    box = _field(state, shown)
+def _write(state: State, screen_windows: list[Window], key: str) -> None:
+    box = _field(state, screen_windows)
     if box is None or box.field is None:
         return
     here = _front(state)
@@ -192,9 +192,9 @@ def _before(here: AppContext, field: Field, state: State) -> str:
     return "" if fresh else str(here.read(field.bind) or "")
 
 
-def _type(state: State, shown: list[Window], text: str) -> None:
+def _type(state: State, screen_windows: list[Window], text: str) -> None:
     """Types at once into the field with the cursor; line feeds only where a field has lines."""
-    box = _field(state, shown)
+    box = _field(state, screen_windows)
     if box is None or box.field is None:
         raise LabError("input text", "no text field has the cursor", "Tap a text field first.")
     here = _front(state)
@@ -203,13 +203,13 @@ def _type(state: State, shown: list[Window], text: str) -> None:
     APPS[here.app].edited(here, box.field.id)
 
 
-def _enter(state: State, shown: list[Window]) -> None:
+def _enter(state: State, screen_windows: list[Window]) -> None:
     """The enter key: a new line, or what the field submits; the keyboard goes."""
-    box = _field(state, shown)
+    box = _field(state, screen_windows)
     if box is None or box.field is None:
         return
     if box.field.action == "Enter":
-        _write(state, shown, "\n")
+        _write(state, screen_windows, "\n")
         return
     here = _front(state)
     if box.field.action != "Send":
@@ -223,16 +223,16 @@ def _front(state: State) -> AppContext:
     return AppContext(state, app, nav.stack(state, app)[-1]["args"])
 
 
-def _move(state: State, shown: list[Window], action: Action) -> None:
+def _move(state: State, screen_windows: list[Window], action: Action) -> None:
     """A drag, swipe or scroll: the shade, or the list under the finger, or the largest list."""
-    vector = scrolling.vector(shown, action)
+    vector = scrolling.vector(screen_windows, action)
     start = action.at
     down = vector[1] > abs(vector[0])
     if action.kind != "scroll" and start and start[1] < STATUS_BAR.bottom and down:
         nav.focus(state, None)
         state["shade"] = True
         return
-    box = scrolling.list_at(shown, start, across=abs(vector[0]) > abs(vector[1]))
+    box = scrolling.list_at(screen_windows, start, across=abs(vector[0]) > abs(vector[1]))
     at_end = box is None or box.scroll is None or box.scroll.offset == box.scroll.limit
     if state["shade"] and vector[1] < 0 and at_end:
         state["shade"] = False

@@ -22,16 +22,16 @@ def tree(windows: list[Window]) -> UiTree:
 
 
 def _nodes(box: Box, clip: Bounds, package: str) -> list[Node]:
-    seen = box.bounds.cut(clip)
-    if not seen.area:
+    visible = box.bounds.cut(clip)
+    if not visible.area:
         return []
-    inside = seen if box.scroll else clip
+    inside = visible if box.scroll else clip
     children = tuple(node for child in box.children for node in _nodes(child, inside, package))
     if box.node is None:
         return list(children)
     attributes = cast(dict[str, Any], box.node)
     name = attributes["id"]
-    return [Node(bounds=seen, package=package, children=children, **attributes | {"id": _id(name, package)})]
+    return [Node(bounds=visible, package=package, children=children, **attributes | {"id": _id(name, package)})]
 
 
 def _id(name: str, package: str) -> str:
@@ -40,15 +40,15 @@ def _id(name: str, package: str) -> str:
 
 def walk(box: Box, clip: Bounds = SCREEN) -> Iterator[tuple[Box, Bounds]]:
     """Every box that can be seen with its visible part, in drawing order."""
-    seen = box.bounds.cut(clip)
-    if seen.area:
-        yield box, seen
+    visible = box.bounds.cut(clip)
+    if visible.area:
+        yield box, visible
         for child in box.children:
-            yield from walk(child, seen if box.scroll else clip)
+            yield from walk(child, visible if box.scroll else clip)
 
 
-def hit(windows: list[Window], x: int, y: int, wanted: Callable[[Box], bool]) -> tuple[Window, Box | None] | None:
-    """The uppermost window that a touch at `x`, `y` reaches, and in it the last drawn box that is wanted.
+def hit(windows: list[Window], x: int, y: int, accepts: Callable[[Box], bool]) -> tuple[Window, Box | None] | None:
+    """The uppermost window that a touch at `x`, `y` reaches, and in it the last drawn box that `accepts` takes.
 
     None where a modal window is missed, or nothing is there.
     """
@@ -56,7 +56,7 @@ def hit(windows: list[Window], x: int, y: int, wanted: Callable[[Box], bool]) ->
         if window.inert:
             continue
         if window.root.bounds.holds(x, y):
-            boxes = [box for box, seen in walk(window.root) if seen.holds(x, y) and wanted(box)]
+            boxes = [box for box, visible in walk(window.root) if visible.holds(x, y) and accepts(box)]
             return window, boxes[-1] if boxes else None
         if window.modal:
             return window, None

@@ -166,8 +166,10 @@ def empty(icon: str, title: str, text: str) -> View:
 
 def quantity_row(words: View, quantity: int, index: int) -> View:
     """A thing in a cart, at this place of it: its words, how many, and buttons for one less and one more."""
-    one = quantity == 1
-    less = icon_button("delete" if one else "minus", "Remove" if one else "Less", ("quantity", index, -1), id="less")
+    is_last = quantity == 1
+    less = icon_button(
+        "delete" if is_last else "minus", "Remove" if is_last else "Less", ("quantity", index, -1), id="less"
+    )
     more = icon_button("add", "More", ("quantity", index, 1), id="more")
     number = Text(str(quantity), "strong", align="center", width=72, id="quantity")
     return Row([words, Row([less, number, more], fill="high", radius=60)], gap=24, pad=(48, 12))

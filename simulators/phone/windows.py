@@ -46,8 +46,8 @@ def _sheet(sheet: Sheet, bottom: int, env: Env) -> Box:
     foot = sheet.foot or Space(24)
     inner = ListView([sheet.body], id="sheet")
     limit = bottom - STATUS_BAR.bottom - 120
-    fixed = measure(head, WIDTH, env)[1] + measure(foot, WIDTH, env)[1]
-    high = min(limit, fixed + measure(inner, WIDTH, env)[1])
+    bars_height = measure(head, WIDTH, env)[1] + measure(foot, WIDTH, env)[1]
+    high = min(limit, bars_height + measure(inner, WIDTH, env)[1])
     inner.grow = 1
     bounds = Bounds(0, bottom - high, WIDTH, bottom)
     root = Box(bounds, dict(_PLAIN))

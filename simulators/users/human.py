@@ -39,7 +39,7 @@ Stops = Callable[[Proposed, Screen, Sequence[Step]], AbstractContextManager[bool
 
 
 class HumanGate:
-    """The person who lets actions through. While `asking` is false all pass but those that `stops` names; `taken`
+    """The person who lets actions through. While `asking` is false all pass but those that `stops` names; `taken_over`
     says that they act themselves.
 
     What a person does in the agent's place passes without a second question, in their name. What the agent
@@ -50,7 +50,7 @@ class HumanGate:
         self,
         actor: Actor,
         mailbox: Mailbox[Proposed, Decision],
-        taken: Callable[[], bool],
+        taken_over: Callable[[], bool],
         *,
         asking: bool = False,
         stops: Stops = lambda proposed, screen, history: nullcontext(False),
@@ -58,7 +58,7 @@ class HumanGate:
         self.actor = actor
         self.mailbox = mailbox
         self.asking = asking
-        self._taken = taken
+        self._taken = taken_over
         self._stops = stops
 
     def decide(self, proposed: Proposed, screen: Screen, history: Sequence[Step], stop: threading.Event) -> Decision:

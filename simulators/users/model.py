@@ -76,8 +76,8 @@ class ModelUser:
     def config_sha(self) -> str:
         """The hash of its name, its prompt and how it is asked; what it cost or how long it may take is not in it."""
         on = self._llm.terms
-        seen = ("screens",) if "screens" in self._part.shows else ()
-        terms = (self._llm.model, VERSION, *seen, on.base, on.tokens, on.temperature)
+        screen_terms = ("screens",) if "screens" in self._part.shows else ()
+        terms = (self._llm.model, VERSION, *screen_terms, on.base, on.tokens, on.temperature)
         return hashlib.sha256(encode(terms)).hexdigest()
 
     def look(self, screen: Observation) -> None:
@@ -123,26 +123,26 @@ def user_messages(
     Nothing that `part.shows` does not name is in it, whatever task, persona, history or screen hold.
     """
     shows = part.shows
-    started = blinded(Started(trace="", task=part.task, agent=NOBODY, persona=part.persona), shows)
-    asked = blinded(Asked(index=0, question=question, proposed=_NOTHING, before=screen), shows)
-    assert isinstance(started, Started)
-    assert isinstance(asked, Asked)
-    steps = [step for one in history if isinstance(step := blinded(one, shows), Step)]
-    lines = [seat_words(started.task, started.persona), ""]
+    start_event = blinded(Started(trace="", task=part.task, agent=NOBODY, persona=part.persona), shows)
+    question_event = blinded(Asked(index=0, question=question, proposed=_NOTHING, before=screen), shows)
+    assert isinstance(start_event, Started)
+    assert isinstance(question_event, Asked)
+    steps = [step for past_step in history if isinstance(step := blinded(past_step, shows), Step)]
+    lines = [seat_words(start_event.task, start_event.persona), ""]
     lines += ["# Said so far", *(dialogue_lines(steps) or ["Nothing yet."]), ""]
     if "screens" in shows:
-        lines += ["# The phone shows", *(screen_lines(asked.before) or ["Nothing that can be read."]), ""]
-    lines += ["# The assistant now says", _line(asked.question.text)]
-    lines += [f"  {number}  {_line(option)}" for number, option in enumerate(asked.question.options, 1)]
+        lines += ["# The phone shows", *(screen_lines(question_event.before) or ["Nothing that can be read."]), ""]
+    lines += ["# The assistant now says", _line(question_event.question.text)]
+    lines += [f"  {number}  {_line(option)}" for number, option in enumerate(question_event.question.options, 1)]
     lines += ["", filled(PACKAGE, "user-proposal.md" if question.kind == "propose" else "user-question.md")]
     return Message("system", (rules(shows),)), Message("user", ("\n".join(lines),))
 
 
 def rules(shows: Collection[Show] = USER_SHOWS) -> str:
     """The instructions that a model plays a user by."""
-    told = filled(PACKAGE, "user-rules.md", unknown=UNKNOWN, unknown_zh=UNKNOWN_ZH)
-    seen = filled(PACKAGE, "user-seen.md" if "screens" in shows else "user-unseen.md")
-    return f"{told}\n\n{seen}\n(instructions {VERSION})"
+    general_rules = filled(PACKAGE, "user-rules.md", unknown=UNKNOWN, unknown_zh=UNKNOWN_ZH)
+    screen_rules = filled(PACKAGE, "user-seen.md" if "screens" in shows else "user-unseen.md")
+    return f"{general_rules}\n\n{screen_rules}\n(instructions {VERSION})"
 
 
 def seat_words(task: Task, persona: Persona | None) -> str:
@@ -172,14 +172,14 @@ def screen_lines(screen: Observation) -> list[str]:
     """The texts on a screen, each once, from top to bottom; none of a password field."""
     if screen.tree is None:
         return []
-    seen = [node for node in screen.tree.nodes() if node.label.strip() and not node.password]
-    seen.sort(key=lambda node: (node.bounds.top, node.bounds.left))
-    return list(dict.fromkeys(plain(node.label.strip(), lines=False) for node in seen))[:_MOST_WORDS]
+    nodes = [node for node in screen.tree.nodes() if node.label.strip() and not node.password]
+    nodes.sort(key=lambda node: (node.bounds.top, node.bounds.left))
+    return list(dict.fromkeys(plain(node.label.strip(), lines=False) for node in nodes))[:_MOST_WORDS]
 
 
 def read_reply(text: str, *, proposal: bool) -> tuple[str, Literal["accept", "reject"] | None]:
     """The reply in a model's answer; `UnusableReply` where there is none, or a proposal is left undecided."""
-    answer = next((one for one in objects_in(text) if "text" in one or "decision" in one), None)
+    answer = next((candidate for candidate in objects_in(text) if "text" in candidate or "decision" in candidate), None)
     if answer is None:
         raise UnusableReply("there is no JSON object with a text in it")
     reply_text: Any = answer.get("text")
@@ -202,8 +202,8 @@ _NOTHING = Proposed(Action("wait"))
 
 
 def _line(text: str) -> str:
-    shown = plain(text.strip())
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+    line = plain(text.strip())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 
 def model_user(

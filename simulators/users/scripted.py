@@ -96,14 +96,14 @@ class Scripted:
         """The first line that fits and is not used up, at once; `WaitCancelled` where `stop` is set."""
         if stop.is_set():
             raise WaitCancelled
-        used = [0] * len(self.script.replies)
+        use_counts = [0] * len(self.script.replies)
         for step in history:
             if step.question is not None and step.reply is not None and step.reply.by == self.actor:
-                chosen = self._choose(step.question, used, stop)
-                if chosen is not None:
-                    used[chosen] += 1
-        chosen = self._choose(question, used, stop)
-        reply_text = self._unprepared(question) if chosen is None else self.script.replies[chosen]
+                reply_index = self._choose(step.question, use_counts, stop)
+                if reply_index is not None:
+                    use_counts[reply_index] += 1
+        reply_index = self._choose(question, use_counts, stop)
+        reply_text = self._unprepared(question) if reply_index is None else self.script.replies[reply_index]
         at = now()
         return Reply(
             question_id=question.id,
@@ -115,11 +115,11 @@ class Scripted:
             edits=0,
         )
 
-    def _choose(self, question: Question, used: list[int], stop: threading.Event) -> int | None:
+    def _choose(self, question: Question, use_counts: list[int], stop: threading.Event) -> int | None:
         for number, line in enumerate(self.script.replies):
             if stop.is_set():
                 raise WaitCancelled
-            if (line.times is None or used[number] < line.times) and line.fits(question.text):
+            if (line.times is None or use_counts[number] < line.times) and line.fits(question.text):
                 return number
         return None
 

@@ -62,11 +62,11 @@ class Browser(Weather, Trains):
         } | FIRST_TRAINS  # fmt: skip
 
     def screen_home(self, here: AppContext) -> Screen:
-        typed = str(here.own["address"]).strip()
+        query = str(here.own["address"]).strip()
         field = Field(["address"], hint=_HINT, kind="search", id="address", action="Search", submit=("search",))
         more = icon_button("more", "More options", ("go", "menu"), id="more")
         head = Row([Text("Browser", "headline", grow=1, lines=1), more], pad=(48, 16, 24, 8))
-        rows = self._suggestions(here, typed) if typed else self._start(here)
+        rows = self._suggestions(here, query) if query else self._start(here)
         return Page(ListView([*rows, Space(60)], id="list"), bar=Column([head, inset(field, 0, 20)]))
 
     def _start(self, here: AppContext) -> list[View | None]:
@@ -81,18 +81,18 @@ class Browser(Weather, Trains):
             *lately,
         ]
 
-    def _suggestions(self, here: AppContext, typed: str) -> list[View | None]:
-        words = typed.casefold()
-        known = {str(e["url"]): str(e["title"]) for e in (*here.own["history"], *here.own["bookmarks"])}
-        fitting = [(title, url) for url, title in known.items() if words in f"{title} {url}".casefold()]
-        search = item(typed, "Search the web", lead=badge("search"), on=("search",), id="suggestion")
+    def _suggestions(self, here: AppContext, query: str) -> list[View | None]:
+        words = query.casefold()
+        titles = {str(e["url"]): str(e["title"]) for e in (*here.own["history"], *here.own["bookmarks"])}
+        fitting = [(title, url) for url, title in titles.items() if words in f"{title} {url}".casefold()]
+        search = item(query, "Search the web", lead=badge("search"), on=("search",), id="suggestion")
         return [search, *(_link(title, url, "history") for title, url in fitting[:6])]
 
     def screen_address(self, here: AppContext) -> Screen:
         field = Field(["address"], hint=_HINT, kind="search", id="address", action="Search", submit=("search",), grow=1)
         back = icon_button("back", "Navigate up", ("back",), colour="text", id="up")
-        typed = str(here.own["address"]).strip()
-        rows = self._suggestions(here, typed) if typed else self._start(here)
+        query = str(here.own["address"]).strip()
+        rows = self._suggestions(here, query) if query else self._start(here)
         return Page(ListView([*rows, Space(60)], id="list"), bar=Row([back, field], gap=8, pad=(16, 20, 32, 20)))
 
     def do_edit_address(self, here: AppContext) -> None:
@@ -105,17 +105,17 @@ class Browser(Weather, Trains):
 
     def do_search(self, here: AppContext) -> None:
         """What was typed is an address, or words to look for."""
-        typed = str(here.own["address"]).strip()
-        if not typed:
+        query = str(here.own["address"]).strip()
+        if not query:
             return
         here.own["address"] = ""
         if here.phone["nav"]["stacks"][self.id][-1]["screen"] == "address":
             here.back()
-        if "." in typed and " " not in typed:
-            visit(here.phone, typed)
+        if "." in query and " " not in query:
+            visit(here.phone, query)
         else:
-            remember(here, f"Search: {typed}", f"search?q={typed}")
-            here.go("results", query=typed)
+            remember(here, f"Search: {query}", f"search?q={query}")
+            here.go("results", query=query)
 
     def do_visit(self, here: AppContext, url: str) -> None:
         if url.startswith("search?q="):
@@ -149,9 +149,9 @@ class Browser(Weather, Trains):
         url = str(here.args["url"])
         page = page_at(here, url)
         if page is None:
-            gone = empty("globe", "This site cannot be reached", f"Nothing answers at {url}.")
+            notice = empty("globe", "This site cannot be reached", f"Nothing answers at {url}.")
             again = Column([Button("Reload", "tonal", on=("reload",), id="reload")], align="center", pad=(0, 40))
-            return site(here, url, [gone, again])
+            return site(here, url, [notice, again])
         rows: list[View | None] = [Text(str(page["title"]), "headline", pad=(48, 20), id="title")]
         rows += [_part(part) for part in page["body"]]
         return site(here, url, rows)

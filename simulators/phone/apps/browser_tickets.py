@@ -25,7 +25,7 @@ class Tickets(App):
         url = f"{TRAINS}/tickets"
         if ticket is None:
             return site(here, url, [empty("receipt", "No such ticket", "It was not booked with this phone.")])
-        gone = ticket["status"] != "Booked"
+        cancelled = ticket["status"] != "Booked"
         panel = card([
             Text(f"{ticket['depart']} to {ticket['arrive']}", "headline", lines=1, id="times"),
             Text(day_name(str(ticket["date"]), here.clock), "body", lines=1, id="date"),
@@ -40,7 +40,7 @@ class Tickets(App):
             item(str(ticket["passenger"]), "Passenger", lead=badge("person"), id="passenger"),
             item(money(ticket["total"]), str(ticket["payment"]), lead=badge("card"), id="paid"),
             item(str(ticket["status"]), f"Ticket {ticket['number']}", lead=badge("receipt"), id="status"),
-            None if gone else inset(Column([cancel]), 16),
+            None if cancelled else inset(Column([cancel]), 16),
         ]
         return site(here, url, rows, id="ticket")
 
@@ -66,5 +66,5 @@ def _ticket(here: AppContext) -> State | None:
 
 
 def _when(here: AppContext, ticket: State) -> str:
-    gone = ", cancelled" if ticket["status"] != "Booked" else ""
-    return f"{day_name(str(ticket['date']), here.clock)}, {ticket['depart']}{gone}"
+    suffix = ", cancelled" if ticket["status"] != "Booked" else ""
+    return f"{day_name(str(ticket['date']), here.clock)}, {ticket['depart']}{suffix}"

@@ -72,11 +72,11 @@ class Trains(Tickets):
         here.go("stations", end=end)
 
     def screen_stations(self, here: AppContext) -> Screen:
-        end, wanted = str(here.args["end"]), str(here.own["station"]).strip().casefold()
+        end, query = str(here.args["end"]), str(here.own["station"]).strip().casefold()
         names = sorted({str(t[key]) for t in here.own["trains"] for key in ("origin", "destination")})
         rows: list[View | None] = [
             item(name, lead=badge("train"), on=("choose_station", end, name), id="station")
-            for name in names if wanted in name.casefold()
+            for name in names if query in name.casefold()
         ]  # fmt: skip
         field = Field(["station"], hint="Search stations", kind="search", id="station", action="Search")
         nothing = empty("train", "No such station", "Wagtail stops at no place of that name.")
@@ -93,10 +93,10 @@ class Trains(Tickets):
         here.back()
 
     def screen_dates(self, here: AppContext) -> Screen:
-        chosen = travel_day(here)
+        selected_day = travel_day(here)
         days = [(here.clock.date() + timedelta(days=ahead)).isoformat() for ahead in range(_AHEAD)]
         rows: list[View | None] = [
-            marked("radio", _long_day(day, here.clock), day == chosen, ("choose_date", day)) for day in days
+            marked("radio", _long_day(day, here.clock), day == selected_day, ("choose_date", day)) for day in days
         ]
         return Page(ListView([*rows, Space(60)], id="dates"), bar=app_bar("Date"))
 
@@ -128,7 +128,7 @@ class Trains(Tickets):
         here.go("train", number=number, date=day)
 
     def screen_train(self, here: AppContext) -> Screen:
-        train, chosen = _train(here), here.own["choice"]
+        train, choice = _train(here), here.own["choice"]
         if train is None:
             return site(here, TRAINS, [empty("train", "No such train", "It does not run any more.")])
         rows: list[View | None] = [
@@ -137,15 +137,15 @@ class Trains(Tickets):
             Text(f"{_long_day(here.args['date'], here.clock)}, {_length(train)}, train {train['number']}", "body",
                  "faint", pad=(48, 0), lines=2, id="about"),
             section("Class"),
-            *(marked("radio", f"{c['name']} class, {money(c['price'])}", chosen["class"] == c["name"],
+            *(marked("radio", f"{c['name']} class, {money(c['price'])}", choice["class"] == c["name"],
                      ("pick", "class", c["name"])) for c in train["classes"]),
-            section("Seat"), _chips("seat", _SEATS, str(chosen["seat"])),
-            section("Coach"), _chips("coach", _COACHES, str(chosen["coach"])),
+            section("Seat"), _chips("seat", _SEATS, str(choice["seat"])),
+            section("Coach"), _chips("coach", _COACHES, str(choice["coach"])),
             section("Passenger"),
-            item(str(chosen["passenger"]), "Tap to change", lead=badge("person"), on=("go", "who"), id="passenger"),
+            item(str(choice["passenger"]), "Tap to change", lead=badge("person"), on=("go", "who"), id="passenger"),
             item(str(here.own["payment"]), "Pay with", lead=badge("card"), on=("go", "pay_with"), id="payment"),
         ]  # fmt: skip
-        price = _price(train, str(chosen["class"]))
+        price = _price(train, str(choice["class"]))
         book = Button("Book" if price is None else f"Book, {money(price)}", on=("book",), id="book")
         return site(here, f"{TRAINS}/{train['number']}", rows, foot=actions(book), id="train")
 
@@ -174,9 +174,9 @@ class Trains(Tickets):
         here.back()
 
     def do_book(self, here: AppContext) -> None:
-        train, chosen = _train(here), here.own["choice"]
-        missing = [what for what in ("class", "seat") if not chosen[what]]
-        price = _price(train, str(chosen["class"])) if train else None
+        train, choice = _train(here), here.own["choice"]
+        missing = [what for what in ("class", "seat") if not choice[what]]
+        price = _price(train, str(choice["class"])) if train else None
         if train is None or missing or price is None:
             here.toast(f"Choose a {' and a '.join(missing)} first" if missing else "This train cannot be booked")
             return
@@ -184,7 +184,7 @@ class Trains(Tickets):
         here.own["bookings"].append({
             "number": number, "train": train["number"], "origin": train["origin"],
             "destination": train["destination"], "date": here.args["date"], "depart": train["depart"],
-            "arrive": train["arrive"], **chosen, "place": _place(number, chosen), "payment": here.own["payment"],
+            "arrive": train["arrive"], **choice, "place": _place(number, choice), "payment": here.own["payment"],
             "total": price, "placed": here.clock.isoformat(), "status": "Booked",
         })  # fmt: skip
         while here.phone["nav"]["stacks"][self.id][-1]["screen"] not in ("trains", "home"):
@@ -200,8 +200,8 @@ def travel_day(here: AppContext) -> str:
 
 
 def _long_day(day: str, clock: datetime) -> str:
-    named = date.fromisoformat(day).strftime("%A, %d %B").replace(" 0", " ")
-    return f"Today, {named}" if day == clock.date().isoformat() else named
+    long_name = date.fromisoformat(day).strftime("%A, %d %B").replace(" 0", " ")
+    return f"Today, {long_name}" if day == clock.date().isoformat() else long_name
 
 
 def _running(here: AppContext) -> list[State]:
@@ -232,11 +232,11 @@ def _length(train: State) -> str:
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min"
 
 
-def _place(number: str, chosen: State) -> str:
+def _place(number: str, choice: State) -> str:
     """Coach and seat, as they fall for a booking's number."""
     seed = zlib.crc32(number.encode())
-    coach = {"Standard": 3, "Quiet": 6, "Family": 8}.get(str(chosen["coach"]), 3) + seed % 2
-    return f"Coach {coach}, seat {seed % 18 + 1}{'A' if chosen['seat'] == 'Window' else 'B'}"
+    coach = {"Standard": 3, "Quiet": 6, "Family": 8}.get(str(choice["coach"]), 3) + seed % 2
+    return f"Coach {coach}, seat {seed % 18 + 1}{'A' if choice['seat'] == 'Window' else 'B'}"
 
 
 def _row(train: State, day: str) -> View:
@@ -248,8 +248,9 @@ def _row(train: State, day: str) -> View:
     return Column(list(words), pad=(48, 20), gap=8, on=("train", train["number"], day), id="train_row")
 
 
-def _chips(what: str, names: tuple[str, ...], chosen: str) -> View:
+def _chips(what: str, names: tuple[str, ...], selected_name: str) -> View:
     chips: list[View | None] = [
-        Chip(name, on=("pick", what, name), checkable=True, checked=name == chosen, grow=1, id=what) for name in names
+        Chip(name, on=("pick", what, name), checkable=True, checked=name == selected_name, grow=1, id=what)
+        for name in names
     ]
     return Row(chips, gap=16, pad=(48, 8))

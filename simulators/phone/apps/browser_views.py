@@ -24,10 +24,10 @@ def day_name(day: str, clock: datetime) -> str:
 
 def site(here: AppContext, url: str, rows: list[View | None], *, foot: View | None = None, id: str = "page") -> Page:
     """A page of the web: its address above, what it says below."""
-    kept = any(mark["url"] == url for mark in here.own["bookmarks"])
+    bookmarked = any(mark["url"] == url for mark in here.own["bookmarks"])
     star = icon_button(
-        "bookmark" if kept else "bookmark_off", "Remove bookmark" if kept else "Add bookmark", ("bookmark", url),
-        colour="primary" if kept else "faint", id="bookmark",
+        "bookmark" if bookmarked else "bookmark_off", "Remove bookmark" if bookmarked else "Add bookmark",
+        ("bookmark", url), colour="primary" if bookmarked else "faint", id="bookmark",
     )  # fmt: skip
     lock = Icon("globe", 44)
     words = Row(

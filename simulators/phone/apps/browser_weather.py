@@ -28,9 +28,9 @@ class Weather(App):
 
     def weather_answer(self, here: AppContext, query: str) -> View | None:
         """Today's weather, where a search asks for that of a city that is known."""
-        asked = query.casefold()
-        city = next((c for c in _cities(here) if c.casefold() in asked), None)
-        if city is None or not any(word in asked for word in _WORDS):
+        folded_query = query.casefold()
+        city = next((c for c in _cities(here) if c.casefold() in folded_query), None)
+        if city is None or not any(word in folded_query for word in _WORDS):
             return None
         today = _day(here, city, here.clock.date().isoformat())
         if today is None:
@@ -68,10 +68,10 @@ class Weather(App):
         return inset(panel, 8, 16)
 
     def _choose(self, here: AppContext) -> Screen:
-        wanted = str(here.own["city"]).strip().casefold()
+        query = str(here.own["city"]).strip().casefold()
         today = here.clock.date().isoformat()
         field = Field(["city"], hint="Search cities", kind="search", id="city", action="Search")
-        cities = [city for city in _cities(here) if wanted in city.casefold()]
+        cities = [city for city in _cities(here) if query in city.casefold()]
         rows: list[View | None] = [
             Text("Lark Weather", "headline", pad=(48, 16), lines=1),
             inset(field, 0, 16),

@@ -93,14 +93,14 @@ class Calendar(Form):
     def _agenda(self, here: AppContext, day: date) -> list[View | None]:
         today = here.clock.date()
         coming = [event for event in days.in_order(here.own["events"]) if days.day_of(event) >= today]
-        asked = [event for event in coming if event["answer"] == "open" and not event["cancelled"]]
-        many = f"{len(asked)} invitation{'s' if len(asked) != 1 else ''} to answer"
+        invitations = [event for event in coming if event["answer"] == "open" and not event["cancelled"]]
+        many = f"{len(invitations)} invitation{'s' if len(invitations) != 1 else ''} to answer"
         words = Button(many, "tonal", "mail", on=("go", "invitations"), id="invitations")
-        rows: list[View | None] = [inset(words)] if asked else []
-        shown = ""
+        rows: list[View | None] = [inset(words)] if invitations else []
+        section_date = ""
         for event in coming:
-            if event["date"] != shown:
-                shown = event["date"]
+            if event["date"] != section_date:
+                section_date = event["date"]
                 rows.append(section(days.heading(days.day_of(event), today)))
             rows.append(inset(event_card(event, here)))
         return rows or [empty("calendar", "Nothing coming", "Add an event with the button below.")]
@@ -112,8 +112,8 @@ class Calendar(Form):
         here.own["day"] = (date.fromisoformat(here.own["day"]) + timedelta(days=by)).isoformat()
 
     def screen_invitations(self, here: AppContext) -> Screen:
-        asked = [e for e in days.in_order(here.own["events"]) if e["answer"] == "open" and not e["cancelled"]]
-        rows: list[View | None] = [inset(event_card(event, here, dated=True)) for event in asked]
+        invitations = [e for e in days.in_order(here.own["events"]) if e["answer"] == "open" and not e["cancelled"]]
+        rows: list[View | None] = [inset(event_card(event, here, dated=True)) for event in invitations]
         nothing = empty("mail", "No invitations", "All of them are answered.")
         return Page(ListView([*(rows or [nothing]), Space(60)], id="events", gap=16), bar=app_bar("Invitations"))
 
@@ -128,14 +128,14 @@ class Calendar(Form):
 
     # -- one event ------------------------------------------------------------------------------------------
 
-    def do_open(self, here: AppContext, named: State) -> None:
-        here.go("event", **named)
+    def do_open(self, here: AppContext, event_key: State) -> None:
+        here.go("event", **event_key)
 
     def screen_event(self, here: AppContext) -> Screen:
         event = days.found(here, here.args)
         if event is None:
-            gone = empty("calendar", "No such event", "It is not in this calendar any more.")
-            return Page(gone, bar=app_bar(""))
+            notice = empty("calendar", "No such event", "It is not in this calendar any more.")
+            return Page(notice, bar=app_bar(""))
         return event_page(event, here)
 
     def do_person(self, here: AppContext, name: str) -> None:
@@ -143,8 +143,8 @@ class Calendar(Form):
 
         show_person(here.phone, name)
 
-    def do_answer(self, here: AppContext, named: State, answer: str) -> None:
-        event = days.found(here, named)
+    def do_answer(self, here: AppContext, event_key: State, answer: str) -> None:
+        event = days.found(here, event_key)
         if event is not None:
             event["answer"] = answer
             here.toast({"accepted": "Accepted", "maybe": "Answered maybe", "declined": "Declined"}[answer])
@@ -156,8 +156,8 @@ class Calendar(Form):
         return Dialog("Delete this event?", Text(words, "body", "faint", lines=3),
                       [Button("Cancel", "text", on=("back",)), remove])  # fmt: skip
 
-    def do_delete(self, here: AppContext, named: State) -> None:
-        event = days.found(here, named)
+    def do_delete(self, here: AppContext, event_key: State) -> None:
+        event = days.found(here, event_key)
         here.back(2)
         if event is not None:
             here.own["events"] = [other for other in here.own["events"] if other is not event]

@@ -19,9 +19,9 @@ def key(event: State) -> State:
 
 def found(here: AppContext, args: State) -> State | None:
     """The event that a screen's arguments name; a title alone will do where only one has it or the first is meant."""
-    given = {name: args[name] for name in ("title", "date", "start") if args.get(name)}
+    criteria = {name: args[name] for name in ("title", "date", "start") if args.get(name)}
     events: list[State] = here.own["events"]
-    return next((e for e in events if given and all(e[name] == value for name, value in given.items())), None)
+    return next((e for e in events if criteria and all(e[name] == value for name, value in criteria.items())), None)
 
 
 def day_of(event: State) -> date:

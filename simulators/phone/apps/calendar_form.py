@@ -24,8 +24,8 @@ class Form(App):
         here.go("edit")
         here.focus("event_title")
 
-    def do_edit(self, here: AppContext, named: State) -> None:
-        event = calendar_days.found(here, named)
+    def do_edit(self, here: AppContext, event_key: State) -> None:
+        event = calendar_days.found(here, event_key)
         if event is not None:
             here.own["draft"] = event | {"guests": list(event["guests"]), "of": calendar_days.key(event)}
             here.go("edit")
@@ -69,8 +69,8 @@ class Form(App):
 
     def screen_date(self, here: AppContext) -> Screen:
         month = date.fromisoformat(here.own["picker"]["month"])
-        chosen = calendar_days.day_of(here.own["draft"])
-        grid = month_grid(month, chosen, here.clock.date(), lambda day: ("choose_day", day.isoformat()),
+        selected_day = calendar_days.day_of(here.own["draft"])
+        grid = month_grid(month, selected_day, here.clock.date(), lambda day: ("choose_day", day.isoformat()),
                           lambda by: ("month", by))  # fmt: skip
         return Dialog("Choose a day", grid, [Button("Cancel", "text", on=("back",))])
 
@@ -116,24 +116,24 @@ class Form(App):
     # -- guests and reminder --------------------------------------------------------------------------------
 
     def screen_guests(self, here: AppContext) -> Screen:
-        chosen = here.own["draft"]["guests"]
-        known = {str(person["name"]) for person in here.phone["apps"]["contacts"]["people"]}
-        names = sorted(known | set(map(str, chosen)), key=str.casefold)
+        guests = here.own["draft"]["guests"]
+        contact_names = {str(person["name"]) for person in here.phone["apps"]["contacts"]["people"]}
+        names = sorted(contact_names | set(map(str, guests)), key=str.casefold)
         rows: list[View | None] = [
-            marked("checkbox", name, name in chosen, ("guest", name), lead=avatar(name)) for name in names
+            marked("checkbox", name, name in guests, ("guest", name), lead=avatar(name)) for name in names
         ]
         nobody = empty("people", "No contacts", "Guests are chosen from the phone's contacts.")
-        done = Button("Done", on=("back",), id="done")
-        return Page(ListView([*(rows or [nobody]), Space(40)], id="guests"), bar=app_bar("Guests", done))
+        done_button = Button("Done", on=("back",), id="done")
+        return Page(ListView([*(rows or [nobody]), Space(40)], id="guests"), bar=app_bar("Guests", done_button))
 
     def do_guest(self, here: AppContext, name: str) -> None:
         guests = here.own["draft"]["guests"]
         here.own["draft"]["guests"] = [g for g in guests if g != name] if name in guests else [*guests, name]
 
     def screen_reminder(self, here: AppContext) -> Screen:
-        chosen = here.own["draft"]["reminder"]
+        selected_minutes = here.own["draft"]["reminder"]
         rows: list[View | None] = [
-            marked("radio", words, minutes == chosen, ("remind", minutes))
+            marked("radio", words, minutes == selected_minutes, ("remind", minutes))
             for minutes, words in calendar_days.REMINDERS.items()
         ]
         return Dialog("Reminder", Column(rows), [Button("Cancel", "text", on=("back",))])

@@ -46,10 +46,10 @@ def _state(event: State, here: AppContext) -> View | None:
 
 def event_page(event: State, here: AppContext) -> Page:
     """All there is to an event."""
-    named = key(event)
+    event_key = key(event)
     own = not event["answer"]
-    edit = icon_button("edit", "Edit event", ("edit", named), id="edit") if own else None
-    remove = icon_button("delete", "Delete event", ("go", "delete", named), id="delete")
+    edit = icon_button("edit", "Edit event", ("edit", event_key), id="edit") if own else None
+    remove = icon_button("delete", "Delete event", ("go", "delete", event_key), id="delete")
     others = clashes(here, event)
     guests = [str(name) for name in event["guests"]]
     answer = "Not answered" if event["answer"] == "open" else ANSWERS.get(str(event["answer"]), "")
@@ -67,18 +67,22 @@ def event_page(event: State, here: AppContext) -> Page:
              id="reminder") if not event["all_day"] else None,
         Text(str(event["note"]), "body", pad=(48, 20), id="note") if event["note"] else None,
     ]  # fmt: skip
-    return Page(ListView([*lines, Space(40)], id="event"), bar=app_bar("", edit, remove), foot=_answers(event, named))
+    return Page(
+        ListView([*lines, Space(40)], id="event"), bar=app_bar("", edit, remove), foot=_answers(event, event_key)
+    )
 
 
-def _answers(event: State, named: State) -> View | None:
+def _answers(event: State, event_key: State) -> View | None:
     """The foot of an invitation: yes, perhaps, no; what was answered is marked."""
     if not event["answer"] or event["cancelled"]:
         return None
     buttons: list[View | None] = []
     for word, answer in (("Accept", "accepted"), ("Maybe", "maybe"), ("Decline", "declined")):
-        chosen = event["answer"] == answer
-        button = Button(word, "filled" if chosen else "outlined", on=("answer", named, answer), id=word.lower(), grow=1)
-        button.selected = chosen
+        selected = event["answer"] == answer
+        button = Button(
+            word, "filled" if selected else "outlined", on=("answer", event_key, answer), id=word.lower(), grow=1
+        )
+        button.selected = selected
         buttons.append(button)
     return Row(buttons, gap=20, pad=(36, 16, 36, 24))
 

@@ -139,17 +139,17 @@ class Clock(App):
     def do_start_timer(self, here: AppContext) -> None:
         timer = here.own["timer"]
         here.focus(None)
-        left = timer["left"] or 60 * _number(timer["minutes"])
-        if not left:
+        seconds_left = timer["left"] or 60 * _number(timer["minutes"])
+        if not seconds_left:
             here.toast("Enter the minutes first")
             return
-        timer |= {"left": left, "ends": (here.clock + timedelta(seconds=left)).isoformat()}
+        timer |= {"left": seconds_left, "ends": (here.clock + timedelta(seconds=seconds_left)).isoformat()}
 
     def do_pause_timer(self, here: AppContext) -> None:
         timer = here.own["timer"]
         if timer["ends"]:
-            left = datetime.fromisoformat(timer["ends"]) - here.clock
-            timer |= {"left": max(1, round(left.total_seconds())), "ends": None}
+            time_left = datetime.fromisoformat(timer["ends"]) - here.clock
+            timer |= {"left": max(1, round(time_left.total_seconds())), "ends": None}
 
     def do_reset_timer(self, here: AppContext) -> None:
         here.own["timer"] |= {"left": 0, "ends": None}
@@ -158,8 +158,8 @@ class Clock(App):
         """Starts the stopwatch, or stops it."""
         watch = here.own["stopwatch"]
         if watch["started"]:
-            passed = here.clock - datetime.fromisoformat(watch["started"])
-            watch |= {"passed": watch["passed"] + round(passed.total_seconds()), "started": None}
+            elapsed = here.clock - datetime.fromisoformat(watch["started"])
+            watch |= {"passed": watch["passed"] + round(elapsed.total_seconds()), "started": None}
         else:
             watch["started"] = here.clock.isoformat()
 

@@ -115,36 +115,38 @@ def timer_body(here: AppContext) -> View:
 
 def _running(here: AppContext) -> View:
     timer = here.own["timer"]
-    left = float(timer["left"])
+    seconds_left = float(timer["left"])
     if timer["ends"]:
-        left = (datetime.fromisoformat(timer["ends"]) - here.clock).total_seconds()
-    whole = max(60 * int(timer["minutes"] or 1), left, 1)
+        seconds_left = (datetime.fromisoformat(timer["ends"]) - here.clock).total_seconds()
+    whole = max(60 * int(timer["minutes"] or 1), seconds_left, 1)
     go = Button("Pause", "tonal", "pause", on=("pause_timer",), grow=1)
     if not timer["ends"]:
         go = Button("Resume", "filled", "play", on=("start_timer",), grow=1)
     reset = Button("Reset", "outlined", "reset", on=("reset_timer",), grow=1)
-    face = Text(clock_words(left), "giant", align="center", id="left")
-    return Column([Space(200), face, Meter(left / whole), Space(60), Row([reset, go], gap=24)], gap=24, pad=(48, 0))
+    face = Text(clock_words(seconds_left), "giant", align="center", id="left")
+    return Column(
+        [Space(200), face, Meter(seconds_left / whole), Space(60), Row([reset, go], gap=24)], gap=24, pad=(48, 0)
+    )
 
 
 def stopwatch_body(here: AppContext) -> View:
     watch = here.own["stopwatch"]
-    passed = int(watch["passed"])
+    elapsed = int(watch["passed"])
     if watch["started"]:
-        passed += round((here.clock - datetime.fromisoformat(watch["started"])).total_seconds())
+        elapsed += round((here.clock - datetime.fromisoformat(watch["started"])).total_seconds())
     running = bool(watch["started"])
     go = (
         Button("Stop", "tonal", "pause", on=("run",), grow=1)
         if running
         else Button("Start", icon="play", on=("run",), grow=1)
     )
-    other = Button("Lap", "outlined", "add", on=("lap", passed), grow=1)
+    other = Button("Lap", "outlined", "add", on=("lap", elapsed), grow=1)
     if not running:
-        other = Button("Reset", "outlined", "reset", on=("clear",), enabled=bool(passed), grow=1)
+        other = Button("Reset", "outlined", "reset", on=("clear",), enabled=bool(elapsed), grow=1)
     laps: list[View | None] = [
         item(f"Lap {n + 1}", trail=Text(clock_words(lap), "item", align="right", width=300))
         for n, lap in reversed(list(enumerate(watch["laps"])))
     ]
-    face = Text(clock_words(passed), "giant", align="center", id="passed")
+    face = Text(clock_words(elapsed), "giant", align="center", id="passed")
     top = Column([Space(160), face, Space(40), Row([other, go], gap=24), Space(40)], gap=16, pad=(48, 0))
     return Column([top, ListView(laps, id="laps", grow=1)])

@@ -161,8 +161,8 @@ class Contacts(App):
         contacts_calls.begin(here, number)
 
     def do_dial(self, here: AppContext, key: str) -> None:
-        typed = str(here.own["dialled"])
-        here.own["dialled"] = typed[:-1] if key == "backspace" else typed + key
+        number = str(here.own["dialled"])
+        here.own["dialled"] = number[:-1] if key == "backspace" else number + key
 
     def screen_call(self, here: AppContext) -> Screen:
         return call_page(here.own["call"], contacts_calls.spoken(here))

@@ -19,9 +19,9 @@ def digits(number: Any) -> str:
 
 def named(here: AppContext, number: str) -> str:
     """Whose number that is, or nothing."""
-    wanted = digits(number)
+    number_digits = digits(number)
     people: list[State] = here.phone["apps"]["contacts"]["people"]
-    return next((str(p["name"]) for p in people if wanted and digits(p["number"]) == wanted), "")
+    return next((str(p["name"]) for p in people if number_digits and digits(p["number"]) == number_digits), "")
 
 
 def begin(here: AppContext, number: str) -> None:
@@ -52,8 +52,8 @@ def end(here: AppContext) -> None:
 
 def spoken(here: AppContext) -> int | None:
     """For how many seconds one has been speaking; None while it rings."""
-    answered = here.own["call"].get("answered")
-    return round((here.clock - datetime.fromisoformat(answered)).total_seconds()) if answered else None
+    answered_at = here.own["call"].get("answered")
+    return round((here.clock - datetime.fromisoformat(answered_at)).total_seconds()) if answered_at else None
 
 
 def goes_on(here: AppContext, now: datetime) -> None:

@@ -76,16 +76,16 @@ def _last_calls(here: AppContext, name: str) -> list[View | None]:
 def _past(call: State, here: AppContext) -> View:
     then = datetime.fromisoformat(call["time"])
     day = "Today" if then.date() == here.clock.date() else then.strftime("%a, %d %b").replace(" 0", " ")
-    spoken = "" if call["kind"] == "missed" else f", {lasted(int(call['seconds']))}"
-    return item(f"{day}, {then.strftime('%H:%M')}", f"{str(call['kind']).title()}{spoken}", id="past")
+    duration = "" if call["kind"] == "missed" else f", {lasted(int(call['seconds']))}"
+    return item(f"{day}, {then.strftime('%H:%M')}", f"{str(call['kind']).title()}{duration}", id="past")
 
 
 def _number_page(here: AppContext, number: str) -> Page:
-    known = named(here, number)
+    contact_name = named(here, number)
     face = Column([Icon("person", 110, "on_soft", disc="soft", disc_size=220)], align="center", pad=(0, 0, 0, 16))
     add = Button("Create new contact", icon="add", on=("new", "", number), id="create")
-    if known:
-        add = Button(f"Saved as {known}", "tonal", on=("open", known), id="saved")
+    if contact_name:
+        add = Button(f"Saved as {contact_name}", "tonal", on=("open", contact_name), id="saved")
     deeds = Row([_deed("call", "Call", ("call", number)), _deed("message", "Message", ("message", number))],
                 gap=24, pad=(48, 16))  # fmt: skip
     title = Text(number, "headline", align="center", lines=1, id="number", pad=(48, 0))
@@ -132,18 +132,18 @@ def entry_page(draft: State, wrong: str) -> Page:
 
 def keypad(here: AppContext) -> View:
     """A number as it is typed, whose it is, and the keys."""
-    typed = str(here.own["dialled"])
-    known = named(here, typed)
-    if not known and typed:
-        known = "Not in your contacts"
+    number = str(here.own["dialled"])
+    caption = named(here, number)
+    if not caption and number:
+        caption = "Not in your contacts"
     rows: list[View | None] = [Row([_key(ch) for ch in keys], gap=24, pad=(72, 0)) for keys in _KEYS]
-    add = icon_button("add", "Add to contacts", ("new", "", typed), id="add") if typed else None
-    rub = icon_button("backspace", "Backspace", ("dial", "backspace"), id="backspace") if typed else None
-    ring = Button("Call", icon="call", on=("call", typed), id="call", grow=1)
+    add = icon_button("add", "Add to contacts", ("new", "", number), id="add") if number else None
+    rub = icon_button("backspace", "Backspace", ("dial", "backspace"), id="backspace") if number else None
+    ring = Button("Call", icon="call", on=("call", number), id="call", grow=1)
     return Column(
         [
-            Text(typed or " ", "display", align="center", lines=1, id="digits", pad=(48, 0)),
-            Text(known or "Enter a number", "sub", "faint", "center", lines=1, id="known"),
+            Text(number or " ", "display", align="center", lines=1, id="digits", pad=(48, 0)),
+            Text(caption or "Enter a number", "sub", "faint", "center", lines=1, id="known"),
             Space(grow=1), *rows, Row([_key("+"), _spot(add), _spot(rub)], gap=24, pad=(72, 0)), Space(24),
             Column([ring], pad=(72, 0)), Space(48),
         ],
@@ -161,12 +161,12 @@ def _spot(view: View | None) -> View:
     return Column([view], align="center", grow=1)
 
 
-def call_page(call: State, spoken: int | None) -> Page:
+def call_page(call: State, seconds: int | None) -> Page:
     """The call that goes on, or that there is none."""
     if not call:
         return Page(empty("call", "No call", "The call has ended."), bar=app_bar(""))
     name, number = str(call["name"]), str(call["number"])
-    state = "Ringing…" if spoken is None else lasted(spoken)
+    state = "Ringing…" if seconds is None else lasted(seconds)
     face = avatar(name, 300) if name else Icon("person", 150, "on_soft", disc="soft", disc_size=300)
     switches = Row([_switch("mic_off", "Mute", bool(call["mute"])), _switch("sound", "Speaker", bool(call["speaker"]))],
                    gap=24)  # fmt: skip

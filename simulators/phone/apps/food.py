@@ -139,7 +139,7 @@ def _found(here: AppContext, query: str) -> list[View | None]:
 
 def _earlier(clock: datetime) -> State:
     """An order of last week."""
-    placed = (clock - timedelta(days=6)).replace(hour=12, minute=20, second=0, microsecond=0)
+    order_time = (clock - timedelta(days=6)).replace(hour=12, minute=20, second=0, microsecond=0)
     item = {"dish": "Sunday garden bowl", "quantity": 1, "options": {"Base": "Brown rice", "Size": "Regular"}}
     return {
         "number": "N-1041",
@@ -149,7 +149,7 @@ def _earlier(clock: datetime) -> State:
         "address": "Lab",
         "payment": "Tamarind card, ends 4417",
         "total": 16.5,
-        "placed": placed.isoformat(),
-        "eta": (placed + timedelta(minutes=25)).isoformat()[11:16],
+        "placed": order_time.isoformat(),
+        "eta": (order_time + timedelta(minutes=25)).isoformat()[11:16],
         "status": "Delivered",
     }

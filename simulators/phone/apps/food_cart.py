@@ -258,7 +258,7 @@ def cart_row(entry: dict[str, Any], index: int) -> View:
 
 def order_card(order: dict[str, Any], here: AppContext) -> View:
     """An order in the list of them."""
-    placed = datetime.fromisoformat(order.get("placed") or here.phone["clock"])
+    order_time = datetime.fromisoformat(order.get("placed") or here.phone["clock"])
     dishes = ", ".join(f"{entry['quantity']} x {entry['dish']}" for entry in order["items"])
     head = Row(
         [
@@ -266,6 +266,6 @@ def order_card(order: dict[str, Any], here: AppContext) -> View:
             Text(money(order["total"]), "strong", align="right", width=200),
         ]
     )
-    when = f"{placed.strftime('%a, %d %b, %H:%M')}   {order.get('status', '')}"
+    when = f"{order_time.strftime('%a, %d %b, %H:%M')}   {order.get('status', '')}"
     rows: list[View | None] = [head, Text(dishes, "body", "faint", lines=2), Text(when, "sub", "faint", lines=1)]
     return card(rows, on=("go", "order", {"number": order["number"]}), id="order", pad=36)

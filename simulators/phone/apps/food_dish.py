@@ -14,9 +14,9 @@ class Dish(Cart):
 
     def do_dish(self, here: AppContext, restaurant: str, dish: str) -> None:
         """Opens a dish with the first choice of each of its options."""
-        chosen = self.dish(here, restaurant, dish)
+        menu_entry = self.dish(here, restaurant, dish)
         groups = here.own["option_groups"]
-        options = {name: groups[name][0][0] for name in chosen["options"]}
+        options = {name: groups[name][0][0] for name in menu_entry["options"]}
         here.own["choice"] = {"options": options, "extras": [], "quantity": 1}
         here.go("dish", restaurant=restaurant, dish=dish)
 

@@ -45,13 +45,13 @@ class Gallery(App):
 
     def first_state(self, rng: Random, clock: datetime) -> State:
         photos = [_taken(clock, *line[:6]) | {"favourite": line[6]} for line in LINES]
-        gone = [
+        deleted_photos = [
             _taken(clock, *line[:6]) | {"deleted": (clock - timedelta(days=line[6])).isoformat()} for line in BINNED
         ]
         rng.shuffle(photos)
         return {
-            "photos": photos, "bin": gone, "albums": list(ALBUMS), "tab": "Photos", "query": "", "selected": [],
-            "caption": "", "album": "",
+            "photos": photos, "bin": deleted_photos, "albums": list(ALBUMS), "tab": "Photos", "query": "",
+            "selected": [], "caption": "", "album": "",
         }  # fmt: skip
 
     # -- photos and albums ----------------------------------------------------------------------------------
@@ -158,19 +158,19 @@ class Gallery(App):
         here.go("select", album=album or here.args.get("album", ""))
 
     def do_tick(self, here: AppContext, name: str) -> None:
-        chosen = here.own["selected"]
-        here.own["selected"] = [n for n in chosen if n != name] if name in chosen else [*chosen, name]
+        selected = here.own["selected"]
+        here.own["selected"] = [n for n in selected if n != name] if name in selected else [*selected, name]
 
     def screen_select(self, here: AppContext) -> Screen:
-        chosen, album = here.own["selected"], str(here.args.get("album", ""))
+        selected, album = here.own["selected"], str(here.args.get("album", ""))
         photos = _of(here, album) if album else here.own["photos"]
-        names = {"names": list(chosen)}
+        names = {"names": list(selected)}
         bar = app_bar(
-            f"{len(chosen)} selected",
-            icon_button("album", "Move to album", ("go", "move", names), id="move") if chosen else None,
-            icon_button("delete", "Delete", ("go", "delete", names), id="delete") if chosen else None,
+            f"{len(selected)} selected",
+            icon_button("album", "Move to album", ("go", "move", names), id="move") if selected else None,
+            icon_button("delete", "Delete", ("go", "delete", names), id="delete") if selected else None,
         )
-        rows = grid(photos, here.clock.date(), chosen, months=bool(album))
+        rows = grid(photos, here.clock.date(), selected, months=bool(album))
         return Page(ListView([*rows, Space(60)], id="photos", gap=16), bar=bar)
 
     def screen_move(self, here: AppContext) -> Screen:
@@ -197,18 +197,22 @@ class Gallery(App):
         return _ask("Move to bin?", f"{what} can be restored for {KEPT_DAYS} days.", "Delete", ("delete", names))
 
     def do_delete(self, here: AppContext, names: list[str]) -> None:
-        gone = [p | {"deleted": here.phone["clock"]} for p in here.own["photos"] if p["name"] in names]
+        deleted_photos = [p | {"deleted": here.phone["clock"]} for p in here.own["photos"] if p["name"] in names]
         here.own["photos"] = [photo for photo in here.own["photos"] if photo["name"] not in names]
-        here.own["bin"] += gone
+        here.own["bin"] += deleted_photos
         _leave(here)
-        here.toast(f"{many(len(gone))} moved to bin")
+        here.toast(f"{many(len(deleted_photos))} moved to bin")
 
     def _bin(self, here: AppContext, foot: View) -> Page:
-        gone = sorted(here.own["bin"], key=lambda p: str(p["deleted"]), reverse=True)
-        rows: list[View | None] = [bin_row(photo, here) for photo in gone]
+        deleted_photos = sorted(here.own["bin"], key=lambda p: str(p["deleted"]), reverse=True)
+        rows: list[View | None] = [bin_row(photo, here) for photo in deleted_photos]
         nothing = empty("delete", "The bin is empty", f"Deleted photos stay here for {KEPT_DAYS} days.")
-        names = [photo["name"] for photo in gone]
-        clear = Button("Empty bin", "text", on=("go", "erase", {"names": names}), id="empty_bin") if gone else None
+        names = [photo["name"] for photo in deleted_photos]
+        clear = (
+            Button("Empty bin", "text", on=("go", "erase", {"names": names}), id="empty_bin")
+            if deleted_photos
+            else None
+        )
         return Page(ListView([*(rows or [nothing]), Space(60)], id="bin"), bar=app_bar("Bin", clear, back=False),
                     foot=foot)  # fmt: skip
 

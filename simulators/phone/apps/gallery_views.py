@@ -29,9 +29,9 @@ KEPT_DAYS = 30
 
 def art(photo: State, height: int, width: int | None = None, radius: int = 0) -> Art:
     """The picture of a photo."""
-    drawn = Art("photo", f"{photo['scene']}/{photo['name']}", height=height, radius=radius)
-    drawn.width = width
-    return drawn
+    picture = Art("photo", f"{photo['scene']}/{photo['name']}", height=height, radius=radius)
+    picture.width = width
+    return picture
 
 
 def photo_time(photo: State) -> datetime:
@@ -58,7 +58,7 @@ def grid(
     With `selected` they can be ticked.
     """
     rows: list[View | None] = []
-    shown = ""
+    last_heading = ""
     pair: list[View | None] = []
 
     def close() -> None:
@@ -69,9 +69,9 @@ def grid(
     for photo in sorted(photos, key=lambda p: (photo_time(p), str(p["name"])), reverse=True):
         day = photo_time(photo).date()
         heading = day.strftime("%B %Y") if months else day_heading(day, today)
-        if heading != shown:
+        if heading != last_heading:
             close()
-            shown = heading
+            last_heading = heading
             rows.append(section(heading))
         pair.append(_tile(photo, selected, months))
         if len(pair) == 2:
@@ -89,10 +89,10 @@ def _tile(photo: State, selected: Sequence[str] | None, dated: bool) -> View:
         heart = Icon("star", 40, "primary") if photo["favourite"] else None
         return Column([art(photo, 300, radius=28), Row([words, heart], gap=12), day], grow=1, on=("open", name),
                       long=("select", name), desc=text, id="photo")  # fmt: skip
-    on, chosen = ("tick", name), name in selected
-    mark = Mark("checkbox", checked=chosen, on=on, checkable=True, cls="CheckBox", desc=text, id="tick")
+    on, ticked = ("tick", name), name in selected
+    mark = Mark("checkbox", checked=ticked, on=on, checkable=True, cls="CheckBox", desc=text, id="tick")
     return Column([art(photo, 300, radius=28), Row([mark, words], gap=12), day], grow=1, on=on, desc=text, id="photo",
-                  fill="soft" if chosen else "", radius=28, pad=(0, 0, 0, 4))  # fmt: skip
+                  fill="soft" if ticked else "", radius=28, pad=(0, 0, 0, 4))  # fmt: skip
 
 
 def _photo_words(photo: State) -> str:
@@ -154,23 +154,24 @@ def many(count: int) -> str:
 
 def bin_row(photo: State, here: AppContext) -> View:
     """A deleted photo and how long it stays."""
-    left = days_left(photo, here)
-    words = f"{photo['album']} · {left} day{'s' if left != 1 else ''} left"
+    remaining_days = days_left(photo, here)
+    words = f"{photo['album']} · {remaining_days} day{'s' if remaining_days != 1 else ''} left"
     return item(called(photo), words, lead=art(photo, 180, 180, 32), on=("go", "binned", {"name": photo["name"]}),
                 id="binned")  # fmt: skip
 
 
 def days_left(photo: State, here: AppContext) -> int:
-    gone = datetime.fromisoformat(photo["deleted"] or here.phone["clock"])
-    return max(0, KEPT_DAYS - (here.clock.date() - gone.date()).days)
+    deleted_at = datetime.fromisoformat(photo["deleted"] or here.phone["clock"])
+    return max(0, KEPT_DAYS - (here.clock.date() - deleted_at.date()).days)
 
 
 def binned_page(photo: State, here: AppContext) -> Page:
     name = str(photo["name"])
-    left = days_left(photo, here)
+    remaining_days = days_left(photo, here)
     body = Column([
         Space(grow=1), art(photo, 1060), Space(24), Text(called(photo), "title", lines=2, id="caption", pad=(48, 0)),
-        Text(f"Deleted for good in {left} day{'s' if left != 1 else ''}", "sub", "faint", lines=1, pad=(48, 0)),
+        Text(f"Deleted for good in {remaining_days} day{'s' if remaining_days != 1 else ''}", "sub", "faint", lines=1,
+             pad=(48, 0)),
         Space(grow=1),
     ])  # fmt: skip
     foot = Row([Button("Delete", "outlined", on=("go", "erase", {"names": [name]}), id="erase", grow=1),

@@ -65,11 +65,11 @@ class Mail(Compose):
         out: list[View | None] = []
         for key, mail in latest.items():
             whole = _conversation(here, key) or [mail]
-            shown = mail | {
+            summary = mail | {
                 "unread": any(m["unread"] for m in mails if conversation(m) == key),
                 "starred": any(m["starred"] for m in whole),
             }
-            out.append(mail_row(shown, len(whole), self._other(here, mail), here.clock))
+            out.append(mail_row(summary, len(whole), self._other(here, mail), here.clock))
         return out
 
     def _other(self, here: AppContext, mail: State) -> str:
@@ -108,7 +108,7 @@ class Mail(Compose):
 
     def screen_folder(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
-        title, icon = next(((title, icon) for known, title, icon in FOLDERS if known == name), (name, "inbox"))
+        title, icon = next(((title, icon) for folder, title, icon in FOLDERS if folder == name), (name, "inbox"))
         rows = self.draft_rows(here) if name == "drafts" else self.rows(here, name)
         wipe = None
         if name == "bin" and rows:
@@ -194,8 +194,8 @@ class Mail(Compose):
         return Dialog("Delete for ever?", words, [Button("Cancel", "text", on=("back",)), remove])
 
     def do_delete(self, here: AppContext, subject: str, time: str) -> None:
-        gone = _binned(here, _key({"subject": subject, "time": time}))
-        here.own["mails"] = [mail for mail in here.own["mails"] if mail not in gone]
+        deleted_mails = _binned(here, _key({"subject": subject, "time": time}))
+        here.own["mails"] = [mail for mail in here.own["mails"] if mail not in deleted_mails]
         here.back(2)
         here.toast("Deleted")
 

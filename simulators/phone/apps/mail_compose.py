@@ -94,10 +94,10 @@ class Compose(App):
 
     def _suggested(self, here: AppContext, draft: State) -> list[View | None]:
         """People whose name or address holds what stands after the last comma and is no address yet."""
-        typed = str(draft["to"]).rpartition(",")[2].strip().casefold()
-        if not typed or typed in (mail_of(person).casefold() for person in self.people(here)):
+        query = str(draft["to"]).rpartition(",")[2].strip().casefold()
+        if not query or query in (mail_of(person).casefold() for person in self.people(here)):
             return []
-        people = [p for p in self.people(here) if mail_of(p) and typed in f"{p['name']} {mail_of(p)}".casefold()]
+        people = [p for p in self.people(here) if mail_of(p) and query in f"{p['name']} {mail_of(p)}".casefold()]
         rows = []
         for person in sorted(people, key=lambda p: str(p["name"]))[:4]:
             on = ("recipient", draft["id"], mail_of(person))
@@ -112,11 +112,11 @@ class Compose(App):
         here.focus("subject" if not draft["subject"] else "body")
 
     def screen_attach(self, here: AppContext) -> Screen:
-        number, taken = int(here.args["draft"]), _draft(here, here.args["draft"])["attachments"]
+        number, attachments = int(here.args["draft"]), _draft(here, here.args["draft"])["attachments"]
         rows: list[View | None] = [
             item(str(name), lead=badge("attach"), on=("attach", number, name), id="file")
             for name in here.own["files"]
-            if name not in taken
+            if name not in attachments
         ]
         nothing = Text("There is nothing else to attach.", "body", "faint", pad=(48, 24))
         return Sheet(ListView(rows or [nothing], id="files"), title="Attach a file")
@@ -144,13 +144,13 @@ class Compose(App):
         here.back()
         here.toast("Sent")
 
-    def _recipients(self, here: AppContext, typed: str) -> tuple[list[str], list[str]]:
+    def _recipients(self, here: AppContext, text: str) -> tuple[list[str], list[str]]:
         """The addresses that are meant, each once, and the parts that name nobody."""
-        known = {str(p["name"]).casefold(): mail_of(p) for p in self.people(here) if mail_of(p)}
+        addresses = {str(p["name"]).casefold(): mail_of(p) for p in self.people(here) if mail_of(p)}
         to: list[str] = []
         wrong: list[str] = []
-        for part in (part.strip() for part in re.split(r"[,;，；]", typed)):
-            address = known.get(part.casefold(), part)
+        for part in (part.strip() for part in re.split(r"[,;，；]", text)):
+            address = addresses.get(part.casefold(), part)
             if part and not _ADDRESS.fullmatch(address):
                 wrong.append(part)
             elif part and address not in to:
@@ -190,8 +190,8 @@ def _mails(here: AppContext, subject: str, time: str) -> list[State]:
     """The mails of a conversation, the oldest first; those in the bin only where there are no others."""
     key = conversation({"subject": subject, "time": time})
     mails = [mail for mail in here.own["mails"] if conversation(mail) == key]
-    kept = [mail for mail in mails if mail["folder"] != "bin"]
-    return sorted(kept or mails, key=lambda mail: moment(mail, here.clock))
+    outside_bin = [mail for mail in mails if mail["folder"] != "bin"]
+    return sorted(outside_bin or mails, key=lambda mail: moment(mail, here.clock))
 
 
 def _removable(name: str, number: int) -> Row:

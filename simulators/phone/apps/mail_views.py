@@ -11,30 +11,30 @@ from simulators.phone.views import Column, Icon, Line, Row, Text, View
 from simulators.phone.widgets import avatar, card, icon_button, inset
 
 
-def mail_row(shown: State, count: int, other: str, clock: datetime) -> View:
+def mail_row(mail: State, count: int, other: str, clock: datetime) -> View:
     """A conversation in a list: its latest mail, whom it is with, how many mails it has."""
-    unread = bool(shown["unread"])
+    unread = bool(mail["unread"])
     names = f"{other} ({count})" if count > 1 else other
     head = Row(
         [Text(names, "strong" if unread else "item", lines=1, grow=1, id="sender"),
-         Text(when(moment(shown, clock), clock), "small", "faint", "right", id="date", lines=1)], gap=20,
+         Text(when(moment(mail, clock), clock), "small", "faint", "right", id="date", lines=1)], gap=20,
     )  # fmt: skip
-    subject = str(shown["subject"]) or "(no subject)"
-    snippet = " ".join(str(shown["body"]).split()) or "(no words)"
+    subject = str(mail["subject"]) or "(no subject)"
+    snippet = " ".join(str(mail["body"]).split()) or "(no words)"
     star = icon_button(
-        "star" if shown["starred"] else "star_line", "Starred" if shown["starred"] else "Not starred",
-        ("star", str(shown["subject"]), str(shown["time"])), colour="primary" if shown["starred"] else "faint",
+        "star" if mail["starred"] else "star_line", "Starred" if mail["starred"] else "Not starred",
+        ("star", str(mail["subject"]), str(mail["time"])), colour="primary" if mail["starred"] else "faint",
         id="star",
     )  # fmt: skip
     second = Column(
         [Text(subject, "body", bold=unread, lines=1, id="subject"),
-         Row([Icon("attach", 44) if shown["attachments"] else None,
+         Row([Icon("attach", 44) if mail["attachments"] else None,
               Text(snippet, "sub", "faint", lines=1, grow=1, id="snippet")], gap=8)],
         grow=1,
     )  # fmt: skip
     words = Column([head, Row([second, star], gap=12, align="bottom")], grow=1)
     row = Row([avatar(other), words], gap=32, pad=(48, 16, 28, 16), id="mail", align="top",
-              on=("open", str(shown["subject"]), str(shown["time"])))  # fmt: skip
+              on=("open", str(mail["subject"]), str(mail["time"])))  # fmt: skip
     row.desc = "Unread" if unread else ""
     return row
 
@@ -70,8 +70,10 @@ def attachment(name: str) -> Row:
 
 def names(addresses: Sequence[str], me: State, people: Sequence[State]) -> str:
     """Addresses as the names they have on this phone."""
-    known = {mail_of(person): str(person["name"]) for person in people if mail_of(person)} | {me["address"]: "me"}
-    return ", ".join(known.get(str(address), str(address)) for address in addresses) or "nobody"
+    names_by_address = {mail_of(person): str(person["name"]) for person in people if mail_of(person)} | {
+        me["address"]: "me"
+    }
+    return ", ".join(names_by_address.get(str(address), str(address)) for address in addresses) or "nobody"
 
 
 def mail_of(person: State) -> str:

@@ -76,7 +76,7 @@ class Maps(Ways):
         return Page(ListView(self._start(here), id="list"), bar=bar)
 
     def _start(self, here: AppContext) -> list[View | None]:
-        kept: list[View | None] = [
+        saved_rows: list[View | None] = [
             item(str(entry["label"]), str(entry["place"]), lead=badge("home" if entry["label"] == "Home" else "star"),
                  on=("place", entry["place"]), id="saved",
                  trail=icon_button("turn", f"Directions to {entry['label']}", ("directions", entry["place"]),
@@ -94,7 +94,7 @@ class Maps(Ways):
             Column([ListView([Space(36), *kinds, Space(36)], id="kinds", across=True, gap=16)], pad=(0, 16, 0, 0)),
             Row([Text("Saved places", "label", "primary", grow=1, lines=1),
                  Button("Edit", "text", on=("go", "saved"), id="edit")], pad=(48, 8, 24, 0)),
-            *(kept or [nothing]),
+            *(saved_rows or [nothing]),
             Space(60),
         ]  # fmt: skip
 
@@ -152,7 +152,9 @@ class Maps(Ways):
     def screen_save(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         label = next((str(e["label"]) for e in here.own["saved"] if e["place"] == name), "")
-        rows: list[View | None] = [marked("radio", known, known == label, ("save", name, known)) for known in _LABELS]
+        rows: list[View | None] = [
+            marked("radio", preset, preset == label, ("save", name, preset)) for preset in _LABELS
+        ]
         field = Field(["label"], hint="Another name", id="label", submit=("save_named", name))
         keep = Button("Save", "text", on=("save_named", name), id="save")
         remove = Button("Remove", "danger", on=("unsave", name), id="remove") if label else None

@@ -84,12 +84,12 @@ def _buses(line: State, after: datetime, walk: int, count: int) -> Iterator[date
     first, last = (int(t[:2]) * 60 + int(t[3:]) for t in (line["first"], line["last"]))
     span, every = (last - first) % _DAY, max(1, int(line["every"]))
     day = after.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=1)
-    given = 0
+    bus_count = 0
     for ahead in range(3):
         for since in range(0, span + 1, every):
             leave = day + timedelta(days=ahead, minutes=first + since - walk)
-            if leave >= after and given < count:
-                given += 1
+            if leave >= after and bus_count < count:
+                bus_count += 1
                 yield leave
 
 

@@ -41,7 +41,7 @@ def map_of(here: AppContext, height: int, place: State | None = None, *, wide: i
     """The town around a place, or around the phone, with pins for both and for saved places."""
     at = position(here)
     middle = place or at or {"x": 2400, "y": 2300}
-    pins = [_pin(kept, _KEPT) for kept in _saved(here)] if place is None else []
+    pins = [_pin(saved_place, _KEPT) for saved_place in _saved(here)] if place is None else []
     pins += [_pin(spot, colour) for spot, colour in ((at, _HERE), (place, _THERE)) if spot is not None]
     key = f"{middle['x']},{middle['y']},{wide or 2600}|{';'.join(pins)}|"
     return Art("town", key, height=height, radius=radius, desc="Map", id="map")

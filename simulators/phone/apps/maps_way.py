@@ -110,11 +110,11 @@ class Ways(App):
 
     def screen_departures(self, here: AppContext) -> Screen:
         route_legs = _legs(here)
-        minutes, chosen = total(route_legs), _leave(here, route_legs)
+        minutes, departure = total(route_legs), _leave(here, route_legs)
         rows: list[View | None] = []
         for leave in departures(here.own, route_legs, here.clock):
             arrive = leave + timedelta(minutes=minutes)
-            rows.append(marked("radio", f"{leave.strftime('%H:%M')} to {arrive.strftime('%H:%M')}", leave == chosen,
+            rows.append(marked("radio", f"{leave.strftime('%H:%M')} to {arrive.strftime('%H:%M')}", leave == departure,
                                ("depart", leave.isoformat())))  # fmt: skip
         return Dialog("Leave at", Column(rows), [Button("Cancel", "text", on=("back",))])
 
@@ -177,9 +177,9 @@ def _legs(here: AppContext) -> list[State]:
 
 def _leave(here: AppContext, route_legs: list[State]) -> datetime:
     """The time that was chosen, where it is not over, else the next."""
-    chosen = here.own["way"]["depart"]
-    if chosen and datetime.fromisoformat(chosen) >= here.clock - timedelta(minutes=1):
-        return datetime.fromisoformat(chosen)
+    departure = here.own["way"]["depart"]
+    if departure and datetime.fromisoformat(departure) >= here.clock - timedelta(minutes=1):
+        return datetime.fromisoformat(departure)
     return next(iter(departures(here.own, route_legs, here.clock, 1)), here.clock)
 
 

@@ -71,12 +71,12 @@ class Messages(Threads, Spam):
         )
 
     def screen_menu(self, here: AppContext) -> Screen:
-        hidden = len(here.own["threads"]) - len(self.wanted(here))
+        hidden_count = len(here.own["threads"]) - len(self.wanted(here))
         return Sheet(
             Column([
                 item("Mark all as read", lead=badge("check"), on=("read_all",), id="read_all"),
-                item("Spam and blocked", f"{hidden} {'chat' if hidden == 1 else 'chats'}", lead=badge("block"),
-                     on=("spam",), id="spam"),
+                item("Spam and blocked", f"{hidden_count} {'chat' if hidden_count == 1 else 'chats'}",
+                     lead=badge("block"), on=("spam",), id="spam"),
             ])
         )  # fmt: skip
 
@@ -87,7 +87,7 @@ class Messages(Threads, Spam):
         here.toast("All chats are read")
 
     def screen_compose(self, here: AppContext) -> Screen:
-        wanted = str(here.own["to"]).strip().casefold()
+        query = str(here.own["to"]).strip().casefold()
         rows: list[View | None] = [
             item(
                 person["name"],
@@ -97,11 +97,13 @@ class Messages(Threads, Spam):
                 id="contact",
             )
             for person in sorted(people(here.phone), key=lambda p: str(p["name"]))
-            if wanted in f"{person['name']} {person['number']}".casefold()
+            if query in f"{person['name']} {person['number']}".casefold()
         ]
-        if not rows and wanted:
-            typed = str(here.own["to"]).strip()
-            rows = [item(f"Send to {typed}", "Not in your contacts", lead=badge("person"), on=("choose", typed))]
+        if not rows and query:
+            recipient = str(here.own["to"]).strip()
+            rows = [
+                item(f"Send to {recipient}", "Not in your contacts", lead=badge("person"), on=("choose", recipient))
+            ]
         field = Field(["to"], hint="To: name or number", kind="search", id="to", action="Next")
         bar = Column([app_bar("New chat"), inset(field, 0, 20)])
         return Page(ListView([*rows, Space(40)], id="contacts"), bar=bar)

@@ -30,8 +30,8 @@ class Spam(App):
         here.go("spam")
 
     def screen_spam(self, here: AppContext) -> Screen:
-        wanted = self.wanted(here)
-        rows: list[View | None] = [thread_row(t, here) for t in here.own["threads"] if t not in wanted]
+        inbox = self.wanted(here)
+        rows: list[View | None] = [thread_row(t, here) for t in here.own["threads"] if t not in inbox]
         rows += [
             item(str(entry["name"]), "Blocked, chat deleted", id="sender",
                  trail=Button("Unblock", "text", on=("unblock_here", entry["name"]), id="unblock"))
@@ -89,5 +89,5 @@ def blocked(here: AppContext, name: str) -> bool:
 def stranger(here: AppContext, name: str) -> bool:
     """Whether the phone's book of people has neither the name nor the number."""
     thread = find_thread(here, name)
-    known = {str(p["name"]) for p in people(here.phone)} | {str(p["number"]) for p in people(here.phone)}
-    return thread is not None and name not in known and str(thread["number"]) not in known
+    contacts = {str(p["name"]) for p in people(here.phone)} | {str(p["number"]) for p in people(here.phone)}
+    return thread is not None and name not in contacts and str(thread["number"]) not in contacts

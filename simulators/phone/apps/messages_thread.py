@@ -80,18 +80,18 @@ class Threads(App):
         name = str(here.args["name"])
         thread = find_thread(here, name)
         number = number_of(here, name) or str(thread["number"] if thread else "")
-        known = next((p for p in people(here.phone) if name == p["name"] or number == p["number"]), None)
-        about = "In your contacts" if known else "Not in your contacts"
+        contact = next((p for p in people(here.phone) if name == p["name"] or number == p["number"]), None)
+        about = "In your contacts" if contact else "Not in your contacts"
         face = Column([avatar(name, 240), Text(name, "headline", align="center", lines=2)], align="center", gap=24)
         rows: list[View | None] = [
             Column([face], pad=(48, 24)),
             item(number or name, "Call", lead=badge("phone"), on=("call", number or name), id="number"),
             item(
                 about,
-                str(known["name"]) if known else "Add them",
+                str(contact["name"]) if contact else "Add them",
                 lead=badge("person"),
                 id="known",
-                on=("person", known["name"]) if known else ("add", number or name),
+                on=("person", contact["name"]) if contact else ("add", number or name),
             ),
         ]
         if thread is not None:

@@ -61,9 +61,9 @@ class Settings(Battery, Devices):
         """Screen, icon, title, what it says now, and further words it is found by."""
         own = here.own
         on = {True: "On", False: "Off"}
-        joined = str(own["wifi_network"]) if own["wifi"] else "Off"
+        network = str(own["wifi_network"]) if own["wifi"] else "Off"
         return [
-            ("wifi", "wifi", "Wi-Fi", joined, "network internet"),
+            ("wifi", "wifi", "Wi-Fi", network, "network internet"),
             ("bluetooth", "bluetooth", "Bluetooth", self.connected(here), "devices headphones earbuds find ring lost"),
             ("network", "plane", "Mobile network", "Airplane mode" if own["airplane_mode"] else "Connected",
              "airplane flight mode mobile data"),
@@ -78,8 +78,8 @@ class Settings(Battery, Devices):
         ]  # fmt: skip
 
     def screen_home(self, here: AppContext) -> Screen:
-        asked = str(here.own["query"]).casefold().split()
-        entries = [e for e in self._entries(here) if all(word in f"{e[2]} {e[4]}".casefold() for word in asked)]
+        query_words = str(here.own["query"]).casefold().split()
+        entries = [e for e in self._entries(here) if all(word in f"{e[2]} {e[4]}".casefold() for word in query_words)]
         rows: list[View | None] = [
             item(title, sub, lead=badge(icon), on=("go", screen), id=screen) for screen, icon, title, sub, _ in entries
         ]
@@ -95,8 +95,8 @@ class Settings(Battery, Devices):
             rows.append(section("Networks"))
             names = dict.fromkeys([str(own["wifi_network"]), *_NETWORKS])
             for name in names:
-                joined = name == own["wifi_network"]
-                rows.append(item(name, "Connected" if joined else "Saved", lead=badge("wifi_full"), id="network",
+                connected = name == own["wifi_network"]
+                rows.append(item(name, "Connected" if connected else "Saved", lead=badge("wifi_full"), id="network",
                                  on=("join", name)))  # fmt: skip
         return page("Wi-Fi", rows)
 

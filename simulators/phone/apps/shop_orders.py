@@ -40,17 +40,23 @@ class Orders(Trade):
 
     def address_choices(self, here: AppContext) -> list[View | None]:
         """Each address, and the way to a new one."""
-        chosen = here.own["address"]
+        selected_name = here.own["address"]
         rows: list[View | None] = [
-            marked("radio", str(a["name"]), a["name"] == chosen, ("choose", "address", a["name"]), sub=str(a["line"]))
+            marked(
+                "radio",
+                str(a["name"]),
+                a["name"] == selected_name,
+                ("choose", "address", a["name"]),
+                sub=str(a["line"]),
+            )
             for a in here.own["addresses"]
         ]
         return [*rows, item("Add an address", lead=badge("add"), on=("new_address",), id="add_address")]
 
     def payment_choices(self, here: AppContext) -> list[View | None]:
         """Each way to pay."""
-        chosen = here.own["payment"]
-        return [marked("radio", str(p), p == chosen, ("choose", "payment", p)) for p in here.own["payments"]]
+        selected_payment = here.own["payment"]
+        return [marked("radio", str(p), p == selected_payment, ("choose", "payment", p)) for p in here.own["payments"]]
 
     def screen_addresses(self, here: AppContext) -> Screen:
         return Sheet(Column([*self.address_choices(here), Space(24)]), title="Ship to")
@@ -82,8 +88,8 @@ class Orders(Trade):
     def do_save_address(self, here: AppContext) -> None:
         """Keeps the new address and ships to it; one of the same name is replaced."""
         entry = {key: str(text).strip() for key, text in here.own["draft"].items()}
-        kept = [a for a in here.own["addresses"] if a["name"] != entry["name"]]
-        here.own["addresses"], here.own["address"] = [*kept, entry], entry["name"]
+        other_addresses = [a for a in here.own["addresses"] if a["name"] != entry["name"]]
+        here.own["addresses"], here.own["address"] = [*other_addresses, entry], entry["name"]
         here.back()
         here.toast("Address saved")
 
@@ -96,11 +102,11 @@ class Orders(Trade):
     def _card(self, here: AppContext, order: State) -> View:
         things = ", ".join(f"{e['quantity']} x {e['product']}" for e in order["items"])
         total = Text(money(order["total"]), "strong", align="right", width=240, lines=1)
-        placed = datetime.fromisoformat(order["placed"])
+        order_time = datetime.fromisoformat(order["placed"])
         rows: list[View | None] = [
             Row([Text(str(order["number"]), "strong", lines=1, grow=1, id="number"), total]),
             Text(things, "body", "faint", lines=2),
-            Text(f"{self.status(here, order)}, bought {day(placed.date())}", "sub", "faint", lines=1, id="status"),
+            Text(f"{self.status(here, order)}, bought {day(order_time.date())}", "sub", "faint", lines=1, id="status"),
         ]
         return card(rows, on=("go", "order", {"number": order["number"]}), id="order", pad=36)
 

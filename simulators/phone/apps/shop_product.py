@@ -53,20 +53,20 @@ class Product(Trade):
 
     def _facts(self, here: AppContext, product: State, each: float) -> View:
         """Stars, and when it arrives by the delivery that is chosen, for how much if it is bought alone."""
-        delivery, left = self.delivery(here), stock(product)
+        delivery, stock_words = self.delivery(here), stock(product)
         fee = self.fee_of(here, each * int(here.own["choice"]["quantity"]))
         cost = money(fee) if fee else "free"
         arrives = f"Arrives {day(self.arrival(here, [product['name']]))}, {delivery['name'].lower()} {cost}"
         if int(product["stock"]) < 1:
             arrives = "It cannot be ordered now"
         text = stars(product)
-        return item(f"{text}, {left.lower()}", arrives, lead=badge("truck"), id="facts")
+        return item(f"{text}, {stock_words.lower()}", arrives, lead=badge("truck"), id="facts")
 
-    def _choices(self, group: State, chosen: str) -> list[View | None]:
+    def _choices(self, group: State, selected_name: str) -> list[View | None]:
         """The choices of one variant, as small buttons or as a list."""
         if not self.chips:
-            return [_row(group["name"], choice, choice["name"] == chosen) for choice in group["choices"]]
-        return pairs([_chip(group["name"], choice, choice["name"] == chosen) for choice in group["choices"]])
+            return [_row(group["name"], choice, choice["name"] == selected_name) for choice in group["choices"]]
+        return pairs([_chip(group["name"], choice, choice["name"] == selected_name) for choice in group["choices"]])
 
     def _foot(self, here: AppContext, product: State, each: float) -> View:
         quantity = int(here.own["choice"]["quantity"])
@@ -101,12 +101,12 @@ def _words(choice: State) -> str:
     return f"{choice['name']}  +{money(choice['surcharge'])}" if choice["surcharge"] else str(choice["name"])
 
 
-def _chip(group: str, choice: State, chosen: bool) -> View:
-    return Chip(_words(choice), on=("pick", group, choice["name"]), selected=chosen, checkable=True, checked=chosen,
+def _chip(group: str, choice: State, selected: bool) -> View:
+    return Chip(_words(choice), on=("pick", group, choice["name"]), selected=selected, checkable=True, checked=selected,
                 cls="RadioButton", desc=str(choice["name"]), id="choice", grow=1)  # fmt: skip
 
 
-def _row(group: str, choice: State, chosen: bool) -> View:
-    row = marked("radio", _words(choice), chosen, ("pick", group, choice["name"]))
+def _row(group: str, choice: State, selected: bool) -> View:
+    row = marked("radio", _words(choice), selected, ("pick", group, choice["name"]))
     row.desc, row.pad = str(choice["name"]), (48, 10)
     return row

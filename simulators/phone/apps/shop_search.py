@@ -21,7 +21,7 @@ class Search(Trade):
     def found(self, here: AppContext, category: str = "") -> list[State]:
         """The products that fit the words, the category and the filters, sorted."""
         words = str(here.own["query"]).casefold().split()
-        wanted = [
+        products = [
             p
             for p in here.own["products"]
             if category in ("", p["category"]) and (category or _mentions(p, words)) and _passes(p, here.own["filters"])
@@ -32,7 +32,7 @@ class Search(Trade):
             SORTS[3]: lambda p: -p["rating"],
             SORTS[4]: lambda p: p["days"],
         }
-        return sorted(wanted, key=keys.get(here.own["sort"], lambda _: 0))
+        return sorted(products, key=keys.get(here.own["sort"], lambda _: 0))
 
     def results(self, here: AppContext, category: str = "") -> list[View | None]:
         """The ways to narrow a list down, how many there are, and the products."""
@@ -149,14 +149,14 @@ def pairs(views: list[View]) -> list[View | None]:
     return rows
 
 
-def _choice(label: str, chosen: bool, on: tuple[str, ...]) -> View:
-    return Chip(label, on=on, selected=chosen, checkable=True, checked=chosen, cls="CheckBox", grow=1, id="choice")
+def _choice(label: str, selected: bool, on: tuple[str, ...]) -> View:
+    return Chip(label, on=on, selected=selected, checkable=True, checked=selected, cls="CheckBox", grow=1, id="choice")
 
 
-def amount(typed: str) -> float | None:
+def amount(text: str) -> float | None:
     """What a typed sum of money comes to; None where it is no number."""
     try:
-        value = float(str(typed).strip().lstrip("$").replace(",", "."))
+        value = float(str(text).strip().lstrip("$").replace(",", "."))
     except ValueError:
         return None
     return value if 0 <= value < 1e9 else None
@@ -168,8 +168,8 @@ def _colours(product: State) -> list[State]:
 
 def _mentions(product: State, words: list[str]) -> bool:
     """Whether each word begins or stands in what the shop says of a product."""
-    searched = f"{product['name']} {product['category']} {product['about']}".casefold()
-    return all(word in searched for word in words)
+    text = f"{product['name']} {product['category']} {product['about']}".casefold()
+    return all(word in text for word in words)
 
 
 def _passes(product: State, filters: State) -> bool:

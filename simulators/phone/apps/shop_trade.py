@@ -122,8 +122,8 @@ class Trade(App):
     def room(self, here: AppContext, name: str) -> int:
         """How many more of a product can go into the cart."""
         product = self.product(here, name)
-        held = sum(int(e["quantity"]) for e in here.own["cart"]["items"] if e["product"] == name)
-        return int(product["stock"]) - held if product else 0
+        in_cart = sum(int(e["quantity"]) for e in here.own["cart"]["items"] if e["product"] == name)
+        return int(product["stock"]) - in_cart if product else 0
 
     def put(self, here: AppContext, name: str, variants: dict[str, str], quantity: int) -> bool:
         """Puts a product into the cart; False where there are not so many."""
@@ -208,10 +208,12 @@ class Trade(App):
         """Puts what an order held into the cart once more, as far as it is there, at today's prices."""
         order = self.order(here, number)
         entries = order["items"] if order else []
-        missed = [e["product"] for e in entries if not self.put(here, e["product"], dict(e["variants"]), e["quantity"])]
+        unavailable = [
+            e["product"] for e in entries if not self.put(here, e["product"], dict(e["variants"]), e["quantity"])
+        ]
         here.go("cart")
-        if missed:
-            here.toast(f"Not to be had: {', '.join(missed)}")
+        if unavailable:
+            here.toast(f"Not to be had: {', '.join(unavailable)}")
 
     def order(self, here: AppContext, number: str) -> State | None:
         """The order of that number."""

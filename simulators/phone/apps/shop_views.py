@@ -24,8 +24,8 @@ def stars(product: State) -> str:
 
 def stock(product: State) -> str:
     """What is to be said of how many there are."""
-    left = int(product["stock"])
-    return "Out of stock" if left < 1 else f"Only {left} left" if left <= LOW else "In stock"
+    count = int(product["stock"])
+    return "Out of stock" if count < 1 else f"Only {count} left" if count <= LOW else "In stock"
 
 
 def words_of(entry: State) -> str:
@@ -53,11 +53,11 @@ def goods_row(product: State, open_it: Act, colour: str = "") -> View:
 
 def cart_row(entry: State, index: int) -> View:
     """A thing in the cart, with its quantity."""
-    chosen = words_of(entry)
+    variants = words_of(entry)
     words = Column(
         [
             Text(str(entry["product"]), "strong", lines=1, id="product"),
-            Text(chosen, "sub", "faint", lines=1, id="variants") if chosen else None,
+            Text(variants, "sub", "faint", lines=1, id="variants") if variants else None,
             Text(money(entry["price"] * entry["quantity"]), "item", "primary", lines=1, id="price"),
         ],
         grow=1,

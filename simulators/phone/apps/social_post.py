@@ -151,17 +151,17 @@ class Posts(App):
             ["draft", "text"], hint="What is on your sill?", kind="outline", id="text", many=True, action="Enter"
         )
         picture = item("Add a picture", "From this phone", lead=badge("image"), on=("go", "pictures"), id="picture")
-        shown: View | None = None
+        preview: View | None = None
         if draft["picture"]:
             key, caption = str(draft["picture"]), str(draft["caption"])
-            shown = inset(Art("photo", key, height=380, radius=36, desc=caption), 8)
+            preview = inset(Art("photo", key, height=380, radius=36, desc=caption), 8)
             away = icon_button("close", "Remove picture", ("picture", "", ""), id="remove")
             picture = item(caption, "Tap for another one", lead=badge("image"), trail=away, id="picture")
             picture.on = ("go", "pictures")
         place = Field(["draft", "place"], hint="Add a place", id="place")
         see = item("Who can see it", who, lead=badge(visibility_icon(who)), trail=Icon("next", 48), id="audience")
         see.on = ("go", "audience")
-        rows = [head, inset(text), shown, picture, see, inset(place), Space(40)]
+        rows = [head, inset(text), preview, picture, see, inset(place), Space(40)]
         discard = icon_button("delete", "Discard", ("go", "discard"))
         bar = app_bar("New post", discard, Button("Post", on=("publish",), id="publish", width=230))
         return Page(ListView(rows, id="compose", gap=12), bar=bar)

@@ -82,12 +82,13 @@ class Supper(Dish):
 
     def screen_home(self, here: AppContext) -> Screen:
         """The kitchens near one, all or of one kind."""
-        chosen = str(here.own["kitchen"])
+        selected_kind = str(here.own["kitchen"])
         kinds = [kind for kind in KITCHENS if any(p["category"] == kind for p in here.own["restaurants"])]
         chips: list[View | None] = [
-            Chip(kind or "All", on=("kitchen", kind), selected=kind == chosen, id="kitchen") for kind in ("", *kinds)
+            Chip(kind or "All", on=("kitchen", kind), selected=kind == selected_kind, id="kitchen")
+            for kind in ("", *kinds)
         ]
-        places = [p for p in here.own["restaurants"] if chosen in ("", p["category"])]
+        places = [p for p in here.own["restaurants"] if selected_kind in ("", p["category"])]
         rows: list[View | None] = [_kitchen_row(place) for place in places]
         nothing = empty("pot", "Nothing here yet", "No kitchen near you cooks this.")
         bar = Column(

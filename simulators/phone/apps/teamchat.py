@@ -82,9 +82,9 @@ class TeamChat(Channels):
 
     def _listed(self, here: AppContext) -> list[View | None]:
         me = str(here.own["me"])
-        joined = [c for c in self._open_here(here) if c["joined"]]
-        channels = sorted((c for c in joined if c["kind"] == "channel"), key=lambda c: str(c["name"]))
-        directs = [c for c in joined if c["kind"] == "direct"]
+        my_channels = [c for c in self._open_here(here) if c["joined"]]
+        channels = sorted((c for c in my_channels if c["kind"] == "channel"), key=lambda c: str(c["name"]))
+        directs = [c for c in my_channels if c["kind"] == "direct"]
         directs.sort(key=lambda c: c["messages"][-1]["time"] if c["messages"] else "", reverse=True)
         rows: list[View | None] = [section("Channels")]
         for channel in channels:
@@ -160,16 +160,16 @@ class TeamChat(Channels):
         return Page(ListView([*(rows or [nothing]), Space(40)], id="browse"), bar=app_bar("All channels"))
 
     def screen_new(self, here: AppContext) -> Screen:
-        wanted = str(here.own["to"]).strip().casefold()
+        query = str(here.own["to"]).strip().casefold()
         rows: list[View | None] = [
             item(f"#{c['name']}", "Channel", lead=badge("hash"), on=("choose", c["name"]), id="channel")
             for c in sorted(self._open_here(here), key=lambda c: str(c["name"]))
-            if c["kind"] == "channel" and c["joined"] and wanted in str(c["name"]).casefold()
+            if c["kind"] == "channel" and c["joined"] and query in str(c["name"]).casefold()
         ]
         rows += [
             item(str(p["name"]), f"{p['title']}", lead=avatar(p["name"]), on=("choose", p["name"]), id="person")
             for p in sorted(here.own["people"], key=lambda p: str(p["name"]))
-            if wanted in f"{p['name']}".casefold()
+            if query in f"{p['name']}".casefold()
         ]
         nothing = empty("search", "Nobody found", "No person or channel has this name.")
         field = Field(["to"], hint="To: person or channel", kind="search", id="to", action="Next")

@@ -99,11 +99,11 @@ class Channels(App):
         channel = self.channel(here, name)
         if channel not in here.own["channels"]:
             here.own["channels"].append(channel)
-        sent: State = {"from": "me", "text": text, "time": here.clock.isoformat(), "reactions": []}
+        message: State = {"from": "me", "text": text, "time": here.clock.isoformat(), "reactions": []}
         if index < 0:
-            channel["messages"].append(sent | {"pinned": False, "replies": []})
+            channel["messages"].append(message | {"pinned": False, "replies": []})
         else:
-            channel["messages"][index]["replies"].append(sent)
+            channel["messages"][index]["replies"].append(message)
         here.own["drafts"].pop(key)
         for place in [k for k in here.phone["scroll"] if k.startswith("teamchat/") and k.endswith("/messages")]:
             del here.phone["scroll"][place]

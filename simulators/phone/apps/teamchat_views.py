@@ -115,7 +115,7 @@ def writing(key: str, hint: str, send: Act, callable_people: Sequence[str], draf
 
 
 def _called(draft: str, people: Sequence[str]) -> list[str]:
-    begun = draft.rpartition("@")
-    if not begun[1] or (begun[0] and not begun[0][-1].isspace()):
+    before, sign, prefix = draft.rpartition("@")
+    if not sign or (before and not before[-1].isspace()):
         return []
-    return [name for name in people if name.casefold().startswith(begun[2].casefold()) and name != begun[2]][:3]
+    return [name for name in people if name.casefold().startswith(prefix.casefold()) and name != prefix][:3]

@@ -57,9 +57,9 @@ class Adbd:
             if self._closing:
                 return
             self._wanted += 1
-            wanted = self._wanted
+            request_number = self._wanted
             self._wake.send(b"!")
-            self._changed.wait_for(lambda: self._settled >= wanted or self._closing, _SETTLES)
+            self._changed.wait_for(lambda: self._settled >= request_number or self._closing, _SETTLES)
 
     def close(self) -> None:
         """Ends everything, from any thread but its own: no socket and no thread is left; safe twice."""
@@ -100,7 +100,7 @@ class Adbd:
     def _apply(self, before: tuple[bool, bool, bool], waits: selectors.BaseSelector) -> tuple[bool, bool, bool]:
         """Listens or does not, and cuts what was connected under other rules."""
         with self._changed:
-            wanted = self._wanted
+            request_number = self._wanted
         rules = self._rules()
         if rules != before:
             if not rules[0] and self._listener is not None:
@@ -113,7 +113,7 @@ class Adbd:
                 waits.register(self._listener, selectors.EVENT_READ)
             self._cut_all()
         with self._changed:
-            self._settled = wanted
+            self._settled = request_number
             self._changed.notify_all()
         return rules
 
@@ -181,9 +181,9 @@ class Adbd:
         return True
 
     def _service(self, destination: str) -> Callable[[Stream], None] | None:
-        asked = invocation(destination)
-        if asked is not None:
-            return partial(self._command, asked)
+        call = invocation(destination)
+        if call is not None:
+            return partial(self._command, call)
         if destination == "sync:":
             return partial(sync.serve, self._services)
         kind, _, name = destination.partition(":")
@@ -195,9 +195,9 @@ class Adbd:
             return lambda stream: stream.write(_SAYINGS[kind])
         return None
 
-    def _command(self, asked: Invocation, stream: Stream) -> None:
-        console = Framed(stream, asked.terminal) if asked.framed else PlainConsole(stream, asked.terminal)
-        console.end(self._run(self._services, asked.command, console))
+    def _command(self, call: Invocation, stream: Stream) -> None:
+        console = Framed(stream, call.terminal) if call.framed else PlainConsole(stream, call.terminal)
+        console.end(self._run(self._services, call.command, console))
 
     def _hand_over(self, name: str, stream: Stream) -> None:
         """Something on the phone listens there: it has the stream until it closes it."""
@@ -236,12 +236,12 @@ _SAYINGS = {
 """What a phone that is for sale answers to those who would have more than it gives."""
 
 
-def _reverse(asked: str, stream: Stream) -> None:
+def _reverse(request: str, stream: Stream) -> None:
     """What runs from the phone to the computer: nothing, so that there is nothing to list or to end."""
-    if asked == "list-forward":
+    if request == "list-forward":
         stream.write(b"OKAY0000")
         return
-    if asked == "killforward-all":
+    if request == "killforward-all":
         stream.write(b"OKAY")
         return
     why = b"reverse sockets are not there on this phone"

@@ -30,8 +30,8 @@ def invocation(destination: str) -> Invocation | None:
     name, *options = service.split(",")
     if not colon or name not in ("shell", "exec") or (name == "exec" and options):
         return None
-    typed = name == "shell" and "raw" not in options and ("pty" in options or not command)
-    return Invocation(command, "v2" in options, typed)
+    terminal = name == "shell" and "raw" not in options and ("pty" in options or not command)
+    return Invocation(command, "v2" in options, terminal)
 
 
 class PlainConsole:

@@ -166,8 +166,8 @@ class Display:
             return special.tobytes()
         if self._override is not None:
             return self._resized().tobytes()
-        drawn = self.phone.look()
-        return self._landscape(drawn).tobytes() if self.landscape else drawn.rgb
+        screen = self.phone.look()
+        return self._landscape(screen).tobytes() if self.landscape else screen.rgb
 
     def png(self) -> bytes:
         """The same, as a PNG file."""
@@ -175,8 +175,8 @@ class Display:
             return draw.png(special)
         if self._override is not None:
             return draw.png(self._resized())
-        drawn = self.phone.look()
-        return draw.png(self._landscape(drawn)) if self.landscape else drawn.png
+        screen = self.phone.look()
+        return draw.png(self._landscape(screen)) if self.landscape else screen.png
 
     def _special(self) -> Image | None:
         """What is shown in an app's place: nothing, the lock screen, or black where the app forbids pictures."""
@@ -194,39 +194,39 @@ class Display:
             pen.rectangle((0, 0, wide, high), fill=(24, 40, 72))
             pen.text((wide // 2, high // 3), _LOCK_WORDS[lock], fill="white", anchor="mm", font_size=64)
             return picture
-        drawn = self.phone.look()
+        screen = self.phone.look()
         bar = STATUS_BAR.bottom
         if not self.landscape:
-            picture.paste(drawn.picture.crop((0, 0, wide, bar)), (0, 0))
+            picture.paste(screen.picture.crop((0, 0, wide, bar)), (0, 0))
         return picture
 
     def _resized(self) -> Image:
         from PIL import Image
 
-        drawn = self.phone.look()
-        picture = self._landscape(drawn) if self.landscape else drawn.picture
+        screen = self.phone.look()
+        picture = self._landscape(screen) if self.landscape else screen.picture
         return picture.resize(self.size, Image.Resampling.BILINEAR)
 
     def _with_preview(self) -> Image:
         from PIL import ImageDraw
 
-        drawn = self.phone.look()
-        picture = self._landscape(drawn).copy() if self.landscape else drawn.picture.copy()
+        screen = self.phone.look()
+        picture = self._landscape(screen).copy() if self.landscape else screen.picture.copy()
         pen = ImageDraw.Draw(picture)
         pen.rectangle(PREVIEW, fill="white")
         pen.text((PREVIEW.left + 24, PREVIEW.top + 48), self.preview[:40], fill="black", font_size=48)
         return picture
 
-    def _landscape(self, drawn: DrawnScreen) -> Image:
+    def _landscape(self, screen: DrawnScreen) -> Image:
         """The picture of a display that lies on its side; made once for each picture of the phone."""
         from PIL import Image
 
-        made = self._wide
-        if made is None or made[0] is not drawn:
+        cache = self._wide
+        if cache is None or cache[0] is not screen:
             whole = Image.new("RGB", (HEIGHT, WIDTH))
-            whole.paste(drawn.picture.resize((_WIDE, WIDTH), Image.Resampling.BILINEAR), (_LEFT, 0))
-            made = self._wide = (drawn, whole)
-        return made[1]
+            whole.paste(screen.picture.resize((_WIDE, WIDTH), Image.Resampling.BILINEAR), (_LEFT, 0))
+            cache = self._wide = (screen, whole)
+        return cache[1]
 
     def tree(self) -> UiTree:
         """What uiautomator dumps: the window that has the input; no bars, no keyboard; nothing while it is dark."""
@@ -237,15 +237,15 @@ class Display:
 
     def windows(self) -> list[tuple[Window, UiTree]]:
         """Every window that accessibility sees, the lowest first, each with its own tree."""
-        shown = self.phone.look().windows if self.open else []
-        return [(window, self._turned(tree([window]))) for window in shown if window.listed]
+        screen_windows = self.phone.look().windows if self.open else []
+        return [(window, self._turned(tree([window]))) for window in screen_windows if window.listed]
 
-    def _turned(self, seen: UiTree) -> UiTree:
-        roots = tuple(map(_scaled, seen.roots)) if self.landscape else seen.roots
+    def _turned(self, ui_tree: UiTree) -> UiTree:
+        roots = tuple(map(_scaled, ui_tree.roots)) if self.landscape else ui_tree.roots
         if self._override is not None:
             (wide, high), panel = self.size, self._panel
             roots = tuple(_stretched(root, wide / panel[0], high / panel[1]) for root in roots)
-        return msgspec.structs.replace(seen, roots=roots, rotation=self._rotation)
+        return msgspec.structs.replace(ui_tree, roots=roots, rotation=self._rotation)
 
     def _on_panel(self, x: float, y: float) -> tuple[float, float]:
         """A place in the panel's own pixels."""
@@ -265,9 +265,9 @@ class Display:
     def perform(self, action: Action) -> None:
         """Does one action whose places are pixels of the display; one beside the phone's picture does nothing."""
         if self.open:
-            placed = self._placed(action)
-            if placed is not None:
-                self.phone.perform(placed)
+            panel_action = self._placed(action)
+            if panel_action is not None:
+                self.phone.perform(panel_action)
 
     def _placed(self, action: Action) -> Action | None:
         """The same action in the phone's own pixels; a movement may end beside the picture, not begin there."""
@@ -303,8 +303,8 @@ class Display:
     @property
     def field(self) -> Field | None:
         """The field with the cursor."""
-        drawn = self.phone.look()
-        box = focused(drawn.state, drawn.windows) if drawn.state["focus"] is not None else None
+        screen = self.phone.look()
+        box = focused(screen.state, screen.windows) if screen.state["focus"] is not None else None
         return box.field if box else None
 
     def type(self, text: str) -> None:
@@ -324,8 +324,8 @@ class Display:
             self.phone.perform(Action("swipe", at=(WIDTH // 2, STATUS_BAR.bottom // 2), vector=(0, HEIGHT // 2)))
 
     def _act(self, owner: str, act: tuple[str, ...]) -> None:
-        def does(state: State, shown: list[Window]) -> bool:
-            touch.act(state, owner, act, shown)
+        def does(state: State, screen_windows: list[Window]) -> bool:
+            touch.act(state, owner, act, screen_windows)
             return True
 
         if self.open:
@@ -334,7 +334,7 @@ class Display:
     def stop(self, app: str) -> None:
         """Ends an app: its screens are gone, what it keeps stays."""
 
-        def ends(state: State, shown: list[Window]) -> bool:
+        def ends(state: State, screen_windows: list[Window]) -> bool:
             front = state["nav"]["app"] == app
             while nav.pop(state, app):
                 pass
@@ -347,7 +347,7 @@ class Display:
     def choose(self) -> None:
         """Marks all that stands in the field with the cursor: what is typed next replaces it."""
 
-        def marks(state: State, shown: list[Window]) -> bool:
+        def marks(state: State, screen_windows: list[Window]) -> bool:
             state["keyboard"]["fresh"] = state["focus"] is not None
             return True
 
@@ -355,16 +355,18 @@ class Display:
 
     def chosen(self) -> str:
         """The marked text; "" where none is."""
-        drawn = self.phone.look()
-        if not drawn.state["keyboard"]["fresh"]:
+        screen = self.phone.look()
+        if not screen.state["keyboard"]["fresh"]:
             return ""
-        return next((node.text for node in drawn.tree.nodes() if node.focused and not node.password), "")
+        return next((node.text for node in screen.tree.nodes() if node.focused and not node.password), "")
 
 
-def _active(shown: list[Window]) -> list[Window]:
+def _active(screen_windows: list[Window]) -> list[Window]:
     """The one window that has the input: the shade, else the app's uppermost, or the recent apps."""
-    own = [w for i, w in enumerate(shown) if w.listed and w.owner != "keyboard" and (w.owner != "system" or not i)]
-    over = [w for i, w in enumerate(shown) if i and w.owner == "system" and w.modal]
+    own = [
+        w for i, w in enumerate(screen_windows) if w.listed and w.owner != "keyboard" and (w.owner != "system" or not i)
+    ]
+    over = [w for i, w in enumerate(screen_windows) if i and w.owner == "system" and w.modal]
     return (over or own)[-1:]
 
 

@@ -61,11 +61,14 @@ class Faults:
             setattr(self, name, _checked(name, value))
         self.on_change()
 
-    def pause(self, gone: threading.Event) -> None:
-        """Waits out `slow` before an answer, at most until `gone`; no longer than it says by then when it is turned."""
+    def pause(self, client_gone: threading.Event) -> None:
+        """Waits out `slow` before an answer, no longer than it says by then when it is turned.
+
+        It ends at once where `client_gone` is set.
+        """
         began = time.monotonic()
-        while (left := began + self.slow - time.monotonic()) > 0 and not gone.is_set():
-            gone.wait(min(left, _LOOK))
+        while (seconds_left := began + self.slow - time.monotonic()) > 0 and not client_gone.is_set():
+            client_gone.wait(min(seconds_left, _LOOK))
 
     def state(self) -> dict[str, object]:
         """Each switch as it is."""

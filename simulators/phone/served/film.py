@@ -62,9 +62,13 @@ class Film(Display):
     def wait(self, version: int, timeout: float) -> int:
         """Blocks until another picture is there, or `timeout` seconds are over; the version now."""
         until = time.monotonic() + timeout
-        while (now := self.version) == version and (left := until - time.monotonic()) > 0:
-            turn = (self._at() + 1 - self._from) / self._rate + self._began - time.monotonic() if self._rate else left
-            self.phone.wait(now - self._at(), max(0.0, min(left, turn)))
+        while (now := self.version) == version and (seconds_left := until - time.monotonic()) > 0:
+            turn = (
+                (self._at() + 1 - self._from) / self._rate + self._began - time.monotonic()
+                if self._rate
+                else seconds_left
+            )
+            self.phone.wait(now - self._at(), max(0.0, min(seconds_left, turn)))
         return now
 
     @property

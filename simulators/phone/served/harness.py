@@ -142,10 +142,10 @@ class _InTime(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        left = self._until - time.monotonic()
-        if left <= 0:
+        seconds_left = self._until - time.monotonic()
+        if seconds_left <= 0:
             raise TimeoutError
-        self._client.settimeout(left)
+        self._client.settimeout(seconds_left)
         return self._client.recv_into(buffer)
 
 

@@ -47,16 +47,16 @@ def code_of(name: str) -> int:
     return _NAMES.get(name.removeprefix("KEYCODE_"), 0)
 
 
-def press(services: Services, display: Display, code: int, held: tuple[int, ...] = ()) -> None:
+def press(services: Services, display: Display, code: int, held_keys: tuple[int, ...] = ()) -> None:
     """Presses and lets go one key, while others are held; a key that this phone has no use for does nothing."""
     if code in (POWER, SLEEP, WAKEUP, 276):
         display.awake = code == WAKEUP or (code == POWER and not display.awake)
     elif not display.open:
         return
-    elif set(held) & set(_CONTROL):
+    elif set(held_keys) & set(_CONTROL):
         _shortcut(services, display, code)
     elif code in _CHARACTERS:
-        display.type(_CHARACTERS[code][bool(set(held) & set(_SHIFT))])
+        display.type(_CHARACTERS[code][bool(set(held_keys) & set(_SHIFT))])
     else:
         _function(services, display, code)
 

@@ -138,21 +138,21 @@ class _Reader:
         return bool(end) and self.line[self.at] == end
 
     def _pipeline(self, after: Literal[";", "&&", "||"]) -> Pipeline:
-        turned = bool(re.match(r"!\s", self.line[self.at :]))
-        self.at += turned
+        negated = bool(re.match(r"!\s", self.line[self.at :]))
+        self.at += negated
         commands = [self._command()]
         while self._operator(("|",)):
             self._skip(lines=True)
             commands.append(self._command())
-        return Pipeline(after, turned, commands)
+        return Pipeline(after, negated, commands)
 
     def _command(self) -> Simple:
         self._skip()
         command = Simple()
-        opened = self.line[self.at : self.at + 1]
-        if opened == "(" or re.match(r"\{\s", self.line[self.at :]):
+        bracket = self.line[self.at : self.at + 1]
+        if bracket == "(" or re.match(r"\{\s", self.line[self.at :]):
             self.at += 1
-            command.apart = opened == "("
+            command.apart = bracket == "("
             command.body = self.sequence(")" if command.apart else "}")
             self.at += 1
         elif match := _BEGINS.match(self.line, self.at):
@@ -244,10 +244,10 @@ class _Reader:
             else:
                 return
 
-    def _operator(self, known: tuple[str, ...]) -> str:
+    def _operator(self, operators: tuple[str, ...]) -> str:
         self._skip()
         operator = next((op for op in _OPERATORS if self.line.startswith(op, self.at)), "")
-        if operator not in known:
+        if operator not in operators:
             return ""
         self.at += len(operator)
         return operator
@@ -282,8 +282,8 @@ class _Reader:
         ch = self.line[self.at]
         if ch == "\\":
             self.at += 2
-            taken = self.line[self.at - 1 : self.at]
-            return [] if taken == "\n" else [WordPart("text", taken or "\\", True)]
+            character = self.line[self.at - 1 : self.at]
+            return [] if character == "\n" else [WordPart("text", character or "\\", True)]
         if ch == "'":
             return [WordPart("text", self._up_to("'", self.at + 1), True)]
         if self.line.startswith("$'", self.at):

@@ -124,11 +124,11 @@ class Motion:
 
     def _grab(self, start: Point, by: Point) -> _List | None:
         """The list that follows the finger; none where the movement opens or closes the shade."""
-        drawn = self._surface.phone.look()
-        box = scrolling.list_at(drawn.windows, start, across=abs(by[0]) > abs(by[1]))
-        shade = drawn.state["shade"] and by[1] < 0
+        screen = self._surface.phone.look()
+        box = scrolling.list_at(screen.windows, start, across=abs(by[0]) > abs(by[1]))
+        shade = screen.state["shade"] and by[1] < 0
         pulls = start[1] < STATUS_BAR.bottom and by[1] > abs(by[0])
-        return None if box is None or shade or pulls else _List(box, drawn.state)
+        return None if box is None or shade or pulls else _List(box, screen.state)
 
 
 class _List:
@@ -144,7 +144,7 @@ class _List:
         scroll = self._scroll
         offset = min(scroll.limit, max(0, scroll.offset - (by[0] if scroll.across else by[1])))
 
-        def moves(state: State, shown: list[Window]) -> bool:
+        def moves(state: State, screen_windows: list[Window]) -> bool:
             if by == (0, 0):
                 self.put_back(state)
                 return True
@@ -160,13 +160,13 @@ class _List:
             state["scroll"][self._scroll.key] = self._before
 
 
-def _swipe(start: Point, by: Point, held: _List | None) -> Callable[[State, list[Window]], bool]:
+def _swipe(start: Point, by: Point, held_list: _List | None) -> Callable[[State, list[Window]], bool]:
     """The whole movement as one action, from where its list stood before."""
 
-    def does(state: State, shown: list[Window]) -> bool:
-        if held is not None:
-            held.put_back(state)
-            shown = windows(state, APPS)
-        return touch.perform(state, shown, Action("swipe", at=start, vector=by))
+    def does(state: State, screen_windows: list[Window]) -> bool:
+        if held_list is not None:
+            held_list.put_back(state)
+            screen_windows = windows(state, APPS)
+        return touch.perform(state, screen_windows, Action("swipe", at=start, vector=by))
 
     return does

@@ -67,12 +67,12 @@ class Wire:
         total = sum(data) if self.summed or command in (CNXN, AUTH) else 0
         header = _HEADER.pack(command, arg0, arg1, len(data), total & 0xFFFFFFFF, command ^ 0xFFFFFFFF)
         with self._sending:
-            sent = self._sock.sendmsg([header, data])
-            if sent < len(header):
-                self._sock.sendall(header[sent:])
-                sent = len(header)
-            if sent < len(header) + len(data):
-                self._sock.sendall(memoryview(data)[sent - len(header) :])
+            byte_count = self._sock.sendmsg([header, data])
+            if byte_count < len(header):
+                self._sock.sendall(header[byte_count:])
+                byte_count = len(header)
+            if byte_count < len(header) + len(data):
+                self._sock.sendall(memoryview(data)[byte_count - len(header) :])
 
     def read(self, *, soon: bool = False) -> AdbPacket | None:
         """The next packet; None at the end. Raises `MalformedPacket`, or OSError where the socket is closed.
@@ -107,15 +107,15 @@ class Wire:
     def _exactly(self, size: int, seconds: float | None) -> bytearray | None:
         """So many bytes; None at the end, or where they are not all there in time, counted from the first if None."""
         data = bytearray(size)
-        view, got = memoryview(data), 0
+        view, offset = memoryview(data), 0
         until = None if seconds is None else time.monotonic() + seconds
-        while got < size:
+        while offset < size:
             if until is not None and not self._comes(until - time.monotonic()):
                 return None
-            count = self._sock.recv_into(view[got:])
+            count = self._sock.recv_into(view[offset:])
             if not count:
                 return None
-            got += count
+            offset += count
             until = until or time.monotonic() + WHOLE
         return data
 

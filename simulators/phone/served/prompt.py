@@ -21,34 +21,34 @@ class LineRunner(Protocol):
 
 def talk(shell: LineRunner, io: Io) -> int:
     """A person, or a script on standard input: line by line until `exit` or the end of the input."""
-    typed = bytearray()
+    buffer = bytearray()
     prompt = encoded(_PROMPT.format(shell.within)) if io.terminal else b""
     io.out(prompt)
     while part := io.read(None):
         for byte in part:
-            if io.terminal and byte == 0x04 and not typed:
+            if io.terminal and byte == 0x04 and not buffer:
                 return shell.status
             if byte in b"\r\n" and (byte != 0x0D or io.terminal):
                 io.out(b"\n" if io.terminal else b"")
-                line, typed = decoded(bytes(typed)), bytearray()
+                line, buffer = decoded(bytes(buffer)), bytearray()
                 shell.line(line, io)
                 io.out(encoded(_PROMPT.format(shell.within)) if io.terminal else b"")
             elif io.terminal and byte in (0x03, 0x7F, 0x08):
-                _edit(byte, typed, io, prompt)
-            elif len(typed) < _MOST_LINE:
-                typed.append(byte)
+                _edit(byte, buffer, io, prompt)
+            elif len(buffer) < _MOST_LINE:
+                buffer.append(byte)
                 io.out(bytes([byte]) if io.terminal else b"")
-    return shell.line(decoded(bytes(typed)), io) if typed else shell.status
+    return shell.line(decoded(bytes(buffer)), io) if buffer else shell.status
 
 
-def _edit(byte: int, typed: bytearray, io: Io, prompt: bytes) -> None:
+def _edit(byte: int, buffer: bytearray, io: Io, prompt: bytes) -> None:
     """Backspace takes a character away, Ctrl-C the whole line."""
     if byte == 0x03:
-        typed.clear()
+        buffer.clear()
         io.out(b"^C\n" + prompt)
         return
-    while typed and (typed[-1] & 0xC0) == 0x80:
-        typed.pop()
-    if typed:
-        typed.pop()
+    while buffer and (buffer[-1] & 0xC0) == 0x80:
+        buffer.pop()
+    if buffer:
+        buffer.pop()
         io.out(b"\b \b")

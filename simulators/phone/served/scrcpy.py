@@ -94,9 +94,9 @@ def _list(services: Services, options: ServerOptions, log: ServerOutput) -> None
 
 def _apps(services: Services) -> Iterator[str]:
     """A line for each app that has an icon: those that came with the phone first."""
-    came = packages(services)
-    shown = [(not came[app.package], app.label, app.package) for app in APPS.values() if app.id != LAUNCHER]
-    for later, label, package in sorted(shown):
+    system_flags = packages(services)
+    rows = [(not system_flags[app.package], app.label, app.package) for app in APPS.values() if app.id != LAUNCHER]
+    for later, label, package in sorted(rows):
         yield f"\n {'-' if later else '*'} {_column(label)} {package}"
 
 
@@ -106,18 +106,18 @@ def _column(label: str) -> str:
 
 
 def _run(services: Services, options: ServerOptions, log: ServerOutput, console: Console) -> int:
-    wanted = [kind for kind in ("video", "audio", "control") if getattr(options, kind)]
+    kinds = [kind for kind in ("video", "audio", "control") if getattr(options, kind)]
     for wrong, words in (
         (not options.tunnel_forward, "Connection refused"),
-        (not wanted, "No video, no audio, no control"),
+        (not kinds, "No video, no audio, no control"),
         (options.socket in services.listening, "Address already in use"),
     ):
         if wrong:
             log("error", f"{words}\njava.io.IOException: {words}")
             return 1
-    sockets = _accept(services, options, wanted, console)
+    sockets = _accept(services, options, kinds, console)
     try:
-        if len(sockets) == len(wanted):
+        if len(sockets) == len(kinds):
             _work(services, options, sockets, log, console)
     finally:
         for stream in sockets.values():
@@ -125,18 +125,18 @@ def _run(services: Services, options: ServerOptions, log: ServerOutput, console:
     return 0
 
 
-def _accept(services: Services, options: ServerOptions, wanted: list[str], console: Console) -> dict[str, Stream]:
+def _accept(services: Services, options: ServerOptions, kinds: list[str], console: Console) -> dict[str, Stream]:
     """The sockets in the order in which they are opened; fewer where the console is gone before."""
     coming: queue.Queue[Stream] = queue.Queue()
     sockets: dict[str, Stream] = {}
     services.listening[options.socket] = coming.put
     try:
-        while len(sockets) < len(wanted) and not console.gone.is_set():
+        while len(sockets) < len(kinds) and not console.gone.is_set():
             try:
                 stream = coming.get(timeout=_LOOK)
             except queue.Empty:
                 continue
-            sockets[wanted[len(sockets)]] = stream
+            sockets[kinds[len(sockets)]] = stream
             if len(sockets) == 1 and options.dummy_byte:
                 _quietly(stream, b"\0")
     finally:

@@ -161,23 +161,23 @@ class ServedControl:
             self._display.perform(Action("scroll", at=at, vector=vector))
 
     def _press(self, code: int, meta: int = 0) -> None:
-        held = tuple(key for flag, key in _HELD.items() if meta & flag)
-        keys.press(self._services, self._display, code, held)
+        held_keys = tuple(key for flag, key in _HELD.items() if meta & flag)
+        keys.press(self._services, self._display, code, held_keys)
 
     def _type(self, text: str) -> None:
         """Types what a keyboard has keys for, character by character; nothing else can come this way."""
-        typed = ""
+        buffer = ""
         for character in text:
             if " " <= character <= "~":
-                typed += character
+                buffer += character
                 continue
-            self._display.type(typed)
-            typed = ""
+            self._display.type(buffer)
+            buffer = ""
             if character in "\n\t":
                 self._press(keys.ENTER if character == "\n" else keys.TAB)
             else:
                 self._log("warn", f"Could not inject char u+{ord(character):04x}")
-        self._display.type(typed)
+        self._display.type(buffer)
 
     def _tell_clipboard(self, key: int) -> None:
         if key:

@@ -211,8 +211,8 @@ def _text(take: Take) -> Message:
 
 def _touch(take: Take) -> Message:
     action, pointer, x, y, wide, high, pressure, button, buttons = struct.unpack(">BqiiHHHII", take(31))
-    pressed = 1.0 if pressure == 0xFFFF else pressure / 0x10000
-    return Touch(action, pointer, (x, y), (wide, high), pressed, button, buttons)
+    force = 1.0 if pressure == 0xFFFF else pressure / 0x10000
+    return Touch(action, pointer, (x, y), (wide, high), force, button, buttons)
 
 
 def _scroll(take: Take, full: int) -> Message:

@@ -105,8 +105,8 @@ def parse(version: str, arguments: Sequence[str]) -> ServerOptions:
         if not equals:
             raise RefusedOptions(f'Invalid key=value pair: "{word}"')
         if key in reads:
-            name, read = reads[key]
-            options[name] = read(key, value)
+            name, reader = reads[key]
+            options[name] = reader(key, value)
         elif key in _LISTS and own >= _LISTS[key]:
             lists |= {key.removeprefix("list_")} if _flag(key, value) else set()
         elif key == "raw_stream":

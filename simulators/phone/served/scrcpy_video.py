@@ -102,10 +102,10 @@ class VideoStream:
             if frame is None:
                 self._stream.gone.wait(max(0.0, began + _LEAST - time.monotonic()))
                 continue
-            taken = time.monotonic_ns() // 1000
+            timestamp = time.monotonic_ns() // 1000
             self._faults.pause(self._stream.gone)
-            self._frame(encoder.encode(frame, taken), wrong)
-            self._stream.gone.wait(max(0.0, taken / 1e6 + self._pace - time.monotonic()))
+            self._frame(encoder.encode(frame, timestamp), wrong)
+            self._stream.gone.wait(max(0.0, timestamp / 1e6 + self._pace - time.monotonic()))
 
     def _frame(self, code: CodedFrame, wrong: str) -> None:
         """Sends a frame, or what goes wrong instead, once a stream."""

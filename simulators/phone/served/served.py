@@ -178,12 +178,12 @@ class PhoneServer:
         self.reset()
         return self.health()
 
-    def _fault(self, asked: Any) -> dict[str, Any]:
+    def _fault(self, request: Any) -> dict[str, Any]:
         if (
-            not isinstance(asked, Mapping)
-            or not set(asked) <= {"name", "value"}
-            or not isinstance(asked.get("name"), str)
+            not isinstance(request, Mapping)
+            or not set(request) <= {"name", "value"}
+            or not isinstance(request.get("name"), str)
         ):
             raise LabError("fault", "is asked for as a name and a value.")
-        self.fault(asked["name"], asked.get("value"))
+        self.fault(request["name"], request.get("value"))
         return self.health()

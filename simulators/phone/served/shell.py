@@ -114,9 +114,9 @@ class _Shell:
         """Each command's output, whole, is the next one's input."""
         here, status = io, 0
         for command in commands[:-1]:
-            written = bytearray()
-            status = self._command(command, replace(here, out=written.extend))
-            here = replace(io, read=_once(bytes(written)))
+            output = bytearray()
+            status = self._command(command, replace(here, out=output.extend))
+            here = replace(io, read=_once(bytes(output)))
         status = self._command(commands[-1], here)
         return status
 
@@ -145,11 +145,11 @@ class _Shell:
             return self._sequence(command.body, io)
         return self._apart(lambda shell: shell._sequence(command.body or [], io))
 
-    def _choose(self, chosen: IfCommand, io: Io) -> int:
-        for test, body in chosen.branches:
+    def _choose(self, command: IfCommand, io: Io) -> int:
+        for test, body in command.branches:
             if self._sequence(test, io) == 0:
                 return self._sequence(body, io)
-        return self._sequence(chosen.otherwise, io) if chosen.otherwise else 0
+        return self._sequence(command.otherwise, io) if command.otherwise else 0
 
     def _loop(self, loop: Loop, io: Io) -> int:
         """Goes round until it is over, or nobody listens any more."""
@@ -188,14 +188,14 @@ class _Shell:
         return WordExpander(self._parameter, self._output, self._services.files, self.within)
 
     def _parameter(self, name: str) -> str | None:
-        known = {"?": str(self.status), "$": "4242", "#": "0", "0": SH, "-": "", "!": "", "PWD": self.within}
-        return known.get(name, self._variables.get(name))
+        special_values = {"?": str(self.status), "$": "4242", "#": "0", "0": SH, "-": "", "!": "", "PWD": self.within}
+        return special_values.get(name, self._variables.get(name))
 
     def _output(self, line: str) -> str:
-        written = bytearray()
-        io = Io(_once(b""), written.extend, lambda data: None, threading.Event())
+        output = bytearray()
+        io = Io(_once(b""), output.extend, lambda data: None, threading.Event())
         self.status = self._apart(lambda shell: shell.line(line, io))
-        return decoded(bytes(written))
+        return decoded(bytes(output))
 
     def _redirected(self, redirects: list[Redirect], io: Io, files: list[tuple[str, bytearray]]) -> Io:
         """The same with its ends elsewhere; what is written to a file is collected in `files`."""
@@ -238,77 +238,79 @@ class _Shell:
 
     def _call(self, command: Simple, io: Io) -> int:
         """Assignments, then a command with its words."""
-        given: dict[str, str] = {}
+        assignments: dict[str, str] = {}
         rest = list(command.words)
         while rest and rest[0] and rest[0][0].kind == "text" and not rest[0][0].quoted:
             match = _ASSIGNMENT.match(rest[0][0].value)
             if not match:
                 break
-            given[match[1]] = self._words().one(rest.pop(0))[match.end() :]
+            assignments[match[1]] = self._words().one(rest.pop(0))[match.end() :]
         words = self._words().all(rest)
         if words:
-            return self._named(words, given, io)
-        self._variables |= given
+            return self._named(words, assignments, io)
+        self._variables |= assignments
         return 0
 
-    def _named(self, words: list[str], given: dict[str, str], io: Io) -> int:
+    def _named(self, words: list[str], assignments: dict[str, str], io: Io) -> int:
         name, args = words[0], words[1:]
         if name in _BUILTINS:
-            return _BUILTINS[name](self, args, given, io)
-        known = COMMANDS.get(_BINARIES.sub("", name))
-        if known is None:
+            return _BUILTINS[name](self, args, assignments, io)
+        program = COMMANDS.get(_BINARIES.sub("", name))
+        if program is None:
             path = folders.normal(name, self.within)
             there = "/" in name and (path in self._services.files or folders.is_folder(self._services.files, path))
             io.err(encoded(f"{SH}: {name}: {_BARRED if there else _MISSING}\n"))
             return 126 if there else 127
-        call = CommandCall(self._services, io, name.rpartition("/")[2], args, {**self._variables, **given}, self.within)
+        call = CommandCall(
+            self._services, io, name.rpartition("/")[2], args, {**self._variables, **assignments}, self.within
+        )
         try:
-            return known(call) & 0xFF
-        except ServiceException as thrown:
-            trace = f"\nException occurred while executing '{args[0] if args else ''}':\n{thrown.kind}: "
-            io.err(encoded(f"{trace}{thrown.message}\n\tat {thrown.at}\n"))
+            return program(call) & 0xFF
+        except ServiceException as exception:
+            trace = f"\nException occurred while executing '{args[0] if args else ''}':\n{exception.kind}: "
+            io.err(encoded(f"{trace}{exception.message}\n\tat {exception.at}\n"))
             return 255
         except LabError as error:
             raise CommandRefused(f"{name}: {error.message}") from error
 
-    def _cd(self, args: list[str], given: dict[str, str], io: Io) -> int:
+    def _cd(self, args: list[str], assignments: dict[str, str], io: Io) -> int:
         path = folders.normal(args[0] if args else "/", self.within)
         if not folders.is_folder(self._services.files, path):
             raise CommandRefused(f"{SH}: cd: {path}: No such file or directory", 2)
         self.within = path
         return 0
 
-    def _exit(self, args: list[str], given: dict[str, str], io: Io) -> int:
+    def _exit(self, args: list[str], assignments: dict[str, str], io: Io) -> int:
         raise _Exit(number(args[0]) or 0 if args else self.status)
 
-    def _break(self, args: list[str], given: dict[str, str], io: Io) -> int:
+    def _break(self, args: list[str], assignments: dict[str, str], io: Io) -> int:
         raise _Break(goes_on=False)
 
-    def _continue(self, args: list[str], given: dict[str, str], io: Io) -> int:
+    def _continue(self, args: list[str], assignments: dict[str, str], io: Io) -> int:
         raise _Break(goes_on=True)
 
-    def _export(self, args: list[str], given: dict[str, str], io: Io) -> int:
+    def _export(self, args: list[str], assignments: dict[str, str], io: Io) -> int:
         for arg in args:
             name, equals, value = arg.partition("=")
             if equals:
                 self._variables[name] = value
         return 0
 
-    def _unset(self, args: list[str], given: dict[str, str], io: Io) -> int:
+    def _unset(self, args: list[str], assignments: dict[str, str], io: Io) -> int:
         for name in args:
             self._variables.pop(name, None)
         return 0
 
-    def _eval(self, args: list[str], given: dict[str, str], io: Io) -> int:
+    def _eval(self, args: list[str], assignments: dict[str, str], io: Io) -> int:
         return self.line(" ".join(args), io)
 
-    def _prefix(self, args: list[str], given: dict[str, str], io: Io) -> int:
+    def _prefix(self, args: list[str], assignments: dict[str, str], io: Io) -> int:
         """`exec`, `nohup`, `env` and `command` before a command: the same as without."""
         while args and (match := _ASSIGNMENT.match(args[0])):
-            given, args = {**given, match[1]: args[0][match.end() :]}, args[1:]
-        return self._named(args, given, io) if args else 0
+            assignments, args = {**assignments, match[1]: args[0][match.end() :]}, args[1:]
+        return self._named(args, assignments, io) if args else 0
 
-    def _sh(self, args: list[str], given: dict[str, str], io: Io) -> int:
+    def _sh(self, args: list[str], assignments: dict[str, str], io: Io) -> int:
         """Another shell: `sh -c LINE`, `sh FILE`, or lines from standard input."""
         if args[:1] == ["-c"] and len(args) > 1:
             line = args[1]
@@ -335,9 +337,9 @@ def _swapped(io: Io) -> Io:
 
 def _once(data: bytes) -> Reader:
     """Reads `data`, then its end."""
-    left = [data]
+    chunks = [data]
 
     def read(timeout: float | None = None) -> bytes:
-        return left.pop() if left else b""
+        return chunks.pop() if chunks else b""
 
     return read

@@ -81,7 +81,7 @@ class Sync:
             return _STAT_2.pack(name, errno.ENOENT, *[0] * 10)
         return _STAT_2.pack(name, 0, 1, 1, mode, 1, 2000, 2000, size, _WHEN, _WHEN, _WHEN)
 
-    def _list(self, folder: str, kind: bytes, done: bytes) -> None:
+    def _list(self, folder: str, kind: bytes, end_packet: bytes) -> None:
         out = []
         for entry in folders.entries(self._files, folder):
             path, name = folders.normal(entry, folder), entry.encode("utf-8", "surrogateescape")
@@ -89,7 +89,7 @@ class Sync:
             old = kind == b"DENT"
             head = _STAT_1.pack(kind, mode, size, _WHEN) if old else self._stat_2(kind, path)
             out += [head, struct.pack("<I", len(name)), name]
-        self._stream.write(b"".join((*out, done)))
+        self._stream.write(b"".join((*out, end_packet)))
 
     def _receive(self, path: str) -> None:
         data = self._files.get(path)
@@ -111,24 +111,24 @@ class Sync:
         name, comma, mode = request.rpartition(",")
         path = folders.normal(name if comma else request)
         why = self._barred(path, mode)
-        taken = bytearray()
+        content = bytearray()
         while (head := self._request())[0] == b"DATA":
             if head[1] > _BLOCK:
                 self._fail("oversize data message")
                 return False
             block = self._exactly(head[1])
-            if not why and not folders.has_room(self._files, path, len(taken) + len(block)):
+            if not why and not folders.has_room(self._files, path, len(content) + len(block)):
                 why = "write failed: No space left on device"
-                taken.clear()
+                content.clear()
             if not why:
-                taken += block
+                content += block
         if head[0] != b"DONE":
             self._fail("invalid data message")
             return False
         if why:
             self._fail(why)
             return False
-        self._files[path] = bytes(taken)
+        self._files[path] = bytes(content)
         self._stream.write(_REQUEST.pack(b"OKAY", 0))
         return True
 

@@ -44,23 +44,23 @@ class WordExpander:
 
     def _fields(self, word: Word, *, split: bool) -> list[Field]:
         fields: list[Field] = []
-        begun = False
+        in_field = False
         for i, part in enumerate(word):
             value = self._value(part.kind, part.value)
             if part.kind == "text" and not i and not part.quoted and re.match(r"~(/|$)", value):
                 value = (self._parameter("HOME") or "/").rstrip("/") + value[1:] or "/"
             if part.kind == "text" or part.quoted or not split:
-                if not begun:
+                if not in_field:
                     fields.append([])
                 fields[-1].append((value, part.quoted))
-                begun = True
+                in_field = True
                 continue
             for j, piece in enumerate(re.split(r"[ \t\n]+", value)):
-                if (j or not begun) and piece:
+                if (j or not in_field) and piece:
                     fields.append([])
                 if piece:
                     fields[-1].append((piece, False))
-                begun = bool(piece)
+                in_field = bool(piece)
         return fields
 
     def _value(self, kind: str, value: str) -> str:
@@ -68,13 +68,13 @@ class WordExpander:
             return value
         if kind == "command":
             return self._output(value).rstrip("\n")
-        chosen = _CHOICE.fullmatch(value)
-        if chosen is None:
+        match = _CHOICE.fullmatch(value)
+        if match is None:
             return self._parameter(value) or ""
-        text = self._parameter(chosen[1]) or ""
-        if chosen[2] == "+":
-            return chosen[3] if text else ""
-        return text or chosen[3]
+        text = self._parameter(match[1]) or ""
+        if match[2] == "+":
+            return match[3] if text else ""
+        return text or match[3]
 
     def _matched(self, field: Field) -> list[str]:
         """The files that a word with an unquoted pattern stands for; itself where there are none."""

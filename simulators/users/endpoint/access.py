@@ -38,8 +38,8 @@ class Access(NamedTuple):
         if "origin" in headers:
             return Refusal(403, "Pages in a browser do not ask here.", "permission_error")
         if self.token:
-            scheme, _, given = headers.get("authorization", "").partition(" ")
-            right = hmac.compare_digest(given.strip().encode(), self.token.encode())
+            scheme, _, token = headers.get("authorization", "").partition(" ")
+            right = hmac.compare_digest(token.strip().encode(), self.token.encode())
             if scheme.casefold() != "bearer" or not right:
                 return Refusal(401, "The API key is not this endpoint's token.", "authentication_error")
         elif host_name(headers.get("host", "")) not in _LOCAL_NAMES:

@@ -88,8 +88,8 @@ class Endpoint:
         except ClientGone:
             return
         except LabError:
-            refused = Refusal(500, "The question could not be kept, and was not asked.", "server_error")
-            await _refuse(send, refused, retry=True)
+            refusal = Refusal(500, "The question could not be kept, and was not asked.", "server_error")
+            await _refuse(send, refusal, retry=True)
 
     def close(self) -> None:
         """Takes no further request in."""
@@ -98,19 +98,19 @@ class Endpoint:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         refusal = self._access.refusal(headers)
-        found = _PATH.fullmatch(scope["path"])
-        rest = found["rest"].rstrip("/") if found else ""
+        match = _PATH.fullmatch(scope["path"])
+        rest = match["rest"].rstrip("/") if match else ""
         if refusal is None and rest == "/models" and scope["method"] in ("GET", "HEAD"):
             await _whole(send, 200, chat_reply.models_body())
             return
         refusal = refusal or _no_such(rest, scope["method"])
-        if refusal is not None or found is None:
+        if refusal is not None or match is None:
             await _refuse(send, refusal or Refusal(404, "There is no such path here."))
             return
-        api, read = _READS[rest]
+        api, reader = _READS[rest]
         try:
             body = await _body(receive, headers)
-            request = read(body, found["session"] or "", _retries(headers))
+            request = reader(body, match["session"] or "", _retries(headers))
         except _Refused as refused:
             await _refuse(send, refused.refusal)
             return
@@ -126,45 +126,45 @@ class Endpoint:
         except RuntimeError:  # the thread is shut down: the server closes
             await _refuse(send, Refusal(503, "The endpoint closes.", "server_error"), retry=True)
             return
-        gone = asyncio.create_task(_until_gone(receive))
+        disconnect = asyncio.create_task(_until_gone(receive))
         self.connected += 1
         waiting.join()
         try:
-            await _send_when_answered(question, _on_loop(waiting.answer), gone, send, self._keep_alive)
-            if not gone.done():
+            await _send_when_answered(question, _on_loop(waiting.answer), disconnect, send, self._keep_alive)
+            if not disconnect.done():
                 waiting.deliver()
         finally:
             self.connected -= 1
             waiting.leave()
-            gone.cancel()
+            disconnect.cancel()
 
 
 # -- waiting -----------------------------------------------------------------------------------------------------
 
 
 async def _send_when_answered(
-    question: Question, answer: asyncio.Future[Answer | None], gone: asyncio.Task[None], send: Send, pause: float
+    question: Question, answer: asyncio.Future[Answer | None], disconnect: asyncio.Task[None], send: Send, pause: float
 ) -> None:
     """Begins a reply, keeps its connection alive, and ends it with the answer; `ClientGone` where nobody listens."""
     id, model, stream = uuid.uuid4().hex, question.request.model or "human", question.request.stream
     await send(_start(200, _STREAM if stream else _JSON))
     await send(_piece(chat_reply.stream_head(question.api, id, model) if stream else chat_reply.KEEP_ALIVE))
-    either: list[asyncio.Future[Any]] = [answer, gone]
+    either: list[asyncio.Future[Any]] = [answer, disconnect]
     while True:
         await asyncio.wait(either, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
         if answer.done():
             break
-        if gone.done():
+        if disconnect.done():
             raise ClientGone
         await send(_piece(chat_reply.KEEP_STREAM if stream else chat_reply.KEEP_ALIVE))
-    given = answer.result()
-    if given is None:
-        closed = "The question was closed, and nobody answers it."
-        error = encode(chat_reply.error_value(closed, "server_error", code="not_answered"))
-        await send(_piece(chat_reply.stream_error(closed) if stream else error, more=False))
+    final_answer = answer.result()
+    if final_answer is None:
+        reason = "The question was closed, and nobody answers it."
+        error = encode(chat_reply.error_value(reason, "server_error", code="not_answered"))
+        await send(_piece(chat_reply.stream_error(reason) if stream else error, more=False))
         return
     make = chat_reply.stream_body if stream else chat_reply.reply_body
-    await send(_piece(make(question.api, id, model, given), more=False))
+    await send(_piece(make(question.api, id, model, final_answer), more=False))
 
 
 def _on_loop(answer: Future[Answer]) -> asyncio.Future[Answer | None]:
@@ -176,8 +176,8 @@ def _on_loop(answer: Future[Answer]) -> asyncio.Future[Answer | None]:
         if not here.done():
             here.set_result(value)
 
-    def come(done: Future[Answer]) -> None:
-        value = None if done.cancelled() or done.exception() is not None else done.result()
+    def come(future: Future[Answer]) -> None:
+        value = None if future.cancelled() or future.exception() is not None else future.result()
         try:
             loop.call_soon_threadsafe(put, value)
         except RuntimeError:
@@ -211,8 +211,8 @@ def _no_such(rest: str, method: str) -> Refusal | None:
 
 async def _body(receive: Receive, headers: dict[str, str]) -> bytes:
     """All of a request's body; `_Refused` where it is too long or too slow, `ClientGone` where it breaks off."""
-    told = headers.get("content-length", "0")
-    if told.isdigit() and int(told) > limits.ENDPOINT_BYTES:
+    content_length = headers.get("content-length", "0")
+    if content_length.isdigit() and int(content_length) > limits.ENDPOINT_BYTES:
         raise _too_long()
     data = bytearray()
     try:
@@ -237,8 +237,8 @@ def _too_long() -> _Refused:
 
 def _retries(headers: dict[str, str]) -> int:
     """How many tries a client says that it made before this one."""
-    told = headers.get("x-stainless-retry-count", "0")
-    return int(told) if told.isascii() and told.isdigit() and len(told) < 4 else 0
+    retry_count = headers.get("x-stainless-retry-count", "0")
+    return int(retry_count) if retry_count.isascii() and retry_count.isdigit() and len(retry_count) < 4 else 0
 
 
 # -- replies -----------------------------------------------------------------------------------------------------

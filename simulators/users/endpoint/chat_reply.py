@@ -51,8 +51,8 @@ def stream_head(api: Api, id: str, model: str) -> bytes:
     """What a stream begins with, before the answer is known."""
     if api == "chat":
         return _event(_chunk(id, model, {"role": "assistant", "content": ""}))
-    begun = _response(id, model, None, "in_progress")
-    return _named("response.created", 0, {"response": begun})
+    response = _response(id, model, None, "in_progress")
+    return _named("response.created", 0, {"response": response})
 
 
 def stream_body(api: Api, id: str, model: str, answer: Answer) -> bytes:
@@ -75,8 +75,8 @@ def error_value(message: str, kind: str, param: str | None = None, code: str | N
 
 def models_body() -> bytes:
     """What `GET /models` tells: whoever answers here is one model."""
-    one = {"id": "human", "object": "model", "created": 0, "owned_by": "hitlab"}
-    return encode({"object": "list", "data": [one]})
+    model = {"id": "human", "object": "model", "created": 0, "owned_by": "hitlab"}
+    return encode({"object": "list", "data": [model]})
 
 
 # -- chat completions --------------------------------------------------------------------------------------------
@@ -164,8 +164,8 @@ def _items(id: str, answer: Answer) -> list[dict[str, Any]]:
             {"id": f"msg_{id}", "type": "message", "role": "assistant", "status": "completed", "content": [text]}
         )
     for at, call in enumerate(answer.calls):
-        told = {"call_id": call.id, "name": call.name, "arguments": call.arguments, "status": "completed"}
-        items.append({"id": f"fc_{id}_{at}", "type": "function_call", **told})
+        call_fields = {"call_id": call.id, "name": call.name, "arguments": call.arguments, "status": "completed"}
+        items.append({"id": f"fc_{id}_{at}", "type": "function_call", **call_fields})
     return items
 
 

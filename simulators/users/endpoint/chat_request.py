@@ -74,7 +74,7 @@ class ChatRequest(NamedTuple):
     @property
     def beginning(self) -> int:
         """Where the dialogue begins: the place of the first message that is not the system's."""
-        return next((at for at, one in enumerate(self.messages) if not one.is_system), len(self.messages))
+        return next((at for at, message in enumerate(self.messages) if not message.is_system), len(self.messages))
 
     @property
     def system_sha(self) -> str:
@@ -84,7 +84,7 @@ class ChatRequest(NamedTuple):
     @property
     def asked_from(self) -> int:
         """Where what is asked now begins: behind the last message that answered something."""
-        answers = [at for at, one in enumerate(self.messages) if one.role == "assistant"]
+        answers = [at for at, message in enumerate(self.messages) if message.role == "assistant"]
         return max(answers[-1] + 1 if answers else 0, self.beginning)
 
     @property
@@ -93,11 +93,11 @@ class ChatRequest(NamedTuple):
 
         Two requests whose messages begin alike have equal ones as far as that goes. Ids of calls are not in them.
         """
-        found, before = [], ""
+        digests, before = [], ""
         for message in self.messages:
             before = hashlib.sha256(encode((before, *_identity(message)))).hexdigest()
-            found.append(before)
-        return found
+            digests.append(before)
+        return digests
 
 
 def _identity(message: ChatMessage) -> tuple[Any, ...]:
@@ -147,9 +147,9 @@ def read_chat(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
     if body.n not in (None, 1):
         raise LabError(BODY, f"field n: {body.n} answers are asked for, and a person gives one")
     _check_count(body.messages, "messages")
-    names = {call.id: call.function.name for one in body.messages for call in one.tool_calls or () if call.id}
+    names = {call.id: call.function.name for message in body.messages for call in message.tool_calls or () if call.id}
     return ChatRequest(
-        tuple(_message(one, f"messages[{at}]", names) for at, one in enumerate(body.messages)),
+        tuple(_message(message, f"messages[{at}]", names) for at, message in enumerate(body.messages)),
         body.model,
         session,
         _tools(tool.function for tool in body.tools or ()),
@@ -217,11 +217,11 @@ def _text(value: Any, place: str) -> str:
 def _picture(value: Any, place: str) -> Blob | str:
     """The bytes of a `data:` picture; for one that stands elsewhere, which nobody fetches, words that say so."""
     url = _text(value.get("url") if isinstance(value, dict) else value, place)
-    head, comma, packed = url.partition(",")
+    head, comma, encoded = url.partition(",")
     if not head.startswith("data:"):
         return f"(a picture at {url[:200]}: not fetched)"
     try:
-        data = base64.b64decode(packed.strip(), validate=True)
+        data = base64.b64decode(encoded.strip(), validate=True)
     except (binascii.Error, ValueError) as error:
         raise LabError(BODY, f"field {place}: is no base64") from error
     if not comma or not data or len(data) > limits.PICTURE_BYTES:

@@ -23,18 +23,18 @@ class KnownTask(NamedTuple):
     persona: Persona | None = None
 
 
-def task_of(known: Sequence[KnownTask], session: str, system: str) -> KnownTask | None:
+def task_of(tasks: Sequence[KnownTask], session: str, system: str) -> KnownTask | None:
     """The task that a session or a system prompt names; None where it is none of them, or several alike.
 
     The session's name counts first, then the goal, then the persona's name.
     """
     prompt = _folded(system)
     ways = (
-        [one for one in known if session and one.task.id == session],
-        [one for one in known if _in(one.task.instruction, prompt)],
-        [one for one in known if one.persona is not None and _in(one.persona.name, prompt)],
+        [candidate for candidate in tasks if session and candidate.task.id == session],
+        [candidate for candidate in tasks if _in(candidate.task.instruction, prompt)],
+        [candidate for candidate in tasks if candidate.persona is not None and _in(candidate.persona.name, prompt)],
     )
-    return next((found[0] for found in ways if len(found) == 1), None)
+    return next((candidates[0] for candidates in ways if len(candidates) == 1), None)
 
 
 def _folded(text: str) -> str:
@@ -46,12 +46,12 @@ def _in(text: str, prompt: str) -> bool:
     return len(folded) >= _LEAST and folded in prompt
 
 
-def unknown_task(kind: RequestKind, system: str, asked: str) -> Task:
+def unknown_task(kind: RequestKind, system: str, question: str) -> Task:
     """A task for what nobody described: named by its system prompt's hash, which is its policy, the person's brief.
 
     The prompt holds what its user knows, so that it is no instruction: that is told to agents and raters.
     """
-    name = hashlib.sha256((system or asked).encode(errors="backslashreplace")).hexdigest()[:8]
+    name = hashlib.sha256((system or question).encode(errors="backslashreplace")).hexdigest()[:8]
     goal = _GOAL.search(system)
     if kind == "judge":
         return Task(f"judge-{name}", "general", instruction="A judge's request at the endpoint.", policy=system)

@@ -31,28 +31,28 @@ class JudgeRules(NamedTuple):
     patterns: tuple[Pattern, ...]
 
     def holds(self, system: str) -> bool:
-        return any(one.matches(system) for one in self.patterns)
+        return any(rule.matches(system) for rule in self.patterns)
 
 
 def judge_rules(more: list[str] | None = None) -> JudgeRules:
     """The table with further expressions; a `LabError` names the one that cannot be used."""
-    found = []
+    patterns = []
     for expression in (*_JUDGES, *(more or ())):
         try:
-            found.append(pattern(expression, any_case=True))
+            patterns.append(pattern(expression, any_case=True))
         except UnsafePattern as refused:
             raise LabError("--judge-rule", f"{expression[:80]!r} {refused}.", code=2) from refused
-    return JudgeRules(tuple(found))
+    return JudgeRules(tuple(patterns))
 
 
 def kind_of(request: ChatRequest, rules: JudgeRules) -> RequestKind:
     """What a request asks for."""
     if rules.holds(request.system):
         return "judge"
-    asked = request.messages[request.asked_from :]
-    if asked and all(one.role in ("tool", "function") for one in asked):
+    new_messages = request.messages[request.asked_from :]
+    if new_messages and all(message.role in ("tool", "function") for message in new_messages):
         return "tool"
-    demanding = [one.text for one in request.messages if one.role != "assistant"]
+    demanding = [message.text for message in request.messages if message.role != "assistant"]
     return "consent" if any(_CONSENT.search(text) for text in demanding) else "user"
 
 

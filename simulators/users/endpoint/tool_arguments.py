@@ -50,7 +50,7 @@ def fields_of(tool: Tool) -> list[ToolField]:
     """The arguments of a function, those that are required first."""
     properties = tool.parameters.get("properties")
     required = tool.parameters.get("required")
-    needed = {one for one in required if isinstance(one, str)} if isinstance(required, list) else set[str]()
+    needed = {word for word in required if isinstance(word, str)} if isinstance(required, list) else set[str]()
     if not isinstance(properties, dict):
         return []
     fields = [_field(str(name), schema, str(name) in needed, tool) for name, schema in properties.items()]
@@ -73,13 +73,19 @@ def _resolved(schema: Any, tool: Tool) -> dict[str, Any]:
         reference, either = schema.get("$ref"), schema.get("anyOf")
         if isinstance(reference, str):
             place, _, name = reference.removeprefix("#/").rpartition("/")
-            defined = tool.parameters.get(place)
-            schema = {**(defined.get(name) or {}), **_without(schema, "$ref")} if isinstance(defined, dict) else {}
+            definitions = tool.parameters.get(place)
+            schema = (
+                {**(definitions.get(name) or {}), **_without(schema, "$ref")} if isinstance(definitions, dict) else {}
+            )
         elif isinstance(either, list):
-            kept = [one for one in either if isinstance(one, dict) and one.get("type") != "null"]
-            if len(kept) != 1:
+            alternatives = [
+                alternative
+                for alternative in either
+                if isinstance(alternative, dict) and alternative.get("type") != "null"
+            ]
+            if len(alternatives) != 1:
                 return _without(schema, "type")
-            schema = {**kept[0], **_without(schema, "anyOf")}
+            schema = {**alternatives[0], **_without(schema, "anyOf")}
         else:
             return schema
     return {}
@@ -93,18 +99,18 @@ def _options(schema: Mapping[str, Any]) -> tuple[str, ...]:
     values = schema.get("enum") if "enum" in schema else [schema["const"]] if "const" in schema else None
     if not isinstance(values, list) or not 0 < len(values) <= 100:
         return ()
-    return tuple(_shown(one) for one in values if one is not None)
+    return tuple(_shown(value) for value in values if value is not None)
 
 
 def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def arguments_of(tool: Tool, typed: Mapping[str, str]) -> str:
+def arguments_of(tool: Tool, texts: Mapping[str, str]) -> str:
     """The JSON of what was typed into a form; empty fields that may be left out are. A `LabError` names the field."""
     values: dict[str, Any] = {}
     for field in fields_of(tool):
-        text = typed.get(field.name, "")
+        text = texts.get(field.name, "")
         if not text.strip():
             if field.required and not (field.kind == "text" and text):
                 raise _wrong(tool, field, "is required")
@@ -121,7 +127,7 @@ def _value(tool: Tool, field: ToolField, text: str) -> Any:
             raise _wrong(tool, field, f"{none_of(text.strip(), field.options)}")
         schema = _resolved(tool.parameters["properties"][field.name], tool)
         values = schema["enum"] if "enum" in schema else [schema["const"]]
-        return next(one for one in values if _shown(one) == text.strip())
+        return next(option for option in values if _shown(option) == text.strip())
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

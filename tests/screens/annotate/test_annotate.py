@@ -257,7 +257,7 @@ async def test_enter_goes_on_with_the_study_that_was_left_before_the_shelf_is_re
         monkeypatch.setattr(DealtStudies, "_read", lambda studies, left: None)
         await press(pilot, "escape", "enter")
         await until(pilot, lambda: ready(app))
-        wanted = room(app)._wanted
+        wanted = room(app).course.study
         assert wanted is not None
         assert wanted.id == second
 

@@ -42,15 +42,15 @@ def _stacks(call: CommandCall) -> int:
     front, (wide, high) = call.display.activity, call.display.size
     own = front.partition("/")[0]
     others = [APPS[app] for app in _running(call) if APPS[app].package != own]
-    shown = [(own, front, True), *((app.package, component(app), False) for app in dict.fromkeys(others))]
-    for package, name, seen in shown:
+    tasks = [(own, front, True), *((app.package, component(app), False) for app in dict.fromkeys(others))]
+    for package, name, visible in tasks:
         task, whole = pid(package) % 100, name.replace("/.", f"/{package}.")
         box = f"bounds=[0,0][{wide},{high}]"
         call.say(
             f"RootTask id={task} {box} displayId=0 userId=0\n  configuration={{1.0 ?mcc?mnc [en_US] ldltr 420dpi}}"
         )
-        top = f" topActivity=ComponentInfo{{{whole}}}" if seen else ""
-        call.say(f"  taskId={task}: {whole} {box} userId=0 visible={str(seen).lower()}{top}\n")
+        top = f" topActivity=ComponentInfo{{{whole}}}" if visible else ""
+        call.say(f"  taskId={task}: {whole} {box} userId=0 visible={str(visible).lower()}{top}\n")
     return 0
 
 

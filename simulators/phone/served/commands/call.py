@@ -95,12 +95,12 @@ class CommandCall:
         until = time.monotonic() + min(seconds, _MOST_SECONDS)
         if not self.io.terminal:
             self.io.gone.wait(until - time.monotonic())
-        while self.io.terminal and not self.io.gone.is_set() and (left := until - time.monotonic()) > 0:
+        while self.io.terminal and not self.io.gone.is_set() and (seconds_left := until - time.monotonic()) > 0:
             try:
-                typed = self.io.read(min(left, _LOOK))
+                keystrokes = self.io.read(min(seconds_left, _LOOK))
             except TimeoutError:
                 continue
-            if not typed or b"\x03" in typed:
+            if not keystrokes or b"\x03" in keystrokes:
                 raise CommandRefused("^C", 130)
 
     def path(self, name: str) -> str:

@@ -154,9 +154,9 @@ def _front(call: CommandCall) -> str:
 
 def _display(call: CommandCall, args: list[str]) -> None:
     wide, high = call.display.size
-    turned, state = call.display.rotation, "ON" if call.display.awake else "OFF"
+    rotation, state = call.display.rotation, "ON" if call.display.awake else "OFF"
     call.say("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n  mSafeMode=false")
-    ports = [_viewport("INTERNAL", 0, PHYSICAL_DISPLAY, turned, (wide, high), call.display.lit)]
+    ports = [_viewport("INTERNAL", 0, PHYSICAL_DISPLAY, rotation, (wide, high), call.display.lit)]
     if call.display.second:
         ports.insert(0, _viewport("EXTERNAL", 2, MONITOR, 0, (1920, 1080), call.display.awake))
     if call.display.folded:
@@ -171,30 +171,30 @@ def _display(call: CommandCall, args: list[str]) -> None:
     )
     call.say(
         f'    mOverrideDisplayInfo=DisplayInfo{{"Built-in Screen", displayId 0, real {wide} x {high}, '
-        f"rotation {turned}, state {state}, density {DENSITY} (402.0 x 402.0) dpi}}"
+        f"rotation {rotation}, state {state}, density {DENSITY} (402.0 x 402.0) dpi}}"
     )
     call.say(f"\nDisplay States: size=1\n  Display Id=0\n  Display State={state}")
 
 
 def _input(call: CommandCall, args: list[str]) -> None:
     """The touchscreen as the input reader has it: how it is turned, and the frames that touches are counted in."""
-    (wide, high), turned, lit = call.display.size, call.display.rotation, int(call.display.lit)
+    (wide, high), rotation, lit = call.display.size, call.display.rotation, int(call.display.lit)
     port = (
-        f"displayId=0, uniqueId=local:{PHYSICAL_DISPLAY}, port=0, orientation={turned}, logicalFrame=[0, 0, {wide}, "
+        f"displayId=0, uniqueId=local:{PHYSICAL_DISPLAY}, port=0, orientation={rotation}, logicalFrame=[0, 0, {wide}, "
         f"{high}], physicalFrame=[0, 0, {wide}, {high}], deviceSize=[{wide}, {high}], isActive=[{lit}]"
     )
     call.say("INPUT MANAGER (dumpsys input)\n\nInput Reader State (Nums of device: 1):\n  Device 2: lantern_touch")
     call.say("    Sources: KEYBOARD | TOUCHSCREEN\n    Touch Input Mapper (mode - DIRECT):")
     call.say(f"      Viewport INTERNAL: {port}\n      SurfaceWidth: {wide}px\n      SurfaceHeight: {high}px")
-    call.say(f"      SurfaceOrientation: {turned}\nInput Dispatcher State:\n  FocusedWindows:")
+    call.say(f"      SurfaceOrientation: {rotation}\nInput Dispatcher State:\n  FocusedWindows:")
     call.say(f"    displayId=0, name='{_focus(call)[7:-1]}'")
 
 
-def _viewport(kind: str, number: int, panel: int, turned: int, size: Point, lit: bool) -> str:
+def _viewport(kind: str, number: int, panel: int, rotation: int, size: Point, lit: bool) -> str:
     frame = f"Rect(0, 0 - {size[0]}, {size[1]})"
     return (
         f"DisplayViewport{{type={kind}, valid=true, isActive={_true(lit)}, displayId={number}, "
-        f"uniqueId='local:{panel}', physicalPort=0, orientation={turned}, logicalFrame={frame}, "
+        f"uniqueId='local:{panel}', physicalPort=0, orientation={rotation}, logicalFrame={frame}, "
         f"physicalFrame={frame}, deviceWidth={size[0]}, deviceHeight={size[1]}}}"
     )
 

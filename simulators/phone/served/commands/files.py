@@ -68,13 +68,13 @@ def ls(call: CommandCall) -> int:
     return _each(call, names or [call.within], show)
 
 
-def _entry(call: CommandCall, folder: str, name: str, flags: str, shown: str) -> str:
+def _entry(call: CommandCall, folder: str, name: str, flags: str, label: str) -> str:
     if "l" not in flags:
-        return shown
+        return label
     path = folders.normal(name, folder)
     data = call.services.files.get(path)
     kind = "drwxrwx--x 2" if data is None else "-rw-rw---- 1"
-    return f"{kind} shell shell {4096 if data is None else len(data):8} {_WHEN} {shown}"
+    return f"{kind} shell shell {4096 if data is None else len(data):8} {_WHEN} {label}"
 
 
 def rm(call: CommandCall) -> int:
@@ -179,8 +179,8 @@ def digest(call: CommandCall) -> int:
     flags, names = _split(call)
 
     def one(name: str) -> None:
-        made = hashlib.new(_HASHES[call.name], _read(call, name), usedforsecurity=False).hexdigest()
-        call.say(made if "b" in flags else f"{made}  {name}")
+        hex_digest = hashlib.new(_HASHES[call.name], _read(call, name), usedforsecurity=False).hexdigest()
+        call.say(hex_digest if "b" in flags else f"{hex_digest}  {name}")
 
     return _each(call, names or ["-"], one)
 
@@ -194,8 +194,8 @@ def base64_(call: CommandCall) -> int:
         except ValueError as error:
             raise CommandRefused("base64: bad input") from error
     else:
-        made = base64.b64encode(data).decode()
-        call.say(made if "w" in flags else "\n".join(made[i : i + 76] for i in range(0, len(made), 76)))
+        text = base64.b64encode(data).decode()
+        call.say(text if "w" in flags else "\n".join(text[i : i + 76] for i in range(0, len(text), 76)))
     return 0
 
 

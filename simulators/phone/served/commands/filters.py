@@ -58,13 +58,13 @@ def grep(call: CommandCall) -> int:
         if not names:
             raise CommandRefused("grep: no REGEX", 2)
         patterns = names.pop(0).split("\n")
-    known = [_pattern(call, pattern, flags) for pattern in patterns]
+    matchers = [_pattern(call, pattern, flags) for pattern in patterns]
     lines: list[str] = []
     for place, line in enumerate(_lines(call, names), 1):
-        hits = [hit for one in known for hit in one.all(line)]
+        hits = [hit for matcher in matchers for hit in matcher.all(line)]
         if bool(hits) != ("v" in flags) and len(lines) < most:
-            shown = hits if "o" in flags else [line]
-            lines += [f"{place}:{one}" if "n" in flags else one for one in shown]
+            outputs = hits if "o" in flags else [line]
+            lines += [f"{place}:{text}" if "n" in flags else text for text in outputs]
     if "c" in flags:
         call.say(str(len(lines)))
     elif "q" not in flags:
@@ -149,20 +149,20 @@ def _set(text: str) -> str:
 
 
 def cut(call: CommandCall) -> int:
-    given = re.findall(r"(?:^|\0)-([dfc])\0?([^\0]*)", "\0".join(call.args))
-    options: dict[str, str] = dict(given)
+    option_pairs = re.findall(r"(?:^|\0)-([dfc])\0?([^\0]*)", "\0".join(call.args))
+    options: dict[str, str] = dict(option_pairs)
     if "f" not in options and "c" not in options:
         raise CommandRefused("cut: needs -f or -c")
     lines = []
     for line in _split(call.stdin()):
         mark = options.get("d", "\t")
         parts = line.split(mark) if "f" in options else list(line)
-        chosen: list[str] = []
+        selection: list[str] = []
         for span in (options.get("f") or options.get("c") or "").split(","):
             low, dash, high = span.partition("-")
             begin = max(0, (number(low) or 1) - 1)
-            chosen += parts[begin : number(high) or (len(parts) if dash else begin + 1)]
-        lines.append((mark if "f" in options else "").join(chosen))
+            selection += parts[begin : number(high) or (len(parts) if dash else begin + 1)]
+        lines.append((mark if "f" in options else "").join(selection))
     _put(call, lines)
     return 0
 
@@ -170,16 +170,16 @@ def cut(call: CommandCall) -> int:
 def sed(call: CommandCall) -> int:
     """Only `s/PATTERN/TEXT/[g]`, and `-n Np`."""
     args = [arg for arg in call.args if arg not in ("-e", "-E", "-r")]
-    line = re.fullmatch(r"([0-9]{1,18})p", args[1]) if args[:1] == ["-n"] and len(args) > 1 else None
-    if line:
-        _put(call, _lines(call, args[2:])[int(line[1]) - 1 : int(line[1])])
+    printed_line = re.fullmatch(r"([0-9]{1,18})p", args[1]) if args[:1] == ["-n"] and len(args) > 1 else None
+    if printed_line:
+        _put(call, _lines(call, args[2:])[int(printed_line[1]) - 1 : int(printed_line[1])])
         return 0
     match = re.fullmatch(r"s(\W)(.*?)(?<!\\)\1(.*?)(?<!\\)\1(g?)", args[0] if args else "")
     if not match:
         raise CommandRefused("sed: this phone's sed only substitutes")
-    wanted = _pattern(call, match[2], "E" if set(call.args) & {"-E", "-r"} else "")
+    expression = _pattern(call, match[2], "E" if set(call.args) & {"-E", "-r"} else "")
     text = re.sub(r"(?<!\\)&", r"\\g<0>", match[3])
-    _put(call, [wanted.replaced(one, text, 0 if match[4] else 1) for one in _lines(call, args[1:])])
+    _put(call, [expression.replaced(line, text, 0 if match[4] else 1) for line in _lines(call, args[1:])])
     return 0
 
 

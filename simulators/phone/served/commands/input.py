@@ -50,11 +50,11 @@ def input_(call: CommandCall) -> int:
             "com.android.server.input.InputManagerService.injectInputEventToTarget(InputManagerService.java:876)",
         )
     kind, *rest = args
-    known = _KINDS.get(kind)
-    if known is None:
+    handler = _KINDS.get(kind)
+    if handler is None:
         call.say(f"Unknown command: {kind}")
         return 0
-    known(call, rest)
+    handler(call, rest)
     return 0
 
 

@@ -36,11 +36,11 @@ def by_component(name: str) -> App | None:
 
 def packages(services: Services) -> dict[str, bool]:
     """Every package, and whether it is the system's own."""
-    known = {"android": True, system.PACKAGE: True, "com.android.shell": True, keyboard.PACKAGE: True}
-    known |= {app.package: app.id in _SYSTEM for app in APPS.values()}
+    system_flags = {"android": True, system.PACKAGE: True, "com.android.shell": True, keyboard.PACKAGE: True}
+    system_flags |= {app.package: app.id in _SYSTEM for app in APPS.values()}
     if ADB_KEYBOARD in keyboards(services):
-        known[ADB_KEYBOARD.partition("/")[0]] = False
-    return known
+        system_flags[ADB_KEYBOARD.partition("/")[0]] = False
+    return system_flags
 
 
 def keyboards(services: Services) -> list[str]:

@@ -19,10 +19,10 @@ _MAIN, _HOME, _ICON = "android.intent.action.MAIN", "android.intent.category.HOM
 
 def pm(call: CommandCall) -> int:
     kind, *args = call.args or ["help"]
-    known = _KINDS.get(kind)
-    if known is None:
+    handler = _KINDS.get(kind)
+    if handler is None:
         raise CommandRefused(f"Unknown command: {kind}", 255)
-    return known(call, args)
+    return handler(call, args)
 
 
 def _list(call: CommandCall, args: list[str]) -> int:
@@ -52,11 +52,11 @@ def _path(call: CommandCall, args: list[str]) -> int:
 
 def _options(args: list[str]) -> tuple[dict[str, str], list[str]]:
     """What an intent's options say, and its last words: a package, a component, an address."""
-    options, rest, left = {}, [], list(args)
-    while left:
-        arg = left.pop(0)
+    options, rest, remaining = {}, [], list(args)
+    while remaining:
+        arg = remaining.pop(0)
         if arg in _WORTH:
-            options[arg] = left.pop(0) if left else ""
+            options[arg] = remaining.pop(0) if remaining else ""
         elif not arg.startswith("-"):
             rest.append(arg)
         else:
@@ -136,11 +136,11 @@ def _clear(call: CommandCall, args: list[str]) -> int:
     app = by_package(args[-1]) if args else None
     if app is None:
         raise CommandRefused("Failed")
-    kept = Phone().snapshot()["apps"].get(app.id)
+    fresh_state = Phone().snapshot()["apps"].get(app.id)
 
-    def clears(state: State, shown: list[Window]) -> bool:
-        if kept is not None:
-            state["apps"][app.id] = kept
+    def clears(state: State, screen_windows: list[Window]) -> bool:
+        if fresh_state is not None:
+            state["apps"][app.id] = fresh_state
         return True
 
     call.display.stop(app.id)

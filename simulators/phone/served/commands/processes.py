@@ -16,8 +16,8 @@ def app_process(call: CommandCall) -> int:
     words = [arg for arg in call.args if not arg.startswith("-")]
     jar = call.environment.get("CLASSPATH", "")
     if len(words) < 2 or words[1] != _SERVER:
-        named = words[1] if len(words) > 1 else ""
-        call.complain(f"Error: could not find class '{named}'")
+        class_name = words[1] if len(words) > 1 else ""
+        call.complain(f"Error: could not find class '{class_name}'")
         raise CommandRefused("Aborted", 134)
     from simulators.phone.served import scrcpy
 
@@ -29,7 +29,9 @@ def cmd(call: CommandCall) -> int:
         raise CommandRefused("cmd: No service specified; use -l to list all running services", 20)
     name, *args = call.args
     if name in ("-l", "-w"):
-        call.say("Currently running services:\n" + "\n".join(f"  {known}" for known in sorted(_COMMANDED)))
+        call.say(
+            "Currently running services:\n" + "\n".join(f"  {service_name}" for service_name in sorted(_COMMANDED))
+        )
         return 0
     if name == "clipboard":
         call.say("No shell command implementation.")
@@ -63,8 +65,8 @@ def _connectivity(call: CommandCall) -> int:
 
 def service(call: CommandCall) -> int:
     if call.args[:1] == ["check"] and len(call.args) > 1:
-        known = call.args[1] in _COMMANDED or call.args[1] == "clipboard"
-        call.say(f"Service {call.args[1]}: {'found' if known else 'not found'}")
+        exists = call.args[1] in _COMMANDED or call.args[1] == "clipboard"
+        call.say(f"Service {call.args[1]}: {'found' if exists else 'not found'}")
         return 0
     raise CommandRefused("service: this phone answers no transactions", 255)
 
@@ -82,9 +84,9 @@ def getevent(call: CommandCall) -> int:
     if "p" in flags or "i" in flags:
         for number, (code, name, most) in enumerate(_AXES):
             head = "    ABS (0003): " if not number else " " * 16
-            shown = f"{name:20}" if "l" in flags else f"{code:04x} "
+            label = f"{name:20}" if "l" in flags else f"{code:04x} "
             call.say(
-                f"{'  events:' + chr(10) if not number else ''}{head}{shown} : value 0, min 0, max {most}, fuzz 0, "
+                f"{'  events:' + chr(10) if not number else ''}{head}{label} : value 0, min 0, max {most}, fuzz 0, "
                 "flat 0, resolution 0"
             )
         call.say("  input props:\n    INPUT_PROP_DIRECT" if "l" in flags else "  input props:\n    0001")

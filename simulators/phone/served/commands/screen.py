@@ -118,22 +118,24 @@ def uiautomator(call: CommandCall) -> int:
 
 def _hierarchy(tree: UiTree, compressed: bool) -> str:
     if compressed:
-        tree = UiTree(tuple(kept for root in tree.roots for kept in _compressed(root)), tree.rotation)
-    return _BEYOND.sub(lambda found: f"&#{ord(found[0])};", tree.to_xml().partition("?>")[2])
+        tree = UiTree(tuple(node for root in tree.roots for node in _compressed(root)), tree.rotation)
+    return _BEYOND.sub(lambda match: f"&#{ord(match[0])};", tree.to_xml().partition("?>")[2])
 
 
 def _compressed(node: Node) -> list[Node]:
     """A node without those below it that say nothing and do nothing."""
-    below = tuple(kept for child in node.children for kept in _compressed(child))
+    below = tuple(descendant for child in node.children for descendant in _compressed(child))
     worth = node.label or node.clickable or node.scrollable or node.checkable or node.long_clickable or node.focusable
     return [msgspec.structs.replace(node, children=below)] if worth else list(below)
 
 
-def _windows(shown: list[tuple[Window, UiTree]], rotation: int, compressed: bool, preview: str = "") -> str:
+def _windows(window_trees: list[tuple[Window, UiTree]], rotation: int, compressed: bool, preview: str = "") -> str:
     """All windows of the display, the uppermost first."""
     parts = [_HEAD, '<displays><display id="0">']
-    focused = max((i for i, (window, _) in enumerate(shown) if window.owner not in ("system", "keyboard")), default=0)
-    for index, (layer, (window, tree)) in enumerate(reversed(list(enumerate(shown)))):
+    focused = max(
+        (i for i, (window, _) in enumerate(window_trees) if window.owner not in ("system", "keyboard")), default=0
+    )
+    for index, (layer, (window, tree)) in enumerate(reversed(list(enumerate(window_trees)))):
         kind = {"system": "TYPE_SYSTEM", "keyboard": "TYPE_INPUT_METHOD"}.get(window.owner, "TYPE_APPLICATION")
         bounds = tree.roots[0].bounds if tree.roots else window.root.bounds
         active = str(layer == focused).lower()
@@ -168,8 +170,8 @@ def wm(call: CommandCall) -> int:
                 call.say(f"Override size: {size[0]}x{size[1]}")
         case ["size", "reset"]:
             call.display.override = None
-        case ["size", wanted]:
-            call.display.override = _size(wanted)
+        case ["size", dimensions]:
+            call.display.override = _size(dimensions)
         case ["density"]:
             call.say(f"Physical density: {DENSITY}")
         case ["density", "reset"]:
@@ -184,10 +186,10 @@ def wm(call: CommandCall) -> int:
     return 0
 
 
-def _size(wanted: str) -> Point:
-    match = re.fullmatch(r"(\d{3,4})x(\d{3,4})", wanted)
+def _size(dimensions: str) -> Point:
+    match = re.fullmatch(r"(\d{3,4})x(\d{3,4})", dimensions)
     if match is None or not min(int(match[1]), int(match[2])) >= 200:
-        raise CommandRefused(f"Error: bad size {wanted}", 255)
+        raise CommandRefused(f"Error: bad size {dimensions}", 255)
     return int(match[1]), int(match[2])
 
 
@@ -203,9 +205,9 @@ def _rotation(call: CommandCall, words: list[str]) -> None:
         call.display.rotation = 0
     elif words[0] == "lock" and words[1:] in ([], ["0"], ["1"], ["2"], ["3"]):
         settings["system", "accelerometer_rotation"] = "0"
-        turned = int(words[1]) if len(words) > 1 else call.display.rotation
-        settings["system", "user_rotation"] = str(turned)
-        call.display.rotation = turned
+        rotation = int(words[1]) if len(words) > 1 else call.display.rotation
+        settings["system", "user_rotation"] = str(rotation)
+        call.display.rotation = rotation
     else:
         raise CommandRefused(f"Error: argument needs to be either -d, free or lock, not {words[0]}", 255)
 

@@ -86,17 +86,17 @@ def put(call: CommandCall, space: str, key: str, word: str) -> None:
     call.services.settings[space, key] = word
     if space == "system" and key in ("user_rotation", "accelerometer_rotation"):
         fixed = value(call, "system", "accelerometer_rotation") == "0"
-        turned = value(call, "system", "user_rotation") or "0"
-        call.display.rotation = int(turned) if fixed and turned in ("0", "1", "2", "3") else 0
+        rotation = value(call, "system", "user_rotation") or "0"
+        call.display.rotation = int(rotation) if fixed and rotation in ("0", "1", "2", "3") else 0
 
 
 def switch(call: CommandCall, name: str, on: bool) -> None:
     """Puts one of the phone's own switches where it is wanted."""
 
-    def turns(state: State, shown: list[Window]) -> bool:
+    def turns(state: State, screen_windows: list[Window]) -> bool:
         if bool(state["apps"]["settings"][name]) == on:
             return False
-        touch.act(state, "system", ("setting", name), shown)
+        touch.act(state, "system", ("setting", name), screen_windows)
         return True
 
     call.display.phone.change(turns)
@@ -105,7 +105,7 @@ def switch(call: CommandCall, name: str, on: bool) -> None:
 def _set_brightness(call: CommandCall, level: int) -> None:
     """255 is the phone's own 10."""
 
-    def sets(state: State, shown: list[Window]) -> bool:
+    def sets(state: State, screen_windows: list[Window]) -> bool:
         state["apps"]["settings"]["brightness"] = round(min(255, max(0, level)) * 10 / 255)
         return True
 
@@ -113,19 +113,19 @@ def _set_brightness(call: CommandCall, level: int) -> None:
 
 
 def ime(call: CommandCall) -> int:
-    known = keyboards(call.services)
+    keyboard_names = keyboards(call.services)
     match call.args:
         case ["list", *flags]:
-            for name in known:
+            for name in keyboard_names:
                 package = name.partition("/")[0]
                 call.say(name if "-s" in flags else f"{name}:\n  mId={name} mSettingsActivityName=null\n  {package}")
-        case ["enable", name] if name in EXTRA_KEYBOARDS and name not in known:
-            call.services.settings["secure", "enabled_input_methods"] = ":".join([*known, name])
+        case ["enable", name] if name in EXTRA_KEYBOARDS and name not in keyboard_names:
+            call.services.settings["secure", "enabled_input_methods"] = ":".join([*keyboard_names, name])
             call.say(f"Input method {name}: now enabled for user #0")
         case ["set" | "enable" | "disable" as kind, name]:
-            if name not in known:
-                done = {"set": "selected", "enable": "enabled", "disable": "disabled"}[kind]
-                raise CommandRefused(f"Unknown input method {name} cannot be {done} for user #0", 255)
+            if name not in keyboard_names:
+                participle = {"set": "selected", "enable": "enabled", "disable": "disabled"}[kind]
+                raise CommandRefused(f"Unknown input method {name} cannot be {participle} for user #0", 255)
             if kind == "set":
                 call.services.settings["secure", "default_input_method"] = name
                 call.say(f"Input method {name} selected for user #0")
@@ -162,9 +162,9 @@ def content(call: CommandCall) -> int:
         call.complain(f"Error while accessing provider:{uri.removeprefix('content://').partition('/')[0]}")
         raise CommandRefused(f"java.lang.IllegalStateException: Could not find provider: {uri}")
     where = args[args.index("--where") + 1] if "--where" in args[:-1] else ""
-    wanted = where.partition("=")[2].strip("'\"")
-    known = _keys(call, space)
-    for row, key in enumerate(k for k in known if not wanted or k == wanted):
+    name_filter = where.partition("=")[2].strip("'\"")
+    keys = _keys(call, space)
+    for row, key in enumerate(k for k in keys if not name_filter or k == name_filter):
         call.say(f"Row: {row} _id={row + 1}, name={key}, value={value(call, space, key)}, package=android")
     return 0
 

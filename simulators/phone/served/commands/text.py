@@ -36,15 +36,15 @@ def escaped(text: str) -> str:
 
 
 def echo(call: CommandCall) -> int:
-    end, known, args = "\n", True, list(call.args)
+    end, escapes, args = "\n", True, list(call.args)
     while args and re.fullmatch(r"-[neE]+", args[0]):
         flags = args.pop(0)
         end = "" if "n" in flags else end
-        known = flags.rfind("E") <= flags.rfind("e") if "E" in flags or "e" in flags else known
+        escapes = flags.rfind("E") <= flags.rfind("e") if "E" in flags or "e" in flags else escapes
     text = " ".join(args)
-    if known:
-        text, cut, _ = text.partition("\\c")
-        text, end = escaped(text), "" if cut else end
+    if escapes:
+        text, stop_mark, _ = text.partition("\\c")
+        text, end = escaped(text), "" if stop_mark else end
     call.io.out(encoded(text + end))
     return 0
 
@@ -64,9 +64,9 @@ def printf(call: CommandCall) -> int:
         return f"%{match[1].replace('0', '')}s" % text if match[1] else text
 
     while True:
-        left = len(values)
+        count_before = len(values)
         call.io.out(encoded(_FORMAT.sub(one, form)))
-        if not values or len(values) == left:
+        if not values or len(values) == count_before:
             return 0
 
 
@@ -76,8 +76,8 @@ def test(call: CommandCall) -> int:
         if args[-1:] != ["]"]:
             raise CommandRefused("/system/bin/sh: [: missing ]", 2)
         args.pop()
-    turned = args[:1] == ["!"]
-    return int(_holds(call, args[turned:]) == turned)
+    negated = args[:1] == ["!"]
+    return int(_holds(call, args[negated:]) == negated)
 
 
 def _holds(call: CommandCall, args: list[str]) -> bool:
@@ -139,12 +139,12 @@ def identity(call: CommandCall) -> int:
 
 
 def getprop(call: CommandCall) -> int:
-    known = call.services.properties
+    properties = call.services.properties
     if not call.args:
-        for name in sorted(known):
-            call.say(f"[{name}]: [{known[name]}]")
+        for name in sorted(properties):
+            call.say(f"[{name}]: [{properties[name]}]")
         return 0
-    call.say(known.get(call.args[0], call.args[1] if len(call.args) > 1 else ""))
+    call.say(properties.get(call.args[0], call.args[1] if len(call.args) > 1 else ""))
     return 0
 
 

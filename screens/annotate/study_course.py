@@ -1,0 +1,164 @@
+"""A rater's course through a study: what comes now, what is learned of a unit, and which unit may be taken back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from textual.content import Content
+from textual.screen import Screen
+
+from lab.core.settings import Settings
+from lab.core.study import Assignment, Study
+from lab.core.task import Actor
+from lab.studies.judges_beside import judges_beside
+from lab.studies.practice import PracticeItem
+from lab.studies.rating_session import HandedIn, RatingSession, why_closed
+from screens.annotate.attendance import Attendance
+from screens.annotate.introduction import RoomIntroduction
+from screens.annotate.introduction_words import translated
+from screens.annotate.results import practice_result, unit_result
+from screens.annotate.room_lines import View
+from screens.key_names import with_keys
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+_HELD = "The pilot is over, and fewer answers were right than this study asks for. "
+_RELEASE = "Nothing more is asked until its designer releases you; {annotate.back} leads to the studies."
+
+
+class CoursePage(NamedTuple):
+    """Something to read in place of a sheet."""
+
+    view: View
+    title: str
+    content: Content
+
+
+def sentence_page(words: str) -> CoursePage:
+    """One sentence in place of a unit."""
+    return CoursePage("over", "Study", Content(words))
+
+
+class StudyCourse:
+    """The study that is open in `owner`: its introduction, what is to be settled, its units, and their end."""
+
+    def __init__(
+        self,
+        owner: Screen[Any],
+        store: Store,
+        settings: Settings,
+        attendance: Attendance,
+        introduction: RoomIntroduction,
+    ) -> None:
+        self._owner = owner
+        self._store = store
+        self._person = Actor("human", settings.person)
+        self._locale = settings.locale if settings.locale != "en" else ""
+        self._attendance = attendance
+        self._introduction = introduction
+        self.study: Study | None = None
+        """The study that is open, also where nothing of it is left."""
+        self.last: Assignment | None = None
+        """The unit handed in last, which may still be taken back."""
+
+    @property
+    def _session(self) -> RatingSession:
+        session = self._attendance.session
+        assert session is not None
+        return session
+
+    # -- sitting down and leaving ----------------------------------------------------------------------------
+
+    def choose(self, study: Study | None) -> None:
+        """Takes up another study, or none; nothing of the one before is taken back any more."""
+        self.study, self.last = study, None
+
+    def begin(self) -> str:
+        """Begins a session at the study; why this person cannot rate in it now, empty where they can."""
+        assert self.study is not None
+        session = RatingSession(self._store, self.study, self._person, locale=self._locale)
+        if reason := why_closed(self._store, self.study, self._person.id):
+            return reason
+        self._attendance.begin(session)
+        self._introduction.begin(session)
+        return ""
+
+    def leave(self) -> None:
+        """Ends the session, if any; the study is still the one that is open."""
+        if self._attendance.session is not None:
+            self._attendance.end()
+        self._introduction.end()
+
+    # -- going through it ------------------------------------------------------------------------------------
+
+    def next_part(self) -> CoursePage | PracticeItem | None:
+        """What comes now: something to read, or the practice item; None once the session has opened a unit.
+
+        The introduction comes first, then what is to be settled, then the units that are not handed in.
+        """
+        session = self._session
+        if self._introduction.part is not None:
+            return self._introduce()
+        if self._attendance.unsettled:
+            session.open(self._attendance.unsettled.pop(0))
+            return None
+        following = session.next_assignment()
+        if following is None:
+            return sentence_page(self._over())
+        if following.stage != "pilot" and self._store.studies.is_held(session.study, session.person.id):
+            return sentence_page(_HELD + with_keys(self._owner, _RELEASE))
+        session.open(following)
+        return None
+
+    def _introduce(self) -> CoursePage | PracticeItem:
+        """The part of the introduction that comes now."""
+        item = self._introduction.practise() if self._introduction.part == "practice" else None
+        return item or CoursePage("read", *self._introduction.page())
+
+    def _over(self) -> str:
+        """That all units are handed in."""
+        count = self._attendance.progress.done
+        back = " {annotate.reopen} takes the last one back." if self.takes_back else ""
+        words = f"All {count} are handed in. Thank you.{back} {{annotate.back}} leads back to the studies."
+        return with_keys(self._owner, words)
+
+    def hand_in(self, handed: HandedIn) -> CoursePage | None:
+        """Counts a unit as handed in, or ends the practice; what there is to read of it, None for nothing."""
+        session = self._session
+        assert session.sheet is not None
+        if session.practice is not None:
+            learned = practice_result(session, handed, self._introduction.result_page(handed))
+            return CoursePage("told", translated(session.locale, "practice"), learned)
+        self._attendance.pace.end_unit()
+        self._attendance.handed_in(1)
+        judges = judges_beside(session)
+        final = session.study.protocol.forward or handed.compared or judges
+        self.last = None if final else session.assignment
+        derived = session.derived(in_words=True)
+        if not handed.compared and not derived and not judges:
+            return None
+        return CoursePage("told", *unit_result(session, handed, derived, judges))
+
+    # -- taking back -----------------------------------------------------------------------------------------
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether the unit that was handed in last may be taken back."""
+        last, study = self.last, self.study  # where all are handed in, nobody sits, and the study is still open
+        return last is not None and study is not None and (last.study, last.version) == (study.id, study.version)
+
+    def open_last(self) -> bool:
+        """Opens the unit in the session that was handed in last; False where there is none to be taken back."""
+        session, last = self._attendance.session, self.last
+        if session is None or last is None:
+            return False
+        self.last = None
+        if session.assignment != last:
+            session.open(last)
+        return True
+
+    def take_back(self) -> None:
+        """Takes the open unit back; a `LabError` where that cannot be."""
+        self._session.reopen()
+        self._attendance.handed_in(-1)

@@ -1,0 +1,63 @@
+"""The lines above and below the room Answer: who answers where and who waits, and what an answer can be."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock, seconds_passed, span
+from lab.core.trace import Trace
+from lab.runs.conversation_run import Turn
+from lab.runs.descriptions import one_line
+from screens.answer.inbox import Inbox
+from screens.answer.tool_form import ToolForm
+from screens.answer.words import counted, translated
+from screens.key_names import with_keys
+from screens.lab import lab_of
+from screens.widgets.status_line import StatusLine
+
+
+class RoomLines:
+    """Both lines, painted from the room's parts as they are."""
+
+    def __init__(self, person: str, locale: str, clock: Clock, inbox: Inbox, tools: ToolForm) -> None:
+        self.above, self.below = StatusLine("answer-title"), StatusLine("answer-next")
+        self._person, self._locale, self._clock = person, locale, clock
+        self._inbox, self._tools = inbox, tools
+
+    def paint_above(self, run: str, trace: Trace | None) -> None:
+        """Who answers where, how many others wait, and what the open conversation is."""
+        place = lab_of(self._inbox).endpoint
+        if place is None:
+            served = self._say("serves nothing", person=self._person)
+        else:
+            served = self._say("serves", person=self._person, base=place.base)
+        others = self._inbox.waiting(run)
+        parts = []
+        if others:
+            wait = span(seconds_passed(others[0].asked_at, self._clock.now()))
+            parts.append(counted(self._locale, "other waits", "others wait", len(others), wait=wait))
+        parts += [served, *(place.notes[:1] if place is not None else ())]
+        if trace is not None and run:
+            parts.append(one_line(trace.agent.shown, 60))
+        self.above.say(Content("   ".join(plain(part, lines=False) for part in parts)))
+
+    def paint_below(self, turn: Turn | None) -> None:
+        """What the question that waits can be answered with besides words."""
+        self.below.say(Content(self._offers(turn)))
+
+    def _offers(self, turn: Turn | None) -> str:
+        if turn is None:
+            return with_keys(self._inbox, self._say("longest")) if self._inbox.longest() is not None else ""
+        parts = []
+        if turn.facts.tools:
+            parts.append(counted(self._locale, "function", "functions", len(turn.facts.tools)))
+            calls = 0 if self._tools.display else self._tools.calls
+            parts += [counted(self._locale, "filled in", "filled in each", calls)] if calls else []
+        if turn.facts.ended_by and turn.facts.kind not in ("judge", "consent"):
+            parts.append(self._say("end", tokens=self._say("then").join(turn.facts.ended_by[:4])))
+        return plain(with_keys(self._inbox, " · ".join(parts)), lines=False)
+
+    def _say(self, key: str, **values: object) -> str:
+        """A sentence in this person's language."""
+        return translated(self._locale, key, **values)
