@@ -38,14 +38,17 @@ def test_who_went_along_and_who_only_reads_the_history_propose_the_same() -> Non
     task, steps = task_named("usual_lunch"), fitting("usual_lunch").steps
     assert len(steps) > 5
     other, brief = playing(task), brief_of(task, None)
-    for number in [*range(len(steps)), 3, 2, 2, 5]:
+
+    def shown(number: int) -> Screen:
         before = steps[number].before
         assert before.tree is not None
-        screen = Screen(b"", (1080, 2400), before.tree, before.activity, before.at)
+        return Screen(b"", (1080, 2400), before.tree, before.activity, before.at)
+
+    for number in [*range(len(steps)), 3, 2, 2, 5]:
         for agent in (playing(task), other):
-            assert agent.propose(brief, screen, steps[:number]) == steps[number].proposed
+            assert agent.propose(brief, shown(number), steps[:number]) == steps[number].proposed
     elsewhere = [*steps[:2], steps[4]]  # another's history is another plan, also after this one
-    assert other.propose(brief, screen, elsewhere) == playing(task).propose(brief, screen, elsewhere)
+    assert other.propose(brief, shown(5), elsewhere) == playing(task).propose(brief, shown(5), elsewhere)
 
 
 def test_in_another_world_it_goes_wrong_too() -> None:
