@@ -57,10 +57,19 @@ class World(NamedTuple):
 
     def state(self, state: dict[str, Any]) -> dict[str, Any]:
         """A phone's whole state, with the task's overlay laid before."""
+        if self._as_written:
+            return state
         varied_state: dict[str, Any] = self._value(state, money=False)
         return varied_state
 
+    @property
+    def _as_written(self) -> bool:
+        """Whether nothing is called or costs otherwise."""
+        return not self.names and self.factor == 1.0
+
     def _struct(self, value: T, kind: type[T]) -> T:
+        if self._as_written:
+            return value
         plain = msgspec.to_builtins(value)
         varied = self._value(plain, money=False)
         if kind is not Persona:

@@ -139,10 +139,12 @@ def _ends(sample: DoubleSample, best: float, most: float) -> tuple[float, float]
     between two neighbours of the one before."""
     edges = np.array([0.0, 1.0])
     inside, outside = np.full(2, best), edges.copy()
-    open = drop(sample, np.array([_TINY, 1 - _TINY])) <= most
-    for _ in range(_ZOOMS):
+    open = np.zeros(2, np.bool_)
+    for zoom in range(_ZOOMS):
         grid = inside[:, None] + (outside - inside)[:, None] * np.linspace(0, 1, _GRID)
         beyond = drop(sample, grid.ravel()).reshape(grid.shape) > most
+        if not zoom:  # the first grid goes to 0 and 1 themselves
+            open = ~beyond[:, -1]
         beyond[:, 0], beyond[:, -1] = False, True
         first = beyond.argmax(axis=1)
         inside, outside = grid[(0, 1), first - 1], grid[(0, 1), first]
@@ -175,15 +177,16 @@ def _best_judge(sample: DoubleSample, rates: Floats) -> tuple[Floats, Floats]:
     so one halving of p finds them.
     """
     low, high = np.zeros(len(rates)), np.ones(len(rates))
-    true, false = low, low
+    of = np.stack((rates, 1 - rates))
+    yes, no = (np.array(each, np.float64)[:, None] for each in (sample[:2], sample[2:4]))
+    shares = np.zeros_like(of)
     for _ in range(_HALVINGS):
         share = (low + high) / 2
         slope = sample.yes / share - sample.no / (1 - share)
-        true = _best_share(rates * slope, sample.yes_yes, sample.no_yes)
-        false = _best_share((1 - rates) * slope, sample.yes_no, sample.no_no)
-        more = rates * true + (1 - rates) * false > share
+        shares = _best_share(of * slope, yes, no)
+        more = of[0] * shares[0] + of[1] * shares[1] > share
         low, high = np.where(more, share, low), np.where(more, high, share)
-    share = (low + high) / 2
+    share, (true, false) = (low + high) / 2, shares
     if not sample.yes_yes + sample.no_yes:  # people never said yes: only the share binds it
         true = np.clip((share - (1 - rates) * false) / rates, 0, 1)
     if not sample.yes_no + sample.no_no:
@@ -191,11 +194,15 @@ def _best_judge(sample: DoubleSample, rates: Floats) -> tuple[Floats, Floats]:
     return true, false
 
 
-def _best_share(slope: Floats, yes: int, no: int) -> Floats:
-    """The s at which yes / s - no / (1 - s) + slope is 0, or the end that it leans to; without cancellation."""
+def _best_share(slope: Floats, yes: Floats, no: Floats) -> Floats:
+    """The s at which yes / s - no / (1 - s) + slope is 0, or the end that it leans to; without cancellation.
+
+    `slope` is (2 x rates), `yes` and `no` are (2 x 1): both rates of the judge at once.
+    """
     below = yes + no - slope
-    root = np.sqrt((slope + yes - no) ** 2 + 4.0 * yes * no)
+    root = np.sqrt((slope + (yes - no)) ** 2 + 4.0 * yes * no)
     positive = below >= 0
-    small = 2 * yes / np.where(positive & (below + root > 0), below + root, 1.0)
-    large = (root - below) / np.where(positive, 1.0, 2 * slope)
-    return np.clip(np.where(positive, small, large), 0.0, 1.0)
+    both = below + root
+    above = np.where(positive, 2 * yes, root - below)
+    under = np.where(positive, np.where(both > 0, both, 1.0), 2 * slope)
+    return np.minimum(np.maximum(above / under, 0.0), 1.0)

@@ -77,16 +77,42 @@ class PlaybookAgent:
 
     def __init__(self, moves: Sequence[Do], name: str = "") -> None:
         self._lines = lay_flat(moves)
+        self._kept: _Kept | None = None
         self.actor = Actor("script", f"{NAME}:{name}" if name else NAME, "playbook agent")
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
-        """The next act on this screen."""
+        """The next act on this screen.
+
+        All of it follows from the history; a plan that has seen the same steps and screens before is gone on with.
+        """
         trees = [*(step.before.tree or _NOTHING for step in history), screen.tree]
-        plan = _Play(self._lines, trees[0]).plan()
-        proposed = next(plan)
-        for step, tree in zip(history, trees[1:], strict=True):
+        kept, self._kept = self._kept, None
+        if kept is not None and kept.leads_to(history, trees):
+            plan, proposed, seen = kept.plan, kept.proposed, len(kept.steps)
+        else:
+            plan, seen = _Play(self._lines, trees[0]).plan(), 0
+            proposed = next(plan)
+        for step, tree in zip(history[seen:], trees[seen + 1 :], strict=True):
             proposed = plan.send(ProposalOutcome(tree, step.reply, step.action))
+        self._kept = _Kept(plan, proposed, list(history), trees)
         return proposed
+
+
+class _Kept(NamedTuple):
+    """A plan under way, what it proposed last, and the steps and screens that it has seen."""
+
+    plan: Generator[Proposed, ProposalOutcome, None]
+    proposed: Proposed
+    steps: list[Step]
+    trees: list[UiTree]
+
+    def leads_to(self, history: Sequence[Step], trees: Sequence[UiTree]) -> bool:
+        """Whether these very steps and screens are the first of those."""
+        return (
+            len(self.steps) <= len(history)
+            and all(one is other for one, other in zip(self.steps, history, strict=False))
+            and all(one is other for one, other in zip(self.trees, trees, strict=False))
+        )
 
 
 def lay_flat(moves: Sequence[Do]) -> list[FlatMove]:

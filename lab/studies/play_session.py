@@ -69,6 +69,8 @@ class Participation:
         self.locale = locale or study.locale
         """The language in which this person reads."""
         self._others: list[Persona] | None = None
+        self._asked: tuple[Persona, int, list[QuizItem]] | None = None
+        """The persona, the round and the questions that were drawn last."""
         self._session: Session | None = None
         """The run that was made here last; as long as it is not over, nobody interrupted it."""
 
@@ -189,7 +191,7 @@ class Participation:
         last = max((int(row["round"]) for row in rows), default=1)
         if rows and rows[-1].get("passed") is False:
             last, missed_share = last + 1, float(rows[-1]["share"])
-        items = quiz(persona, self.others(), self.study.quiz, self.study.seed, last)
+        items = self._drawn(persona, last)
         mine = [row for row in rows if row["round"] == last]
         waiting = list(items)
         for row in mine:
@@ -198,6 +200,13 @@ class Participation:
                 item = waiting.pop(place)
                 waiting += [] if row["right"] else [item]
         return QuizState(last, tuple(waiting), len(items), begun=bool(mine), passed=not items, missed=missed_share)
+
+    def _drawn(self, persona: Persona, round: int) -> list[QuizItem]:
+        """The questions of a round; to draw them takes longer than all else that is done for an answer."""
+        if self._asked is None or self._asked[:2] != (persona, round):
+            items = quiz(persona, self.others(), self.study.quiz, self.study.seed, round)
+            self._asked = persona, round, items
+        return self._asked[2]
 
     def answer_quiz(self, persona: Persona, choice: int) -> bool:
         """Keeps the answer to the question that is asked now; whether it was right. The last one tells the result."""

@@ -78,7 +78,8 @@ def _fill(state: State, path: str, shape: State, place: str) -> None:
                 )
             _same_kind(shape[key], entry[key], f"{where}.{key}")
         for key, value in shape.items():
-            entry.setdefault(key, copy(value))
+            if key not in entry:
+                entry[key] = copy(value)
 
 
 def _merge(below: State, above: Mapping[str, Any], place: str, depth: int) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from lab.core.playbook import chosen
+from lab.core.seams import Screen
+from lab.runs.spec import brief_of
 from simulators import library, task_variation
-from tests.simulators.playing import fitting, task_named
+from tests.simulators.playing import fitting, playing, task_named
 
 TASKS = sorted(library.tasks())
 WRONG = [(name, one.name) for name in TASKS for one in task_named(name).playbooks]
@@ -30,6 +32,23 @@ def test_what_goes_wrong_is_seen_by_the_checks(name: str, playbook: str) -> None
         assert played.ended.status == "budget", played.told()
     else:
         assert played.steps[-1].proposed.action.status == "complete", played.told()
+
+
+def test_who_went_along_and_who_only_reads_the_history_propose_the_same() -> None:
+    task, steps = task_named("usual_lunch"), fitting("usual_lunch").steps
+    assert len(steps) > 5
+    other, brief = playing(task), brief_of(task, None)
+
+    def shown(number: int) -> Screen:
+        before = steps[number].before
+        assert before.tree is not None
+        return Screen(b"", (1080, 2400), before.tree, before.activity, before.at)
+
+    for number in [*range(len(steps)), 3, 2, 2, 5]:
+        for agent in (playing(task), other):
+            assert agent.propose(brief, shown(number), steps[:number]) == steps[number].proposed
+    elsewhere = [*steps[:2], steps[4]]  # another's history is another plan, also after this one
+    assert other.propose(brief, shown(5), elsewhere) == playing(task).propose(brief, shown(5), elsewhere)
 
 
 def test_in_another_world_it_goes_wrong_too() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ def environment() -> Iterator[AndroidWorld]:
         environment.close()
 
 
+@functools.cache
 def spec_of(name: str, seed: int = 0) -> Spec:
     with task_source(ENV, seed) as source:
         return Spec(source.task(name), user="script", environment=ENV, seed=seed)
