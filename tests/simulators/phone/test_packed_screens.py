@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
+from PIL.Image import Image
 
 from lab.core.step import Action
 from simulators.phone import draw, phone
+from simulators.phone.boxes import Window
 from simulators.phone.packed_screens import PackedScreens
 from simulators.phone.phone import Phone
 
@@ -15,7 +19,11 @@ def test_what_was_used_longest_ago_goes_first() -> None:
     screens = PackedScreens(300)
 
     def png(number: int) -> bytes:
-        return screens.png({"number": number}, lambda: (packed.append(number), bytes([number]) * 100)[1])
+        def pack() -> bytes:
+            packed.append(number)
+            return bytes([number]) * 100
+
+        return screens.png({"number": number}, pack)
 
     for number in (1, 2, 3, 1, 4, 1, 2):
         assert png(number) == bytes([number]) * 100
@@ -33,7 +41,12 @@ def test_a_second_phone_in_the_same_state_is_not_drawn_and_one_in_another_is(mon
     monkeypatch.setattr(phone, "_PACKED", PackedScreens())
     drawn: list[int] = []
     picture = draw.picture
-    monkeypatch.setattr(draw, "picture", lambda *args: (drawn.append(1), picture(*args))[1])
+
+    def counted(windows: list[Window], artists: Mapping[str, draw.Artist]) -> Image:
+        drawn.append(1)
+        return picture(windows, artists)
+
+    monkeypatch.setattr(draw, "picture", counted)
     one, other = Phone(), Phone()
     home = one.observe().png
     assert other.observe().png == home
