@@ -46,15 +46,23 @@ class LocalWorkers:
 
 @contextmanager
 def local_workers(count: int, threads: int = 1, env: Mapping[str, str] | None = None) -> Iterator[LocalWorkers]:
-    """A cluster for the length of a test."""
+    """A cluster for the length of a test; its workers are forked from a process in which all is loaded already."""
+    import dask
     from distributed import LocalCluster
+    from distributed.utils import get_mp_context
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with LocalCluster(  # type: ignore[no-untyped-call]
-        n_workers=count, threads_per_worker=threads, processes=True, dashboard_address=":0", host="127.0.0.1",
-        silence_logs=logging.CRITICAL, env=dict(env or {}),
-    ) as cluster:  # fmt: skip
-        yield LocalWorkers(cluster)
+    quiet = {
+        name.removeprefix("DASK_").lower().replace("__", "."): dask.config.interpret_value(value)
+        for name, value in QUIET.items()
+    }
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"} | quiet):
+        get_mp_context().set_forkserver_preload(["distributed", "tests.warm_judge"])  # type: ignore[no-untyped-call]
+        with LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=count, threads_per_worker=threads, processes=True, dashboard_address=":0", host="127.0.0.1",
+            silence_logs=logging.CRITICAL, env=dict(env or {}),
+        ) as cluster:  # fmt: skip
+            yield LocalWorkers(cluster)
 
 
 class RemoteWorkers:

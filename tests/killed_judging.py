@@ -12,7 +12,6 @@ import re
 import signal
 import threading
 from collections import Counter
-from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from typing import NamedTuple
 from lab.core.study import Given, Study
 from store.store import Store
 from tests.endpoint import ModelServer, Reply, Request, serving
+from tests.forked import forked
 from tests.judges import sheet_brain
 from tests.lab.studies.test_judging import MODEL, RUN_UNIT, says
 from tests.screens.annotate.host import AGENT, lunch
@@ -104,11 +104,7 @@ def judge(db: str, base: str) -> None:
 
 
 def _started(db: Path, server: ModelServer) -> ForkServerProcess:
-    forking = get_context("forkserver")
-    forking.set_forkserver_preload(["tests.warm_judge"])
-    process = forking.Process(target=judge, args=(str(db), server.base))
-    process.start()
-    return process
+    return forked(judge, str(db), server.base)
 
 
 def _killed_at_random(process: ForkServerProcess, server: ModelServer, dice: random.Random) -> bool:

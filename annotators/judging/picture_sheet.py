@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lab.core.run_records import Blob
@@ -18,11 +19,18 @@ _LONGEST = 1024
 """Most pixels of a screen's longer side."""
 _ROW = 6
 """Screens in one row."""
+_KEPT = 64
+"""Sheets that are held: the runs of a judge, and each round of its batches, tell the same ones again."""
 _INK, _GROUND = (255, 255, 255), (32, 34, 40)
 
 
 def picture_sheet(screens: Sequence[tuple[str, Blob]]) -> Blob | None:
     """Screens with their titles in rows of six, as JPEG; None where there is none that can be read."""
+    return _sheet(tuple(screens))
+
+
+@lru_cache(maxsize=_KEPT)
+def _sheet(screens: tuple[tuple[str, Blob], ...]) -> Blob | None:
     from PIL import Image as pictures
     from PIL import ImageDraw, ImageFont
 

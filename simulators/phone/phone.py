@@ -17,6 +17,7 @@ from simulators.phone.app import State, copy
 from simulators.phone.boxes import Window
 from simulators.phone.installed import APPS, first_state
 from simulators.phone.overlay import check, merge
+from simulators.phone.packed_screens import PackedScreens
 from simulators.phone.stage import activity, artists, windows
 from simulators.phone.theme import HEIGHT, WIDTH
 from simulators.phone.tree import tree
@@ -28,6 +29,7 @@ _LOOK = 0.25
 """Seconds between two looks at `stop` while nothing changes."""
 _ALIVE = 1.0
 """Seconds after which a picture that did not change is given again, as one of now."""
+_PACKED = PackedScreens()
 
 
 class Phone:
@@ -181,7 +183,7 @@ class DrawnScreen:
     def png(self) -> bytes:
         with self._drawing:
             if self._png is None:
-                self._png = png_of(self.rgb, (WIDTH, HEIGHT))
+                self._png = _PACKED.png(self.state, lambda: png_of(self.rgb, (WIDTH, HEIGHT)))
             return self._png
 
     @property

@@ -31,6 +31,8 @@ from store.store import Store
 PAGE = Path(__file__).parents[3] / "docs" / "guides" / "agreement.md"
 FROM, TO = "## Tutorial", "`e3.md` has"
 """Between what the tutorial stands there; it is what is run here."""
+_ROWS: dict[tuple[Path, str, int], dict[tuple[str, str], str]] = {}
+"""What the script said, by folder, rater and run: it says the same each time."""
 REPORT = ("report", "pspa-e3", "--with", "causes")
 
 
@@ -53,18 +55,22 @@ class Lab(NamedTuple):
 
     def rows(self, rater: str, run: int = 1) -> dict[tuple[str, str], str]:
         """What the tutorial's script says for a rater, by run and item; calibration left out."""
+        known = _ROWS.get((self.folder, rater, run))
+        if known is not None:
+            return known
         slips = {"R1": ".04", "R2": ".05", "R3": ".08", "judge": ".07"}[rater]
         plan = (self.folder / "e3.json").read_bytes()
         counts = {unit["id"] for unit in json.loads(plan)["units"] if unit["stage"] == "main"}
         pretend = [sys.executable, "pretend.py", rater, slips, str(run)]
         done = subprocess.run(pretend, cwd=self.folder, input=plan, capture_output=True, check=True)
         told = [json.loads(line) for line in done.stdout.splitlines()]
-        return {
+        found = {
             (row["unit"], item): answer["value"]
             for row in told
             if row["field"] == "state" and row["unit"] in counts
             for item, answer in row["values"].items()
         }
+        return _ROWS.setdefault((self.folder, rater, run), found)
 
 
 def tutorial() -> list[str]:
@@ -80,7 +86,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     if "PYTEST_XDIST_WORKER" in os.environ:
         root = root.parent
     folder = root / "e3"
-    keep = {name: value for name, value in os.environ.items() if not name.startswith(("HITLAB_", "XDG_"))}
+    others = ("HITLAB_", "XDG_", "PYTHONHASHSEED")
+    keep = {name: value for name, value in os.environ.items() if not name.startswith(others)}
     path = f"{Path(sys.executable).parent}{os.pathsep}{keep.get('PATH', '')}"
     made = Lab(folder, {**keep, "HOME": str(root / "e3-home"), "PATH": path, "HITLAB_DB": "study.db"})
     with (root / "e3.lock").open("w") as lock:
@@ -230,8 +237,10 @@ def test_every_number_has_its_n_and_an_interval_or_the_reason_why_not(report: Re
 
 
 def test_a_report_is_the_same_bytes_twice_and_of_a_copy(lab: Lab) -> None:
+    """The text is made twice by the tutorial, in processes of different hashes: its last `cmp` compares them."""
     text = (lab.folder / "e3.md").read_bytes()
-    assert lab.hitlab(*REPORT, "--md", PYTHONHASHSEED="1") == text
+    last = tutorial()[-1].splitlines()[-1]
+    assert last == "hitlab report pspa-e3 --with causes --md --db copy.db | cmp - e3.md"
     page = (lab.folder / "e3.html").read_bytes()
     assert lab.hitlab(*REPORT, "--html", "--db", "copy.db", PYTHONHASHSEED="2") == page
     assert str(lab.folder).encode() not in text + page

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from annotators.judging import picture_sheet
 from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.core.label import Label
@@ -92,12 +93,14 @@ def test_a_line_of_a_batch_is_what_is_sent_alone(store: Store, study: Study) -> 
 def test_a_method_of_stages_goes_in_rounds_and_describes_each_step_once(store: Store) -> None:
     study = study_of(store)
     brain = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
+    picture_sheet._sheet.cache_clear()
     with batching(brain) as server:
         done = judged(store, study, server, runs=3)
         assert (done.progress.done, done.progress.found) == (3, 0)
         # three triages, six descriptions one after the other, three semantic questions
         assert len(server.asked) == 3 + 6 + 3
         assert len(server.batches) == 8
+    assert picture_sheet._sheet.cache_info().misses == 6, "a sheet of pictures is drawn once for all rounds and runs"
 
 
 def test_a_stage_of_another_model_goes_in_batches_of_its_own(store: Store) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from lab.studies.study_data import gathered
 from store.store import Store
 from tests.bounded import HANGING
 from tests.endpoint import Cut, ModelServer, Pieces, Refused, Reply, Request, Said, events, in_turn, serving
+from tests.forked import forked
 from tests.judges import asked_of, begun, sheet_brain
 from tests.screens.annotate.host import AGENT, FACT, OTHER, lunch
 from tests.screens.runs import WHOLE
@@ -210,13 +210,6 @@ def _interrupted(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-_JUDGING = """
-import sys
-from tests.lab.studies.test_judging import resumed
-resumed(sys.argv[1], sys.argv[2])
-"""
-
-
 def resumed(db: str, base: str) -> None:
     """Judges in a process of its own."""
     with Store.open(Path(db)) as store:
@@ -230,23 +223,22 @@ def resumed(db: str, base: str) -> None:
 def test_a_kill_at_any_moment_pays_for_no_kept_answer_again(store: Store) -> None:
     study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(4)], RUN_UNIT)
     sheets = 12
-    killed: list[subprocess.Popen[bytes]] = []
+    killed: list[ForkServerProcess] = []
     good = sheet_brain(says)
 
     def brain(request: Request) -> Reply:
         if len(killed) == 1 and request.number == 5:
-            killed[0].send_signal(signal.SIGKILL)
+            killed[0].kill()
         return good(request)
 
     with serving(brain) as server:
-        command = [sys.executable, "-c", _JUDGING, str(store.database.path), server.base]
-        killed.append(subprocess.Popen(command, cwd=Path(__file__).parents[3]))
+        killed.append(forked(resumed, str(store.database.path), server.base))
         assert _end_of(killed[0], server, 6) == -signal.SIGKILL
         killed.append(killed[0])
         paid = [act for act in store.labels.acts(study, MODEL, judged=True) if act.act == "judged"]
         before = len(server.requests)
         assert 0 < len(paid) < before
-        again = subprocess.Popen(command, cwd=Path(__file__).parents[3])
+        again = forked(resumed, str(store.database.path), server.base)
         assert _end_of(again, server, before + sheets - len(paid)) == 0
         assert len(server.requests) - before == sheets - len(paid)
     handed = [act for act in store.labels.acts(study, MODEL) if act.act == "commit"]
@@ -255,12 +247,13 @@ def test_a_kill_at_any_moment_pays_for_no_kept_answer_again(store: Store) -> Non
     assert len(places) == len(set(places)) == sheets * 5
 
 
-def _end_of(process: subprocess.Popen[bytes], server: ModelServer, requests: int) -> int:
+def _end_of(process: ForkServerProcess, server: ModelServer, requests: int) -> int | None:
     """How a process ended that asks so many questions, however long a busy machine takes for its first."""
     with server.came:
-        while len(server.requests) < requests and process.poll() is None:
+        while len(server.requests) < requests and process.is_alive():
             server.came.wait(0.2)
-    return process.wait(HANGING)
+    process.join(HANGING)
+    return process.exitcode
 
 
 def test_a_budget_is_not_overspent(store: Store) -> None:
