@@ -74,12 +74,13 @@ def exactly(line: socket.socket, count: int, deadline: Deadline, who: str, *, se
 
 def rest(line: socket.socket, most: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:
     """All until the line ends; `Trouble` where it is more than `most` bytes, or does not end in time."""
-    got = bytearray()
+    parts, count = [], 0
     while chunk := some(line, _CHUNK, deadline, who, sent=sent):
-        got += chunk
-        if len(got) > most:
+        parts.append(chunk)
+        count += len(chunk)
+        if count > most:
             raise Trouble(who, f"answered more than {most:,} bytes.", sent=sent)
-    return bytes(got)
+    return b"".join(parts)
 
 
 def some(line: socket.socket, count: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:
