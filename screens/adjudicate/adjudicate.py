@@ -323,8 +323,7 @@ class AdjudicateScreen(Screen[None]):
     def mode(self, shown: Literal["queue", "case"]) -> None:
         """The queue, or an item, is seen."""
         self.shown = shown
-        self.set_class(shown == "queue", "-queue")
-        self.set_class(shown == "case", "-case")
+        self.update_classes({"-queue": shown == "queue", "-case": shown == "case"})
         self.refresh_bindings()
 
     def renew(self) -> None:

@@ -191,8 +191,7 @@ class DesignView(Screen[None]):
         if session is None:
             return
         column = self.query_one("#design")
-        column.set_class(self.form.is_open, "-busy")
-        column.set_class(self.texts.is_open, "-choosing")
+        column.update_classes({"-busy": self.form.is_open, "-choosing": self.texts.is_open})
         shown = self.texts.current if self.texts.is_open else about(session.design, self.outline.key)
         self._show("#about", shown)
         self.footage.cover(session.design.evidence.get(self.outline.key, ()))
