@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -31,6 +30,7 @@ from screens.key_names import with_keys
 from screens.lab import Failed, lab_of, tried
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from store.store import Store
 
 
-class AdjudicateScreen(Screen[None]):
+class AdjudicateScreen(RoomScreen[None]):
     """The room of who settles: the queue, or one item of it."""
 
     BINDING_GROUP_TITLE = "Adjudicate"

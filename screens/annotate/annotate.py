@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
-from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.screen_clock import Clock
@@ -34,6 +33,7 @@ from screens.key_names import with_keys
 from screens.lab import lab_of, tried
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.text_page import TextPage
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _TICK = 10.0
 """Seconds after which the line above tells the time anew."""
 
 
-class AnnotateScreen(Screen[None]):
+class AnnotateScreen(RoomScreen[None]):
     """The room of a rater: the studies, or one unit beside its sheet, or what is learned after handing it in."""
 
     BINDING_GROUP_TITLE = "Annotate"

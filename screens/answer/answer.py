@@ -14,7 +14,6 @@ from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import TextArea
 
 from lab.core.errors import LabError
@@ -44,6 +43,7 @@ from screens.mirror.mirror import Mirror
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
 from simulators.users.endpoint.place import EndpointPlace
@@ -90,7 +90,7 @@ class ConversationColumn(GivingColumn):
     )
 
 
-class AnswerScreen(Screen[None]):
+class AnswerScreen(RoomScreen[None]):
     """The conversations that were dealt to the person of this seat, and the one that is open."""
 
     AUTO_FOCUS = "#inbox"

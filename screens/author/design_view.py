@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.design import SECTIONS, Section
@@ -38,6 +37,7 @@ from screens.replay.run_player import RunPlayer, StepPage
 from screens.theme import MUTED
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.search_field import SearchRow
 from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import Notice, TextPage
@@ -50,7 +50,7 @@ _BESIDE = {"-narrow": 55, "-normal": 88, "-wide": 138}
 """Columns that the steps and the design need beside the phone, by the width of the terminal."""
 
 
-class DesignView(Screen[None]):
+class DesignView(RoomScreen[None]):
     """One task's design beside one of its runs. `session` is None until a task is opened."""
 
     BINDING_GROUP_TITLE = "Author"

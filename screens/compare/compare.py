@@ -12,7 +12,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -31,6 +30,7 @@ from screens.replay.run_reader import Projector
 from screens.theme import MUTED
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
 
@@ -44,7 +44,7 @@ _JOINTS = 24
 """Columns of the two lines above the keys that go to what stands between their words, and to where they break."""
 
 
-class CompareScreen(Screen[None]):
+class CompareScreen(RoomScreen[None]):
     """Two runs. `compared` is None until both are read."""
 
     BINDING_GROUP_TITLE = "Compare"

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.errors import LabError
@@ -20,6 +19,7 @@ from lab.runs.family import Limb, change_words, tree
 from screens.key_names import with_keys
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.table import RowList
 from screens.widgets.text_page import Notice
 
@@ -72,7 +72,7 @@ def _cut(text: str, width: int) -> str:
     return content.plain + " " * max(0, width - content.cell_length)
 
 
-class FamilyScreen(Screen[tuple[str, int]]):
+class FamilyScreen(RoomScreen[tuple[str, int]]):
     """Leaves with the run, and the step (from 1), that are to be opened."""
 
     BINDING_GROUP_TITLE = "Family"

@@ -9,7 +9,6 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.plain_text import plain
@@ -37,6 +36,7 @@ from screens.sent.source import StoredAlbum
 from screens.theme import LOUD_ERROR
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.search_field import SearchRow, marked, nodes_holding
 from screens.widgets.text_page import TextPage
 
@@ -52,7 +52,7 @@ class StepWords(GivingColumn):
     GIVES = ((("fork", 0),), (("sheet", 0), ("fork", 0)))
 
 
-class ReplayScreen(Screen[None]):
+class ReplayScreen(RoomScreen[None]):
     """One stored run. Steps count from 1, as in `hitlab replay ID@7`; each is read when it is looked at."""
 
     BINDING_GROUP_TITLE = "Replay"
