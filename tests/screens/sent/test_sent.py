@@ -91,11 +91,12 @@ async def test_the_picture_that_was_wished_for_last_is_shown_however_late_anothe
     run = model_run()
     store.runs.add(run)
     first, second = (run.images[sha].data for sha in tuple(run.images)[:2])
-    read, late, came = StoredAlbum.picture, threading.Event(), list[bool]()
+    read, begun, late, came = StoredAlbum.picture, threading.Event(), threading.Event(), list[bool]()
 
     def picture(album: StoredAlbum, sha256: str) -> bytes | None:
         data = read(album, sha256)
         if data == second:
+            begun.set()
             assert late.wait(180)
             came.append(True)
         return data
@@ -106,7 +107,9 @@ async def test_the_picture_that_was_wished_for_last_is_shown_however_late_anothe
         await page(app, pilot, until)
         page_of_sent = app.screen
         assert isinstance(page_of_sent, SentScreen)
-        await pilot.press("i", "i")
+        await pilot.press("i")
+        await until(pilot, begun.is_set)  # else the second key may come before the first picture is read at all
+        await pilot.press("i")
         await until(pilot, lambda: page_of_sent._which == 0 and shown(app))
         late.set()
         await until(pilot, lambda: bool(came) and not app.workers._workers and shown(app))
