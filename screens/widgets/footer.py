@@ -41,8 +41,7 @@ class Footer(TextualFooter):
 
     Textual's keys are born compact and learn from their footer that they are not, each time it is laid out anew: two
     styles for every key, a fifth of what it takes to open a room. And Textual lays it out anew whenever a room says
-    that its keys may be others, which they seldom are, and a dozen times before the same paint. Here a key that stands
-    is told what it is now; only those that are more or fewer are made or removed.
+    that its keys may be others, which they seldom are, and a dozen times before the same paint.
     """
 
     DEFAULT_CSS = """
@@ -53,15 +52,18 @@ class Footer(TextualFooter):
 
     def __init__(self) -> None:
         super().__init__(show_command_palette=False)
-        self._laid: tuple[list[FooterVerb], str] | None = None
-        """What the keys that stand there were made of, and the badge."""
+        self._laid: list[object] | None = None
+        """What the keys that stand there were made of."""
         self._asked = False
         """Whether the keys may be others than those that were looked at last."""
 
     def compose(self) -> ComposeResult:
         self._laid = self._made_of() if self._bindings_ready else None
-        for verb in self._laid[0] if self._laid is not None else []:
-            yield self._key_of(verb)
+        for verb in self._verbs() if self._bindings_ready else []:
+            binding, key, enabled, tooltip = verb
+            shown = FooterKey(binding.key, key, binding.description, binding.action, not enabled, tooltip)
+            shown.set_reactive(FooterKey.compact, self.compact)
+            yield shown
         if self._badge:
             yield Static(self._badge, classes="badge", markup=False)
 
@@ -92,40 +94,16 @@ class Footer(TextualFooter):
 
     async def recompose(self) -> None:
         """Lays the keys out anew where they are others."""
-        if not self.is_attached:
-            return
-        before, now = self._laid, self._made_of()
-        if before is None or before[1] != now[1]:
+        if self.is_attached and (self._laid is None or self._laid != self._made_of()):
             await super().recompose()
-        elif before != now:
-            await self._change(now[0])
-            self._laid = now
-
-    async def _change(self, verbs: list[FooterVerb]) -> None:
-        """Tells the keys that stand there what they are now, and makes or removes as many as are more or fewer."""
-        keys = list(self.query_children(FooterKey))
-        for key, verb in zip(keys, verbs, strict=False):
-            _rewrite(key, verb)
-        async with self.batch():
-            if len(verbs) > len(keys):
-                more = [self._key_of(verb) for verb in verbs[len(keys) :]]
-                await self.mount_all(more, after=keys[-1] if keys else None)
-            for key in keys[len(verbs) :]:
-                await key.remove()
-
-    def _key_of(self, verb: FooterVerb) -> FooterKey:
-        binding, key, enabled, tooltip = verb
-        shown = FooterKey(binding.key, key, binding.description, binding.action, not enabled, tooltip)
-        shown.set_reactive(FooterKey.compact, self.compact)
-        return shown
 
     @property
     def _badge(self) -> str:
         """What the run that is live waits for; its own screen says that itself."""
         return "" if getattr(self.app, "current_mode", "") == "live" else getattr(self.app, "badge", "")
 
-    def _made_of(self) -> tuple[list[FooterVerb], str]:
-        return self._verbs(), self._badge
+    def _made_of(self) -> list[object]:
+        return [*self._verbs(), self._badge]
 
     def _is_typed(self, binding: Binding) -> bool:
         """Whether the key is a letter in the field that has the keys; Textual takes `/`, by its name, for none."""
@@ -150,19 +128,3 @@ class Footer(TextualFooter):
             if verb not in last and room >= 0 and len(shown) + len(last) < MOST:
                 shown.append(verb)
         return [*shown, *last]
-
-
-def _rewrite(shown: FooterKey, verb: FooterVerb) -> None:
-    """Makes a key that stands another one's; one that is the same is not painted anew."""
-    binding, key, enabled, tooltip = verb
-    face = (key, binding.description)
-    other = (shown.key_display, shown.description) != face
-    shown.key, shown.action = binding.key, binding.action
-    shown.key_display, shown.description = face
-    if shown._disabled is enabled:
-        shown._disabled = not enabled
-        shown.set_class(not enabled, "-disabled")
-    if shown.tooltip != (tooltip or None):
-        shown.tooltip = tooltip or None
-    if other:
-        shown.refresh(layout=True)

@@ -73,38 +73,3 @@ async def test_a_key_that_another_keymap_moves_is_shown_where_it_is() -> None:
         app.set_keymap({"one": "x"})
         await told_anew(app, pilot)
         assert [key.key_display for key in keys(app)] == ["x"]
-
-
-async def test_a_key_that_stands_becomes_the_next_one_where_one_before_it_goes() -> None:
-    class Three(Keys, inherit_bindings=False):
-        BINDINGS: ClassVar[list[BindingType]] = [
-            Binding("a", "one", "One"),
-            Binding("b", "two", "Two", tooltip="The second."),
-            Binding("c", "three", "Third"),
-        ]
-
-        def action_three(self) -> None: ...
-
-    def bottom(app: App[None]) -> str:
-        return "".join(strip.text for strip in app.screen._compositor.render_strips()[-1:]).rstrip()
-
-    def tooltips(app: App[None]) -> list[object]:
-        return [key.tooltip for key in app.query(FooterKey)]
-
-    app = Three()
-    async with app.run_test() as pilot:
-        await told_anew(app, pilot)
-        before = list(app.query(FooterKey))
-        assert bottom(app) == " a One  b Two  c Third"
-        assert tooltips(app) == [None, "The second.", None]
-        app.offered = False
-        await told_anew(app, pilot)
-        after = list(app.query(FooterKey))
-        assert bottom(app) == " a One  c Third"
-        assert after == before[:-1]
-        assert [(key.key, key.action) for key in after] == [("a", "one"), ("c", "three")]
-        assert tooltips(app) == [None, None]
-        app.offered = True
-        await told_anew(app, pilot)
-        assert bottom(app) == " a One  b Two  c Third"
-        assert tooltips(app) == [None, "The second.", None]
