@@ -74,12 +74,13 @@ def exactly(line: socket.socket, count: int, deadline: Deadline, who: str, *, se
 
 def rest(line: socket.socket, most: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:
     """All until the line ends; `Trouble` where it is more than `most` bytes, or does not end in time."""
-    data = bytearray()
+    parts, count = [], 0
     while chunk := some(line, _CHUNK, deadline, who, sent=sent):
-        data += chunk
-        if len(data) > most:
+        parts.append(chunk)
+        count += len(chunk)
+        if count > most:
             raise Trouble(who, f"answered more than {most:,} bytes.", sent=sent)
-    return bytes(data)
+    return b"".join(parts)
 
 
 def some(line: socket.socket, count: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:

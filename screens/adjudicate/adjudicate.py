@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -32,6 +31,7 @@ from screens.lab import Failed, lab_of, tried
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from store.store import Store
 
 
-class AdjudicateScreen(Screen[None]):
+class AdjudicateScreen(RoomScreen[None]):
     """The room of who settles: the queue, or one item of it."""
 
     CSS_PATH = ROOM_STYLES
@@ -329,8 +329,7 @@ class AdjudicateScreen(Screen[None]):
     def mode(self, view: Literal["queue", "case"]) -> None:
         """The queue, or an item, is seen."""
         self.shown = view
-        self.set_class(view == "queue", "-queue")
-        self.set_class(view == "case", "-case")
+        self.update_classes({"-queue": view == "queue", "-case": view == "case"})
         self.refresh_bindings()
 
     def renew(self) -> None:

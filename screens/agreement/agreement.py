@@ -9,7 +9,6 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import Screen
 from textual.widget import Widget
 
 from lab.core.agreement import Agreement, How
@@ -32,6 +31,7 @@ from screens.lab import lab_of
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _LOOK = 5.0
 NONE_OPEN = "No study is open: {studies.agreement:a} on a study in Home ({app.home}) opens its agreement."
 
 
-class AgreementScreen(Screen[None]):
+class AgreementScreen(RoomScreen[None]):
     """One study's agreement. What is chosen to be seen stays so while another room is looked at."""
 
     CSS_PATH = ROOM_STYLES

@@ -8,7 +8,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
-from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.screen_clock import Clock
@@ -32,6 +31,7 @@ from screens.lab import lab_of, tried
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.text_page import TextPage
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _TICK = 10.0
 """Seconds after which the line above tells the time anew."""
 
 
-class AnnotateScreen(Screen[None]):
+class AnnotateScreen(RoomScreen[None]):
     """The room of a rater: the studies, or one unit beside its sheet, or what is learned after handing it in."""
 
     CSS_PATH = ROOM_STYLES

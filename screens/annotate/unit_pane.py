@@ -219,8 +219,7 @@ class UnitPane(Vertical):
         two = self._count == 2 and width >= _TWO[0] and height >= _TWO[1] and not self._closely
         for n, side in enumerate(self.sides):
             side.display = n < self._count and (two or n == self._active)
-            side.set_class(n == self._active, "-active")
-            side.set_class(self._count == 2, "-of-two")
+            side.update_classes({"-active": n == self._active, "-of-two": self._count == 2})
             side.phone.leads = n == self._active
             side.entitle()
         self.call_after_refresh(self.tell_keys)

@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import TextArea
 
 from lab.core.errors import LabError
@@ -44,6 +43,7 @@ from screens.stylesheet import ROOM_STYLES
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.text_page import TextPage
 from simulators.users.endpoint.place import EndpointPlace
 from store.store import Store
@@ -89,7 +89,7 @@ class ConversationColumn(GivingColumn):
     )
 
 
-class AnswerScreen(Screen[None]):
+class AnswerScreen(RoomScreen[None]):
     """The conversations that were dealt to the person of this seat, and the one that is open."""
 
     CSS_PATH = ROOM_STYLES

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.design import SECTIONS, Section
@@ -39,6 +38,7 @@ from screens.stylesheet import ROOM_STYLES
 from screens.theme import MUTED
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.search_field import SearchRow
 from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import Notice, TextPage
@@ -51,7 +51,7 @@ _BESIDE = {"-narrow": 55, "-normal": 88, "-wide": 138}
 """Columns that the steps and the design need beside the phone, by the width of the terminal."""
 
 
-class DesignView(Screen[None]):
+class DesignView(RoomScreen[None]):
     """One task's design beside one of its runs. `session` is None until a task is opened."""
 
     CSS_PATH = ROOM_STYLES
@@ -193,8 +193,7 @@ class DesignView(Screen[None]):
         if session is None:
             return
         column = self.query_one("#design")
-        column.set_class(self.form.is_open, "-busy")
-        column.set_class(self.texts.is_open, "-choosing")
+        column.update_classes({"-busy": self.form.is_open, "-choosing": self.texts.is_open})
         description = self.texts.current if self.texts.is_open else about(session.design, self.outline.key)
         self._show("#about", description)
         self.footage.cover(session.design.evidence.get(self.outline.key, ()))

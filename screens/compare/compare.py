@@ -12,7 +12,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -32,6 +31,7 @@ from screens.stylesheet import ROOM_STYLES
 from screens.theme import MUTED
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
 
@@ -45,7 +45,7 @@ _JOINTS = 24
 """Columns of the two lines above the keys that go to what stands between their words, and to where they break."""
 
 
-class CompareScreen(Screen[None]):
+class CompareScreen(RoomScreen[None]):
     """Two runs. `compared` is None until both are read."""
 
     CSS_PATH = ROOM_STYLES

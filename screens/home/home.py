@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from lab.core.design import subject_of
@@ -33,6 +32,7 @@ from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -51,7 +51,7 @@ NONE_YET = (
 NOTHING_ARCHIVED = "No run is archived. {home.back} shows the others."
 
 
-class HomeScreen(Screen[None]):
+class HomeScreen(RoomScreen[None]):
     """Runs, tasks and phones; everything is read after the first paint, off the UI thread."""
 
     BINDING_GROUP_TITLE = "Home"

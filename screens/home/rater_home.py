@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from textual import on, work
 from textual.app import ComposeResult
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.settings import Settings
@@ -16,12 +15,13 @@ from screens.home.studies import StudyRow, StudyTable, study_rows
 from screens.lab import lab_of
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 
 if TYPE_CHECKING:
     from store.store import Store
 
 
-class RatingHome(Screen[None]):
+class RatingHome(RoomScreen[None]):
     """No run, task or agent is named here: what a rater may see of them, their study shows them."""
 
     BINDING_GROUP_TITLE = "Home"

@@ -10,7 +10,6 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
-from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from lab.core.errors import LabError
@@ -43,6 +42,7 @@ from screens.sent.sent import SentScreen
 from screens.sent.source import LiveAlbum
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
+from screens.widgets.room_screen import RoomScreen
 
 _TICK = 0.5
 """Seconds between two looks at the clock."""
@@ -50,7 +50,7 @@ _PATIENCE = 2.0
 """Seconds that leaving waits, at most, for the last writes."""
 
 
-class LiveScreen(Screen[None]):
+class LiveScreen(RoomScreen[None]):
     """Shows one session, which it starts after its first paint; what a seat may not know is never put in."""
 
     CSS_PATH = ROOM_STYLES
@@ -239,7 +239,7 @@ class LiveScreen(Screen[None]):
     def _waits(self, message: Waits) -> None:
         question, panel = message.question, self._question
         self._dialogue.question_open(question is not None)
-        self.set_class(question is not None, "-asked")
+        self._banner.set_class(question is not None, "-asked")
         if question is None:
             self._close(panel)
         else:
@@ -467,7 +467,7 @@ class LiveScreen(Screen[None]):
     def _tell(self) -> None:
         """The banner, the line under the dialogue, the age of the picture."""
         self._trouble = None if self.session.over else self.session.device.trouble
-        self.set_class(self._paused and not self.session.over, "-paused")
+        self._banner.set_class(self._paused and not self.session.over, "-paused")
         banner, now = self._banner, self._clock.seconds()
         banner.left = self._state()
         banner.right = self._times(now)

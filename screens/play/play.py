@@ -9,7 +9,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -44,6 +43,7 @@ from screens.play.pages import (
 from screens.play.words import translated
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
+from screens.widgets.room_screen import RoomScreen
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -77,7 +77,7 @@ class PlayedRatingSession(RatingSession):
         return super().answer(spot, value, **{**beside, "evidence": beside.get("evidence") or self.evidence})
 
 
-class PlayScreen(Screen[None]):
+class PlayScreen(RoomScreen[None]):
     """The room of a participant: one page after the other; what a page tells follows from the file alone."""
 
     CSS_PATH = ROOM_STYLES

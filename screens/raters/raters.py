@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import Screen
 
 from lab.core.plain_text import plain
 from lab.core.settings import Settings
@@ -26,6 +25,7 @@ from screens.raters.table import RaterNumbersTable, RaterTable
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 from store.store import Store
 
@@ -37,7 +37,7 @@ NONE_OPEN = (
 )
 
 
-class RatersScreen(Screen[None]):
+class RatersScreen(RoomScreen[None]):
     """One study's raters; or one of them. What is looked at stays so while another room is."""
 
     CSS_PATH = ROOM_STYLES

@@ -10,7 +10,6 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.widgets import Input
 
 from lab.core.plain_text import plain
@@ -37,6 +36,7 @@ from screens.record.steps import StepList
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
+from screens.widgets.room_screen import RoomScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +56,7 @@ class RecordColumn(GivingColumn):
     GIVES = ((("seat", 2), ("desk", 0)), (("seat", 1), ("desk", 0)))
 
 
-class RecordScreen(Screen[None]):
+class RecordScreen(RoomScreen[None]):
     """The phone at the left; at the right the intent, the steps so far, and the act that is held."""
 
     CSS_PATH = ROOM_STYLES
@@ -315,7 +315,7 @@ class RecordScreen(Screen[None]):
 
     def _tell(self) -> None:
         """The banner, and which keys there are."""
-        self.set_class(self._paused and not self.session.over, "-paused")
+        self._banner.set_class(self._paused and not self.session.over, "-paused")
         steps = self._steps.count
         self._banner.left = self._state()
         now = self._clock.seconds()

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.errors import LabError
@@ -21,6 +20,7 @@ from screens.key_names import with_keys
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.table import RowList
 from screens.widgets.text_page import Notice
 
@@ -73,7 +73,7 @@ def _cut(text: str, width: int) -> str:
     return content.plain + " " * max(0, width - content.cell_length)
 
 
-class FamilyScreen(Screen[tuple[str, int]]):
+class FamilyScreen(RoomScreen[tuple[str, int]]):
     """Leaves with the run, and the step (from 1), that are to be opened."""
 
     CSS_PATH = ROOM_STYLES

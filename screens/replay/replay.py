@@ -9,7 +9,6 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.plain_text import plain
@@ -38,6 +37,7 @@ from screens.stylesheet import ROOM_STYLES
 from screens.theme import LOUD_ERROR
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.search_field import SearchRow, marked, nodes_holding
 from screens.widgets.text_page import TextPage
 
@@ -53,7 +53,7 @@ class StepWords(GivingColumn):
     GIVES = ((("fork", 0),), (("sheet", 0), ("fork", 0)))
 
 
-class ReplayScreen(Screen[None]):
+class ReplayScreen(RoomScreen[None]):
     """One stored run. Steps count from 1, as in `hitlab replay ID@7`; each is read when it is looked at."""
 
     CSS_PATH = ROOM_STYLES

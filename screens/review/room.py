@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.settings import Settings
@@ -28,6 +27,7 @@ from screens.review.items import DemonstrationList
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
 
@@ -39,7 +39,7 @@ _BESIDE = {"-narrow": 50, "-normal": 64, "-wide": 96}
 """Columns that the words need beside the phone, by the width of the terminal."""
 
 
-class DemoRoom(Screen[None]):
+class DemoRoom(RoomScreen[None]):
     """A shelf of demonstrations; the one that is open takes its place. `run` is its id, None at the shelf."""
 
     CSS_PATH = ROOM_STYLES

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from lab.core.errors import LabError
@@ -32,6 +31,7 @@ from screens.runs.table import RunTableView
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.text_page import Notice
 from store.run_acts import RunState
 
@@ -47,7 +47,7 @@ _AGAIN = 400
 """Costs that are read before a table that is sorted by them is laid out again."""
 
 
-class RunsScreen(Screen[None]):
+class RunsScreen(RoomScreen[None]):
     """All runs. What is filtered, sorted and grouped stays as it is while another room is seen."""
 
     CSS_PATH = ROOM_STYLES

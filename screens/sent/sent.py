@@ -12,7 +12,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.errors import LabError
@@ -27,6 +26,7 @@ from screens.sent.words import NOTHING, sent_words
 from screens.stylesheet import ROOM_STYLES
 from screens.theme import LOUD_ERROR
 from screens.widgets.footer import Footer
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.text_page import TextPage
 
 _BORDER = 2
@@ -44,7 +44,7 @@ class SentPicture(NamedTuple):
     tree: UiTree | None
 
 
-class SentScreen(Screen[int]):
+class SentScreen(RoomScreen[int]):
     """Looks at one step after another; leaves with the place, from 0, that was looked at last."""
 
     CSS_PATH = ROOM_STYLES

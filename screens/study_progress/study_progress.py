@@ -8,7 +8,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import Screen
 
 from lab.core.plain_text import plain
 from lab.core.settings import Settings
@@ -23,6 +22,7 @@ from screens.study_progress.table import ProgressRow, QuestionTable, RaterProgre
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 from store.store import Store
 
@@ -33,7 +33,7 @@ _QUESTIONS = 6
 NONE_OPEN = "No study is open: {studies.progress:w} on a study in Home ({app.home}) shows how far it is."
 
 
-class ProgressScreen(Screen[None]):
+class ProgressScreen(RoomScreen[None]):
     """One study's progress. What is looked at stays so while another room is."""
 
     CSS_PATH = ROOM_STYLES

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import dedent
+from typing import TypeAlias
 
 from rich.table import Table
 from rich.text import Text
@@ -17,16 +18,28 @@ from textual.widgets._key_panel import BindingsTable, KeyPanel
 
 from screens.key_names import with_keys
 
+KeyRow: TypeAlias = tuple[DOMNode, str, Binding]
+"""Whose key it is, all the keys of the action as they are written, and the binding."""
+
 
 class KeyTable(BindingsTable):
     """The keys that are worth a line: how a field is typed in is left out, for that is as everywhere."""
+
+    _shown: Sequence[KeyRow] = ()
+    """What was painted last."""
+
+    def look(self) -> None:
+        """Paints the keys anew where they are others."""
+        if list(self._rows()) != self._shown:
+            self.refresh(layout=True)
 
     def render_bindings_table(self) -> Table:
         table = Table.grid(padding=(0, 1), expand=True)
         table.add_column(justify="right", no_wrap=True)
         key_style = self.get_component_rich_style("bindings-table--key")
         last: DOMNode | None = None
-        for node, keys, binding in self._rows():
+        self._shown = list(self._rows())
+        for node, keys, binding in self._shown:
             if last is not None and node is not last:
                 table.add_row("", "")
             last = node
@@ -35,7 +48,7 @@ class KeyTable(BindingsTable):
             table.add_row(Text(keys, style=key_style), words)
         return table
 
-    def _rows(self) -> Iterator[tuple[DOMNode, str, Binding]]:
+    def _rows(self) -> Iterator[KeyRow]:
         """Each action with all of its keys, of whose widget, in the order in which they are looked for."""
         rows: dict[tuple[int, str], tuple[DOMNode, list[str], Binding]] = {}
         stands = bool(self.app.screen_stack)  # an app that ends takes its screens down one by one, and lays them out
@@ -53,8 +66,14 @@ class KeyTable(BindingsTable):
 
 
 class _Keys(KeyPanel):
+    """Textual makes the table anew whenever a room says that its keys may be others, which they seldom are."""
+
     def compose(self) -> ComposeResult:
         yield KeyTable(shrink=True, expand=False)
+
+    async def recompose(self) -> None:
+        for table in self.query(KeyTable).results():
+            table.look()
 
 
 class Help(HelpPanel):

@@ -31,7 +31,7 @@ async def test_a_run_stands_at_a_breakpoint_and_one_turn_passes(live: Any, until
         assert [paused.reason for paused in app.events(Paused)] == ["breakpoint action:input_text"]
         assert device.did == [cast.TAP]
         await pilot.press("s")
-        await until(pilot, lambda: len(app.events(Paused)) == 2 and app.live.has_class("-paused"))
+        await until(pilot, lambda: len(app.events(Paused)) == 2 and app.live.query_one("Banner").has_class("-paused"))
         assert device.did == [cast.TAP, TYPE]
         assert app.session.control.paused
         await pilot.press("ctrl+r")

@@ -31,7 +31,7 @@ from screens.mirror.mirror import READ_WORDS, Mirror
 from screens.navigation import Opening
 from store.store import Store
 from tests.pictured_runs import screen
-from tests.read_once import read_once
+from tests.read_once import read_before, read_once
 from tests.screens.live.conftest import Cast, task
 from tests.screens.runs import painted
 from tests.simulators.phone.served.rig import AdbServer, Rig, adb_environment, adb_server, rig
@@ -54,7 +54,7 @@ class LiveApp(LabApp):
     def __init__(self, store: Store, rig: Rig, *, reads_words: bool = True, **spec: Any) -> None:
         super().__init__(store, Settings(seat="developer"), Opening("live"), reads_words=reads_words)
         self.agent = Cast((SETTINGS, "There is something to see."), held=True)
-        phone = AdbPhone(rig.serial, via="screencap")
+        phone = AdbPhone(rig.serial, via="screencap", fps=2)
         self.session = self.run_under_test = Session(store, Spec(task(), **spec), agent=self.agent, device=phone)
         self.notes: list[str] = []
 
@@ -77,6 +77,7 @@ def silent(rig: Rig, adb_environment: AdbServer, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("SCRCPY_SERVER_PATH", str(adb_environment.home / "none"))
     rig.faults.turn("restless", True)
     rig.phone.perform(SETTINGS)
+    read_before(rig.phone.look().png)
     yield rig
     rig.faults.clear()
 
@@ -125,6 +126,7 @@ async def test_where_the_border_is_narrow_it_says_so_in_few_words(silent: Rig, s
 
 async def test_a_breakpoint_at_read_words_says_so_on_the_screen(silent: Rig, store: Store, until: Until) -> None:
     silent.phone.perform(Action("navigate_home"))
+    read_before(silent.phone.look().png)
     app = LiveApp(store, silent, breaks=("text:battery",))
     async with app.run_test(size=(120, 40)) as pilot:
         app.agent.go.set()
@@ -147,10 +149,11 @@ async def test_without_the_extra_one_sentence_names_it_once(
 
 
 async def test_where_it_is_not_wanted_nothing_is_read(silent: Rig, store: Store, until: Until) -> None:
+    others = set(threading.enumerate())  # of a test before, which may still be ending
     app = LiveApp(store, silent, reads_words=False)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.mirror._posted is not None and app.mirror._posted.tree == UiTree())
-        assert not [thread for thread in threading.enumerate() if thread.name == "live words"]
+        assert not [thread for thread in set(threading.enumerate()) - others if thread.name == "live words"]
 
 
 # -- frames that follow one another ------------------------------------------------------------------------------

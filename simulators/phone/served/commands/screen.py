@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import struct
+from weakref import WeakKeyDictionary
 from xml.sax.saxutils import quoteattr
 
 import msgspec
@@ -17,6 +18,7 @@ from simulators.phone import draw
 from simulators.phone.boxes import Window
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, encoded
 from simulators.phone.served.display import PREVIEW, Display
+from simulators.phone.served.services import Panel
 
 DENSITY = 420
 """Dots an inch: a pixel that apps count is 2.625 of the phone's."""
@@ -78,14 +80,27 @@ def _first_picture(call: CommandCall, png: bool) -> list[bytes]:
 
 
 def _picture(call: CommandCall, png: bool) -> list[bytes]:
-    from PIL import Image
-
     display = call.services.display
     if png:
         return [display.png()]
     size = display.size
-    picture = Image.frombytes("RGB", size, display.rgb()).convert("RGBA")
-    return [struct.pack("<IIII", *size, _RGBA_8888, _SRGB), picture.tobytes()]
+    return [struct.pack("<IIII", *size, _RGBA_8888, _SRGB), _rgba(display, size)]
+
+
+_held: WeakKeyDictionary[Panel, tuple[bytes, bytes]] = WeakKeyDictionary()
+"""The pixels that each display showed last where it was asked for them, and the same with alpha."""
+
+
+def _rgba(display: Panel, size: Point) -> bytes:
+    """What the display shows, with alpha; made once as long as nothing changes, for it is asked for all the time."""
+    from PIL import Image
+
+    pixels = display.rgb()
+    shown, made = _held.get(display, (b"", b""))
+    if shown is not pixels:
+        made = Image.frombytes("RGB", size, pixels).convert("RGBA").tobytes()
+        _held[display] = pixels, made
+    return made
 
 
 def uiautomator(call: CommandCall) -> int:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from lab.core.step import Action
 from lab.core.ui_tree import UiTree
 from tests.simulators.phone.served.asking import Asked
 
@@ -26,6 +28,29 @@ def test_screencap_is_the_picture_as_png_and_raw(rotation: int) -> None:
     assert (rgba[..., 3] == 255).all()
     asked.text("screencap /sdcard/shot.png; screencap -d 0 -p > /data/local/tmp/other")
     assert asked.services.files["/sdcard/shot.png"] == asked.services.files["/data/local/tmp/other"]
+
+
+def test_raw_pixels_are_made_once_while_the_screen_stands_and_anew_when_it_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str | None] = []
+    convert = Image.Image.convert
+
+    def counted(image: Image.Image, mode: str | None = None, **how: Any) -> Image.Image:
+        made.append(mode)
+        return convert(image, mode, **how)
+
+    asked, other = Asked("Food"), Asked()
+    food = asked.say("screencap").out
+    monkeypatch.setattr(Image.Image, "convert", counted)
+    assert asked.say("screencap").out == food
+    assert made == []
+    assert other.say("screencap").out != food
+    assert asked.say("screencap").out == food
+    asked.display.perform(Action("navigate_home"))
+    home = asked.say("screencap").out
+    assert home != food
+    assert home[16::4] + home[17::4] + home[18::4] == b"".join(asked.display.rgb()[at::3] for at in range(3))
 
 
 def test_screencap_goes_wrong_on_demand() -> None:

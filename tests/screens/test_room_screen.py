@@ -1,0 +1,92 @@
+"""Where the keys go elsewhere in a room: the panes that hold them are styled anew, and nothing else needs to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.containers import Vertical
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
+from textual.widgets import Input, Static
+
+import screens
+from screens.widgets.room_screen import RoomScreen
+
+WITHIN = "focus-within"
+OUTLINE = {
+    "border", "border_top", "border_right", "border_bottom", "border_left",
+    "border_title_color", "border_title_style", "auto_border_title_color",
+}  # fmt: skip
+
+
+def test_that_a_pane_holds_the_keys_is_told_by_its_own_outline_alone() -> None:
+    """What stands in a pane is not styled anew for that, so no rule may ask it to look otherwise."""
+    sheet = Stylesheet(variables=App[None]().get_css_variables())
+    sheet.read(Path(screens.__file__).with_name("lab.tcss"))
+    holding = [
+        rule
+        for rule in sheet.rules
+        if any(WITHIN in one.pseudo_classes for chosen in rule.selector_set for one in chosen.selectors)
+    ]
+    assert len(holding) > 3
+    for rule in holding:
+        for chosen in rule.selector_set:
+            assert all(WITHIN not in one.pseudo_classes for one in chosen.selectors[:-1])
+        assert set(rule.styles.get_rules()) <= OUTLINE
+
+
+class Panes(RoomScreen[None]):
+    """Two panes of two fields each."""
+
+    DEFAULT_CSS = """
+    Panes Vertical { border: solid red; height: 8; }
+    Panes Vertical:focus-within { border: solid green; }
+    """
+
+    def compose(self) -> ComposeResult:
+        for pane in ("left", "right"):
+            with Vertical(id=pane):
+                yield Input(id=f"{pane}-one")
+                yield Input(id=f"{pane}-two")
+                yield Static(id=f"{pane}-words")
+
+
+def outlines(screen: Panes) -> tuple[str, ...]:
+    """The colour of each pane's border."""
+    return tuple(screen.query_one(f"#{pane}").styles.border_top[1].hex for pane in ("left", "right"))
+
+
+async def test_the_pane_that_holds_the_keys_says_so_and_what_stands_in_it_is_left_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    red, green = "#FF0000", "#008000"
+    styled: list[str | None] = []
+    apply = Stylesheet.apply
+
+    def counted(sheet: Stylesheet, node: DOMNode, **how: Any) -> None:
+        styled.append(node.id)
+        apply(sheet, node, **how)
+
+    app = App[None]()
+    async with app.run_test() as pilot:
+        screen = Panes()
+        await app.push_screen(screen)
+        await pilot.pause()
+        screen.query_one("#left-one").focus()
+        await pilot.pause()
+        assert outlines(screen) == (green, red)
+        monkeypatch.setattr(Stylesheet, "apply", counted)
+        screen.query_one("#left-two").focus()
+        await pilot.pause()
+        assert outlines(screen) == (green, red)
+        screen.query_one("#right-one").focus()
+        await pilot.pause()
+        assert outlines(screen) == (red, green)
+        assert {"left", "right", "right-one"} <= set(styled)
+        assert not {"left-words", "right-words", "right-two"} & set(styled)
+        screen.set_focus(None)
+        await pilot.pause()
+        assert outlines(screen) == (red, red)
