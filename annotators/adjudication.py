@@ -14,7 +14,7 @@ from annotators.agreement.fields import numbers_of, ratings_of
 from annotators.agreement.numbers import alpha_numbers
 from annotators.agreement.option_sets import alpha_of_sets, sets_of
 from annotators.agreement.ratings import NumericRatings, Ratings
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.adjudication import SignedSettlement, comparable, set_of_most
 from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, fields_by_target
@@ -77,19 +77,19 @@ class Queue(NamedTuple):
     waiting: int = 0
 
 
-def queue(studied: StudyData, *, locked: bool, gone: Collection[str] = ()) -> Queue:
+def queue(study_data: StudyData, *, locked: bool, gone: Collection[str] = ()) -> Queue:
     """Every place that people answered otherwise than one another, but for words of their own (texts).
 
     Pilot units, repeated ratings and what a rule answered never count. `gone` are people who left or withdrew: for them
     nobody waits. Within a unit places come in reading order, optional flags after what every rater answers.
     """
-    order = {unit.id: at for at, unit in enumerate(studied.units)}
-    waiting = set() if locked else _waiting(studied, gone)
-    disputes = [one for one in _differing(studied) if one.unit in order]
-    moves = _moves(studied, {one.spot.field for one in disputes})
-    settlements = studied.settled
+    order = {unit.id: at for at, unit in enumerate(study_data.units)}
+    waiting = set() if locked else _waiting(study_data, gone)
+    disputes = [one for one in _differing(study_data) if one.unit in order]
+    moves = _moves(study_data, {one.spot.field for one in disputes})
+    settlements = study_data.settled
     dispute_by_place = {(one.unit, one.spot): one for one in disputes}
-    places = _reading_order(studied, {one.unit for one in disputes} | {unit for unit, _ in settlements})
+    places = _reading_order(study_data, {one.unit for one in disputes} | {unit for unit, _ in settlements})
     rank: dict[str, tuple[int, float]] = {}
     still: list[DisputedPlace] = []
     for one in disputes:
@@ -97,7 +97,7 @@ def queue(studied: StudyData, *, locked: bool, gone: Collection[str] = ()) -> Qu
             continue
         alpha_move = moves.get(one.spot.field, {}).get(one.unit)
         still.append(one._replace(moves=alpha_move))
-        mine = (int(_optional(studied, one.spot)), -(alpha_move or 0.0))
+        mine = (int(_optional(study_data, one.spot)), -(alpha_move or 0.0))
         rank[one.unit] = min(rank.get(one.unit, mine), mine)
     still.sort(key=lambda one: (rank[one.unit], order[one.unit], places[one.unit].get(one.spot, (True, 0))))
     settled_places = [
@@ -111,9 +111,9 @@ def queue(studied: StudyData, *, locked: bool, gone: Collection[str] = ()) -> Qu
     return Queue(still, settled_places, len({one.unit for one in disputes if one.unit in waiting}))
 
 
-def _waiting(studied: StudyData, leavers: Collection[str]) -> set[str]:
+def _waiting(study_data: StudyData, leavers: Collection[str]) -> set[str]:
     """Units that somebody has still to hand in."""
-    columns = studied.columns
+    columns = study_data.columns
     open_sheets = columns.dealt[~columns.handed]
     codes = np.array([rater.id in leavers for rater in columns.raters], dtype=bool)
     if not len(open_sheets):
@@ -122,19 +122,19 @@ def _waiting(studied: StudyData, leavers: Collection[str]) -> set[str]:
     return {columns.units[at] for at in np.unique(open_sheets[:, 0])}
 
 
-def _optional(studied: StudyData, spot: FieldReference) -> bool:
-    field = studied.study.protocol.field(spot.field)
+def _optional(study_data: StudyData, spot: FieldReference) -> bool:
+    field = study_data.study.protocol.field(spot.field)
     return field is None or not field.required
 
 
-def _reading_order(studied: StudyData, units: Collection[str]) -> dict[str, dict[FieldReference, tuple[bool, int]]]:
+def _reading_order(study_data: StudyData, units: Collection[str]) -> dict[str, dict[FieldReference, tuple[bool, int]]]:
     """For these units each place with where it comes; what is optional after what is not."""
     order: dict[str, dict[FieldReference, tuple[bool, int]]] = {}
-    for unit in studied.units:
+    for unit in study_data.units:
         if unit.id in units:
             spots = [
                 (FieldReference(target, one.id), one)
-                for target, fields in fields_by_target(studied.study.protocol, unit)
+                for target, fields in fields_by_target(study_data.study.protocol, unit)
                 for one in fields
             ]
             order[unit.id] = {spot: (not field.required, at) for at, (spot, field) in enumerate(spots)}
@@ -170,20 +170,20 @@ class AnsweredPlaces(NamedTuple):
         return self.rows[self.starts]
 
 
-def answered_places(studied: StudyData) -> AnsweredPlaces:
+def answered_places(study_data: StudyData) -> AnsweredPlaces:
     """Places that anybody of the study's people answered; a reason for no answer is an answer here.
 
     Not those of pilot units, of repeated ratings, of words of their own (texts), nor what a rule answered. A flag that
     somebody raised was left down by everybody else who rated the unit.
     """
-    columns = studied.columns
+    columns = study_data.columns
     words = _words(columns.values)
     down = words[-1]
-    countable = np.isin(columns.rater, studied.people) & (columns.run == 1) & _counting(studied)[columns.unit]
-    countable &= ~np.isin(columns.field, _of_kind(studied, "text"))
+    countable = np.isin(columns.rater, study_data.people) & (columns.run == 1) & _counting(study_data)[columns.unit]
+    countable &= ~np.isin(columns.field, _of_kind(study_data, "text"))
     key = columns.unit.astype(np.int64) * len(columns.targets) + columns.target
     key = key * len(columns.fields) + columns.field
-    countable &= ~np.isin(key, _ruled(studied))
+    countable &= ~np.isin(key, _ruled(study_data))
     rows = np.flatnonzero(countable)
     none = np.zeros(0, dtype=np.int64)
     if not len(rows):
@@ -197,44 +197,46 @@ def answered_places(studied: StudyData) -> AnsweredPlaces:
     least, most = np.minimum.reduceat(code, starts), np.maximum.reduceat(code, starts)
     size = np.diff(np.r_[starts, len(rows)])
     sheets = _sheets(columns.unit[rows], columns.rater[rows], len(columns.units))
-    flagged = np.isin(columns.field[rows[starts]], _flags(studied))
+    flagged = np.isin(columns.field[rows[starts]], _flags(study_data))
     lacking = np.where(flagged, sheets[columns.unit[rows[starts]]] - size, 0)
     least, most = (np.where(lacking > 0, by(one, down), one) for by, one in ((np.minimum, least), (np.maximum, most)))
     return AnsweredPlaces(rows, starts, size, lacking, least != most, words, sheets)
 
 
-def _ruled(studied: StudyData) -> list[int]:
+def _ruled(study_data: StudyData) -> list[int]:
     """The places that a rule answered, each as a number of unit, target and field."""
-    columns = studied.columns
+    columns = study_data.columns
     units, targets, fields = (
         {name: at for at, name in enumerate(names)} for names in (columns.units, columns.targets, columns.fields)
     )
     return [
         (units[unit.id] * len(targets) + targets[one.target]) * len(fields) + fields[one.field]
-        for unit in studied.units
+        for unit in study_data.units
         for one in unit.mechanical
         if unit.id in units and one.target in targets and one.field in fields
     ]
 
 
-def _differing(studied: StudyData) -> list[DisputedPlace]:
+def _differing(study_data: StudyData) -> list[DisputedPlace]:
     """Places that at least two people answered, and not all the same."""
-    columns, places = studied.columns, answered_places(studied)
+    columns, places = study_data.columns, answered_places(study_data)
     values = zip(places.words[::-1][1:], columns.values[::-1], strict=True)
     firsts = {int(word): value for word, value in values}
     differing = []
     for at in np.flatnonzero(places.differ):
         mine = places.rows[places.starts[at] : places.starts[at] + places.size[at]]
         spot = FieldReference(columns.targets[columns.target[mine[0]]], columns.fields[columns.field[mine[0]]])
-        counts = _counts(studied, mine, places.words, firsts, int(places.down[at]))
-        unit, field = columns.units[columns.unit[mine[0]]], _field(studied, spot.field)
+        counts = _counts(study_data, mine, places.words, firsts, int(places.down[at]))
+        unit, field = columns.units[columns.unit[mine[0]]], _field(study_data, spot.field)
         differing.append(DisputedPlace(unit, spot, counts, field=field))
     return differing
 
 
-def _counts(studied: StudyData, rows: Ints, words: Ints, firsts: dict[int, Any], down: int) -> tuple[AnswerCount, ...]:
+def _counts(
+    study_data: StudyData, rows: Ints, words: Ints, firsts: dict[int, Any], down: int
+) -> tuple[AnswerCount, ...]:
     """How many said what at one place, by its rows; `down` left a flag alone, `firsts` are values by their words."""
-    columns = studied.columns
+    columns = study_data.columns
     counts: dict[tuple[int, int], int] = {}
     for row in rows:
         value = int(columns.value[row])
@@ -262,24 +264,26 @@ def _words(values: Sequence[Any]) -> Ints:
     return np.array([*codes, numbers.get(comparable(False), len(numbers))], dtype=np.int64)
 
 
-def _counting(studied: StudyData) -> npt.NDArray[np.bool_]:
+def _counting(study_data: StudyData) -> npt.NDArray[np.bool_]:
     """Which of the columns' units count: no pilot's."""
-    pilots = {unit.id for unit in studied.units if unit.pilot}
-    return np.array([unit not in pilots for unit in studied.columns.units], dtype=bool)
+    pilots = {unit.id for unit in study_data.units if unit.pilot}
+    return np.array([unit not in pilots for unit in study_data.columns.units], dtype=bool)
 
 
-def _of_kind(studied: StudyData, kind: str) -> list[int]:
-    return [at for at, id in enumerate(studied.columns.fields) if (one := _field(studied, id)) and one.kind == kind]
+def _of_kind(study_data: StudyData, kind: str) -> list[int]:
+    return [
+        at for at, id in enumerate(study_data.columns.fields) if (one := _field(study_data, id)) and one.kind == kind
+    ]
 
 
-def _flags(studied: StudyData) -> list[int]:
+def _flags(study_data: StudyData) -> list[int]:
     """The fields that say no where nobody touches them."""
-    fields = studied.columns.fields
-    return [at for at in _of_kind(studied, "flag") if (one := _field(studied, fields[at])) and not one.required]
+    fields = study_data.columns.fields
+    return [at for at in _of_kind(study_data, "flag") if (one := _field(study_data, fields[at])) and not one.required]
 
 
-def _field(studied: StudyData, id: str) -> Field | None:
-    return studied.study.protocol.field(id)
+def _field(study_data: StudyData, id: str) -> Field | None:
+    return study_data.study.protocol.field(id)
 
 
 def _sheets(unit: npt.NDArray[np.int32], rater: npt.NDArray[np.int32], units: int) -> Ints:
@@ -291,22 +295,22 @@ def _sheets(unit: npt.NDArray[np.int32], rater: npt.NDArray[np.int32], units: in
 # -- what moves the result ---------------------------------------------------------------------------------------
 
 
-def _moves(studied: StudyData, fields: Collection[str]) -> Mapping[str, Mapping[str, float]]:
+def _moves(study_data: StudyData, fields: Collection[str]) -> Mapping[str, Mapping[str, float]]:
     """By field how far its alpha would move without each unit; nothing where that is undefined."""
     moves = {}
     for id in sorted(fields):
-        field = _field(studied, id)
+        field = _field(study_data, id)
         if field is None:
             continue
         if field.kind in ("nominal", "ordinal", "flag"):
-            ratings, units = _by_unit(ratings_of(studied, id))
+            ratings, units = _by_unit(ratings_of(study_data, id))
             level = "ordinal" if field.kind == "ordinal" else "nominal"
             moves[id] = _without_each(krippendorff_alpha(ratings, level), units)
         elif field.kind == "many":
-            numbers, units = _by_unit(sets_of(studied, id).numbers)
-            moves[id] = _without_each(alpha_of_sets(sets_of(studied, id)._replace(numbers=numbers), "masi"), units)
+            numbers, units = _by_unit(sets_of(study_data, id).numbers)
+            moves[id] = _without_each(alpha_of_sets(sets_of(study_data, id)._replace(numbers=numbers), "masi"), units)
         elif field.kind in ("interval", "step"):
-            numbers, units = _by_unit(numbers_of(studied, id))
+            numbers, units = _by_unit(numbers_of(study_data, id))
             moves[id] = _without_each(alpha_numbers(numbers), units)
     return moves
 

@@ -11,42 +11,42 @@ import numpy as np
 from annotators.adjudication import answered_places
 from annotators.agreement.answers import places_of
 from annotators.agreement.rater_sequence import sequence_of
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.study_progress import FieldDisagreement, Share
 
 
-def differing_by_field(studied: StudyData) -> tuple[FieldDisagreement, ...]:
+def differing_by_field(study_data: StudyData) -> tuple[FieldDisagreement, ...]:
     """Each question of the study but those answered in words of one's own, in its order.
 
     An optional flag that nobody raised is an item at which all say the same.
     """
-    places, columns = answered_places(studied), studied.columns
+    places, columns = answered_places(study_data), study_data.columns
     twice = places.voices >= 2
     field = columns.field[places.first]
     n, count = (np.bincount(field[mask], minlength=len(columns.fields)) for mask in (twice, twice & places.differ))
     has_two_people = places.people >= 2
     fields = []
-    for at, one in enumerate(studied.study.protocol.fields):
+    for at, one in enumerate(study_data.study.protocol.fields):
         if one.kind == "flag" and not one.required:
-            n[at] = has_two_people[places_of(studied, one).unit].sum()
+            n[at] = has_two_people[places_of(study_data, one).unit].sum()
         if one.kind != "text":
             fields.append(FieldDisagreement(one.id, one.shown, Share(int(count[at]), int(n[at]))))
     return tuple(fields)
 
 
-def apart_from_rest(studied: StudyData, rater: int) -> Share:
+def apart_from_rest(study_data: StudyData, rater: int) -> Share:
     """How many answers of a rater (an index of the columns') are not what more than half of the other people say.
 
     Of answers that are options, at which the rest say anything; a judge is held against all people.
     """
-    own = sequence_of(studied, rater).compared
+    own = sequence_of(study_data, rater).compared
     return Share(int((own.code != own.rest).sum()), len(own.code))
 
 
-def flags_raised(studied: StudyData) -> dict[int, int]:
+def flags_raised(study_data: StudyData) -> dict[int, int]:
     """How many flags each rater (an index of the columns') raised on what they handed in; only who raised any."""
-    columns = studied.columns
-    flags = [at for at, one in enumerate(studied.study.protocol.fields) if one.kind == "flag"]
+    columns = study_data.columns
+    flags = [at for at, one in enumerate(study_data.study.protocol.fields) if one.kind == "flag"]
     raised = np.array([*(value is True for value in columns.values), False], dtype=np.bool_)
     rater = columns.rater[np.isin(columns.field, flags) & (columns.run == 1) & raised[columns.value]]
     return {at: int(count) for at, count in enumerate(np.bincount(rater)) if count}

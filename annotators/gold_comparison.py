@@ -10,7 +10,7 @@ import numpy.typing as npt
 from annotators.agreement.estimates import EstimateMaker, SampleCounts
 from annotators.agreement.rater_sequence import share
 from annotators.calibration import nearness, same
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.rating_sheet import MISSING, FieldReference
 
@@ -22,31 +22,31 @@ RightValues = dict[tuple[str, FieldReference], tuple[Any, float]]
 _MISSING: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
 
 
-def as_gold(studied: StudyData, rater: int) -> Agreement:
+def as_gold(study_data: StudyData, rater: int) -> Agreement:
     """The share of calibration places with gold at which a rater (an index of the columns') said what is right."""
     right_values: RightValues = {}
-    for unit in studied.units:
+    for unit in study_data.units:
         for gold in unit.gold:
-            near = nearness(studied.study.protocol.field(gold.field))
+            near = nearness(study_data.study.protocol.field(gold.field))
             right_values[unit.id, FieldReference(gold.target, gold.field)] = (gold.value, near)
-    return _right(studied, rater, "as gold", right_values, "no gold")
+    return _right(study_data, rater, "as gold", right_values, "no gold")
 
 
-def as_settled(studied: StudyData, rater: int) -> Agreement:
+def as_settled(study_data: StudyData, rater: int) -> Agreement:
     """The share of settled places at which a rater had said what was settled; they may have had a say in it."""
     right_values: RightValues = {}
-    for place, settlement in studied.settled.items():
+    for place, settlement in study_data.settled.items():
         reason = settlement.what.reason_missing
         right_values[place] = (_MISSING[reason] if reason else settlement.what.value, 0.0)
-    return _right(studied, rater, "as settled", right_values, "nothing settled")
+    return _right(study_data, rater, "as settled", right_values, "nothing settled")
 
 
-def _right(studied: StudyData, rater: int, name: str, right_values: RightValues, none: str) -> Agreement:
-    columns = studied.columns
+def _right(study_data: StudyData, rater: int, name: str, right_values: RightValues, none: str) -> Agreement:
+    columns = study_data.columns
     unit_ids = {unit for unit, _ in right_values}
     units = [i for i, id in enumerate(columns.units) if id in unit_ids]
     mine = (columns.rater == rater) & (columns.run == 1) & np.isin(columns.unit, units)
-    clusters = {unit.id: unit.clustered for unit in studied.units if unit.id in unit_ids}
+    clusters = {unit.id: unit.clustered for unit in study_data.units if unit.id in unit_ids}
     cluster_numbers: dict[str, int] = {}
     right: list[bool] = []
     trace: list[int] = []
@@ -55,19 +55,19 @@ def _right(studied: StudyData, rater: int, name: str, right_values: RightValues,
         unit = columns.units[columns.unit[row]]
         place = (unit, FieldReference(columns.targets[columns.target[row]], columns.fields[columns.field[row]]))
         if place in right_values:
-            right.append(same(_label_value(studied, row), *right_values[place]))
+            right.append(same(_label_value(study_data, row), *right_values[place]))
             trace.append(cluster_numbers.setdefault(clusters[unit], len(cluster_numbers)))
             unit_of.append(int(columns.unit[row]))
     why = f"{none} among what is handed in" if right_values else none
     at = np.array(trace, dtype=np.int32)
     one = share(name, np.array(right, dtype=np.bool_), at, len(cluster_numbers), why)
     n = counted_of(np.array(unit_of, dtype=np.int32), at, len(right))
-    return EstimateMaker(studied, ALL, n, between=f"{columns.raters[rater].id} and what is right").of(name, one)
+    return EstimateMaker(study_data, ALL, n, between=f"{columns.raters[rater].id} and what is right").of(name, one)
 
 
-def _label_value(studied: StudyData, row: int) -> Any:
+def _label_value(study_data: StudyData, row: int) -> Any:
     """What a label says, a reason for having no answer in words."""
-    columns = studied.columns
+    columns = study_data.columns
     if columns.value[row] >= 0:
         return columns.values[columns.value[row]]
     return _MISSING.get(columns.reasons[columns.reason[row]]) if columns.reason[row] >= 0 else None

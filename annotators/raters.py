@@ -28,7 +28,7 @@ from annotators.agreement.rater_sequence import (
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.gold_comparison import ALL, as_gold, as_settled, counted_of
 from annotators.rater_numbers import Longest, RaterNumbers, Stretch
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
 from lab.core.report import Grid
@@ -41,25 +41,25 @@ NOTHING_CHOSEN = "no answer that is an option"
 NO_REST = "nothing answered that most of the rest answer, too"
 
 
-def raters_of(studied: StudyData) -> list[RaterNumbers]:
+def raters_of(study_data: StudyData) -> list[RaterNumbers]:
     """People by their codes, then judges."""
-    return [_Rater(studied, at).numbers() for at in (*studied.people, *studied.judges)]
+    return [_Rater(study_data, at).numbers() for at in (*study_data.people, *study_data.judges)]
 
 
 class _Rater:
     """One rater's numbers as they are made."""
 
-    def __init__(self, studied: StudyData, at: int) -> None:
-        self.studied = studied
+    def __init__(self, study_data: StudyData, at: int) -> None:
+        self.study_data = study_data
         self.at = at
-        self.code = studied.columns.raters[at].id
-        self.fields = chosen_fields(studied)
-        self.own = sequence_of(studied, at)
+        self.code = study_data.columns.raters[at].id
+        self.fields = chosen_fields(study_data)
+        self.own = sequence_of(study_data, at)
         self.compared = self.own.compared
-        self.categories = max((len(categories_of(studied, field)) for field in self.fields), default=0)
+        self.categories = max((len(categories_of(study_data, field)) for field in self.fields), default=0)
 
     def numbers(self) -> RaterNumbers:
-        columns = self.studied.columns
+        columns = self.study_data.columns
         own_sheets = columns.dealt[:, 1] == self.at
         mine = np.flatnonzero(columns.rater == self.at)
         seconds = columns.seconds[mine[np.argsort(columns.at[mine], kind="stable")]]
@@ -72,7 +72,7 @@ class _Rater:
         reasons, missing = self._missing()
         return RaterNumbers(
             self.code,
-            "person" if self.at in self.studied.people else "judge",
+            "person" if self.at in self.study_data.people else "judge",
             int(own_sheets.sum()),
             int((own_sheets & columns.handed).sum()),
             len(mine),
@@ -83,8 +83,8 @@ class _Rater:
             self._rest(),
             *halves,
             _stretches((self.compared.code == self.compared.rest).astype(np.float64), np.mean),
-            as_gold(self.studied, self.at),
-            as_settled(self.studied, self.at),
+            as_gold(self.study_data, self.at),
+            as_settled(self.study_data, self.at),
             effect_size,
             same_before,
             same_before - effect_size.value if same_before is not None and effect_size.value is not None else None,
@@ -93,7 +93,7 @@ class _Rater:
             reasons,
             self._flags(),
             self._longest(),
-            tuple(one for field in self.studied.study.protocol.fields for one in self._of_field(field)),
+            tuple(one for field in self.study_data.study.protocol.fields for one in self._of_field(field)),
             tuple(grid for at, field in enumerate(self.fields) if (grid := self._grid(at, field)) is not None),
         )
 
@@ -125,19 +125,21 @@ class _Rater:
             codes = np.stack((here.code, here.rest), axis=1)
             traces = tuple(map(str, range(here.traces)))
             two = Ratings(
-                field.id, categories_of(self.studied, field), codes, (self.code, REST), here.trace, traces, ()
+                field.id, categories_of(self.study_data, field), codes, (self.code, REST), here.trace, traces, ()
             )
             maker = self._maker(here, field.id)
             return [maker.of("same as the rest", self._same(here)), maker.of("kappa", coefficients.cohen_kappa(two))]
-        own_answers = (self.studied.columns.rater == self.at) & (self.studied.columns.field == self._number(field))
+        own_answers = (self.study_data.columns.rater == self.at) & (
+            self.study_data.columns.field == self._number(field)
+        )
         return [self._distance(field)] if field.kind == "interval" and own_answers.any() else []
 
     def _number(self, field: Field) -> int:
-        return self.studied.columns.fields.index(field.id)
+        return self.study_data.columns.fields.index(field.id)
 
     def _distance(self, field: Field) -> Agreement:
-        studied, field_places = self.studied, places_of(self.studied, field)
-        people = tuple(one for one in studied.people if one != self.at)
+        study_data, field_places = self.study_data, places_of(self.study_data, field)
+        people = tuple(one for one in study_data.people if one != self.at)
         value = self._values(field, (self.at,))[:, 0]
         others = self._values(field, people)
         there = np.isfinite(others)
@@ -148,23 +150,23 @@ class _Rater:
         pair = np.stack((value[comparable], rest[comparable]), axis=1)
         two = NumericRatings(field.id, pair, (self.code, REST), field_places.trace[comparable], field_places.traces, ())
         n = counted_of(field_places.unit[comparable], field_places.trace[comparable], int(comparable.sum()))
-        maker = EstimateMaker(studied, field.id, n, between=self._between)
+        maker = EstimateMaker(study_data, field.id, n, between=self._between)
         if not comparable.any():
             return maker.undefined(NO_REST, "mean distance")
         return maker.of("mean distance", numbers.mae(two))
 
     def _values(self, field: Field, raters: tuple[int, ...]) -> npt.NDArray[np.float64]:
         """(places x raters): numbers that were said, nan where none."""
-        answers = answers_of(self.studied, field, raters, 1)
+        answers = answers_of(self.study_data, field, raters, 1)
         of = [
             float(v) if isinstance(v, int | float) and not isinstance(v, bool) else np.nan
-            for v in self.studied.columns.values
+            for v in self.study_data.columns.values
         ]
         return np.array([*of, np.nan, np.nan])[answers.value]
 
     def _grid(self, at: int, field: Field) -> Grid | None:
         here = self.compared.some(self.compared.field == at)
-        names = categories_of(self.studied, field)
+        names = categories_of(self.study_data, field)
         if not len(here.code):
             return None
         counts = np.zeros((len(names), len(names)))
@@ -176,31 +178,31 @@ class _Rater:
 
     def _before(self, effect: AdditiveStatistic, later: RaterSequence) -> Agreement:
         n = counted_of(later.unit, later.trace, len(later.code))
-        return within_one(EstimateMaker(self.studied, ALL, n, between=self.code).of(effect.name, effect))
+        return within_one(EstimateMaker(self.study_data, ALL, n, between=self.code).of(effect.name, effect))
 
     def _self_agreement(self) -> Agreement:
         """With themselves, where they rated an item once more."""
         repeats: list[npt.NDArray[np.bool_]] = []
         trace: list[npt.NDArray[np.int32]] = []
         unit: list[npt.NDArray[np.int32]] = []
-        columns = self.studied.columns
+        columns = self.study_data.columns
         more = sorted({int(run) for run in np.unique(columns.run[columns.rater == self.at])} - {1})
         for field in self.fields:
-            first = codes_of(self.studied, field, answers_of(self.studied, field, (self.at,), 1))[:, 0]
+            first = codes_of(self.study_data, field, answers_of(self.study_data, field, (self.at,), 1))[:, 0]
             for run in more:
-                later = codes_of(self.studied, field, answers_of(self.studied, field, (self.at,), run))[:, 0]
+                later = codes_of(self.study_data, field, answers_of(self.study_data, field, (self.at,), run))[:, 0]
                 both = (first >= 0) & (later >= 0)
                 repeats.append(first[both] == later[both])
-                trace.append(places_of(self.studied, field).trace[both])
-                unit.append(places_of(self.studied, field).unit[both])
+                trace.append(places_of(self.study_data, field).trace[both])
+                unit.append(places_of(self.study_data, field).unit[both])
         if not any(map(len, repeats)):
-            return EstimateMaker(self.studied, ALL, counted_of(*_NONE, 0), between=self._itself).undefined(
+            return EstimateMaker(self.study_data, ALL, counted_of(*_NONE, 0), between=self._itself).undefined(
                 "nothing rated twice", "same again"
             )
         at = np.concatenate(trace)
-        one = share("same again", np.concatenate(repeats), at, len(units_laid(self.studied).traces), "")
+        one = share("same again", np.concatenate(repeats), at, len(units_laid(self.study_data).traces), "")
         n = counted_of(np.concatenate(unit), at, one.places)
-        return EstimateMaker(self.studied, ALL, n, between=self._itself).of("same again", one)
+        return EstimateMaker(self.study_data, ALL, n, between=self._itself).of("same again", one)
 
     # -- what is lacking, and what stands out --------------------------------------------------------------------
 
@@ -210,10 +212,10 @@ class _Rater:
         lacks: list[npt.NDArray[np.bool_]] = []
         trace: list[npt.NDArray[np.int32]] = []
         unit: list[npt.NDArray[np.int32]] = []
-        for field in self.studied.study.protocol.fields:
+        for field in self.study_data.study.protocol.fields:
             if field.kind == "flag":
                 continue
-            answers = answers_of(self.studied, field, (self.at,), 1)
+            answers = answers_of(self.study_data, field, (self.at,), 1)
             why = answers.why[:, 0].copy()
             for name in (NOT_HANDED_IN, NOT_RATED):
                 why[why == answers.reasons.index(name)] = -1
@@ -225,16 +227,18 @@ class _Rater:
                 counts[answers.reasons[at]] = counts.get(answers.reasons[at], 0) + int(many)
         at = np.concatenate(trace) if trace else _NONE[1]
         lack = np.concatenate(lacks) if lacks else np.zeros(0, dtype=np.bool_)
-        one = share("missing", lack, at, len(units_laid(self.studied).traces), "nothing is handed in")
+        one = share("missing", lack, at, len(units_laid(self.study_data).traces), "nothing is handed in")
         n = counted_of(np.concatenate(unit) if unit else _NONE[0], at, one.places)
-        return dict(sorted(counts.items())), EstimateMaker(self.studied, ALL, n, between=self.code).of("missing", one)
+        return dict(sorted(counts.items())), EstimateMaker(self.study_data, ALL, n, between=self.code).of(
+            "missing", one
+        )
 
     def _flags(self) -> dict[str, int]:
         """How often each flag was raised; also those that never were."""
-        columns = self.studied.columns
+        columns = self.study_data.columns
         raised = np.array([*(value is True for value in columns.values), False], dtype=np.bool_)[columns.value]
         flags = {}
-        for field in self.studied.study.protocol.fields:
+        for field in self.study_data.study.protocol.fields:
             if field.kind == "flag":
                 of = (columns.rater == self.at) & (columns.field == columns.fields.index(field.id)) & (columns.run == 1)
                 flags[field.id] = int((of & raised).sum())
@@ -245,7 +249,7 @@ class _Rater:
         if not length:
             return None
         question = self.fields[field]
-        return Longest(question.id, categories_of(self.studied, question)[code], length, of)
+        return Longest(question.id, categories_of(self.study_data, question)[code], length, of)
 
     # -- beneath -----------------------------------------------------------------------------------------------
 
@@ -261,7 +265,9 @@ class _Rater:
         return self._maker(own).of(name, one)
 
     def _maker(self, own: RaterSequence, field: str = ALL) -> EstimateMaker:
-        return EstimateMaker(self.studied, field, counted_of(own.unit, own.trace, len(own.code)), between=self._between)
+        return EstimateMaker(
+            self.study_data, field, counted_of(own.unit, own.trace, len(own.code)), between=self._between
+        )
 
 
 def within_one(one: Agreement) -> Agreement:

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotators.protocol import load_protocol
 from annotators.protocols import HERE
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import How
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act

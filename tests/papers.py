@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotators.protocols import protocol
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.adjudication import Settlement
 from lab.core.agreement import Agreement, How
 from lab.core.ids_and_clock import now, uuid7

@@ -24,7 +24,7 @@ from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.agreement.similarity import coded
 from annotators.agreement.statistics_by_kind import of_categories, of_numbers, of_others, why_not
 from annotators.agreement.test_retest import agreements_again
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
 
@@ -34,73 +34,73 @@ WHOLE_SHEET = "worked out of each sheet"
 """The part under which a number stands that follows from a sheet, where a question has the same name."""
 
 
-def agreements(studied: StudyData) -> list[Agreement]:
+def agreements(study_data: StudyData) -> list[Agreement]:
     """Everything that follows from the fields' kinds: people among themselves, each judge against most people."""
     numbers: list[Agreement] = []
-    for field in studied.study.protocol.fields:
-        numbers += _of_people(studied, field)
-        numbers += agreements_again(studied, field)
-        numbers += agreements_of_judges(studied, field)
-    for name in _following(studied):
-        part = WHOLE_SHEET if studied.study.protocol.field(name) is not None else ""
-        numbers += _in_numbers(studied, derived_numbers(studied, name), part)
+    for field in study_data.study.protocol.fields:
+        numbers += _of_people(study_data, field)
+        numbers += agreements_again(study_data, field)
+        numbers += agreements_of_judges(study_data, field)
+    for name in _following(study_data):
+        part = WHOLE_SHEET if study_data.study.protocol.field(name) is not None else ""
+        numbers += _in_numbers(study_data, derived_numbers(study_data, name), part)
     return numbers
 
 
-def _following(studied: StudyData) -> tuple[Name, ...]:
+def _following(study_data: StudyData) -> tuple[Name, ...]:
     """What follows from this study's sheets; of nodes nothing where no question asks whether they were completed."""
-    protocol = studied.study.protocol
-    if protocol.targets == "tdg nodes" and not any(derives(studied, field) for field in protocol.fields):
+    protocol = study_data.study.protocol
+    if protocol.targets == "tdg nodes" and not any(derives(study_data, field) for field in protocol.fields):
         return ()
     return NAMES.get(protocol.targets, ())
 
 
-def _of_people(studied: StudyData, field: Field) -> list[Agreement]:
+def _of_people(study_data: StudyData, field: Field) -> list[Agreement]:
     if field.kind in ("nominal", "ordinal", "flag"):
-        numbers = [one for part in parts_of(studied, field) for one in _in_categories(studied, field, part)]
-        return numbers + (_in_numbers(studied, numbers_of(studied, field.id)) if scores_of(field) else [])
+        numbers = [one for part in parts_of(study_data, field) for one in _in_categories(study_data, field, part)]
+        return numbers + (_in_numbers(study_data, numbers_of(study_data, field.id)) if scores_of(field) else [])
     if field.kind == "interval":
-        return _in_numbers(studied, numbers_of(studied, field.id))
+        return _in_numbers(study_data, numbers_of(study_data, field.id))
     if field.kind == "many":
-        return agreements_of_sets(studied, field)
-    return _otherwise(studied, field)
+        return agreements_of_sets(study_data, field)
+    return _otherwise(study_data, field)
 
 
-def _in_categories(studied: StudyData, field: Field, part: RatingsPart) -> list[Agreement]:
-    ratings = ratings_of(studied, field.id, kind=part.kind, derived=part.derived)
-    maker = EstimateMaker(studied, field.id, ratings, part.name)
+def _in_categories(study_data: StudyData, field: Field, part: RatingsPart) -> list[Agreement]:
+    ratings = ratings_of(study_data, field.id, kind=part.kind, derived=part.derived)
+    maker = EstimateMaker(study_data, field.id, ratings, part.name)
     if why := why_not(ratings.codes >= 0, ratings.raters):
         return [maker.undefined(why)]
-    return maker.all(of_categories(studied, field, ratings, of_each(studied, ratings)))
+    return maker.all(of_categories(study_data, field, ratings, of_each(study_data, ratings)))
 
 
-def _in_numbers(studied: StudyData, these: NumericRatings, part: str = "") -> list[Agreement]:
-    maker = EstimateMaker(studied, these.field, these, part)
+def _in_numbers(study_data: StudyData, these: NumericRatings, part: str = "") -> list[Agreement]:
+    maker = EstimateMaker(study_data, these.field, these, part)
     if why := why_not(~np.isnan(these.values), these.raters, these.reasons):
         return [maker.undefined(why)]
-    return maker.all(of_numbers(studied, these, of_each(studied, these)))
+    return maker.all(of_numbers(study_data, these, of_each(study_data, these)))
 
 
-def _otherwise(studied: StudyData, field: Field) -> list[Agreement]:
-    answers = answers_of(studied, field, studied.people, 1)
+def _otherwise(study_data: StudyData, field: Field) -> list[Agreement]:
+    answers = answers_of(study_data, field, study_data.people, 1)
     if field.kind == "step":
-        these = numbers_of(studied, field.id)
+        these = numbers_of(study_data, field.id)
     else:
-        values = coded(studied, field, answers.value)
-        missing = missing_of(studied, answers.laid, studied.people, answers.why, answers.reasons)
-        these = numbers_at(studied, field.id, values, answers.laid, studied.people, missing, people=True)
-    maker = EstimateMaker(studied, field.id, these)
+        values = coded(study_data, field, answers.value)
+        missing = missing_of(study_data, answers.laid, study_data.people, answers.why, answers.reasons)
+        these = numbers_at(study_data, field.id, values, answers.laid, study_data.people, missing, people=True)
+    maker = EstimateMaker(study_data, field.id, these)
     if why := why_not(~np.isnan(these.values), these.raters):
         return [maker.undefined(why)]
-    return maker.all(of_others(studied, field, these))
+    return maker.all(of_others(study_data, field, these))
 
 
-def of_each(studied: StudyData, of: Ratings | NumericRatings) -> int | None:
+def of_each(study_data: StudyData, of: Ratings | NumericRatings) -> int | None:
     """How many of these people each unit was dealt to, of those dealt to several; None where that differs.
 
     Calibration units, which may go to everybody, do not count.
     """
-    rater_numbers = {studied.columns.raters[at].id: at for at in studied.people}
-    expected, _ = sheets_of(studied, [rater_numbers[name] for name in of.raters], 1)
-    counts = set(expected[units_laid(studied).unit].sum(axis=1).tolist()) - {0, 1}
+    rater_numbers = {study_data.columns.raters[at].id: at for at in study_data.people}
+    expected, _ = sheets_of(study_data, [rater_numbers[name] for name in of.raters], 1)
+    counts = set(expected[units_laid(study_data).unit].sum(axis=1).tolist()) - {0, 1}
     return counts.pop() if len(counts) == 1 else None

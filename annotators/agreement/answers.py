@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.agreement.ratings import RatedItem
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.protocol import Field
 from lab.core.study import Unit
 
@@ -53,36 +53,36 @@ class FieldAnswers(NamedTuple):
         return (self.why >= 0) & ~np.isin(self.why, others)
 
 
-def field_named(studied: StudyData, name: str) -> Field:
+def field_named(study_data: StudyData, name: str) -> Field:
     """A field of the study's protocol; ValueError where it has none of that name."""
-    field = studied.study.protocol.field(name)
+    field = study_data.study.protocol.field(name)
     if field is None:
-        raise ValueError(f"{studied.study.name} asks nothing named {name}")
+        raise ValueError(f"{study_data.study.name} asks nothing named {name}")
     return field
 
 
-def places_of(studied: StudyData, field: Field) -> FieldPlaces:
+def places_of(study_data: StudyData, field: Field) -> FieldPlaces:
     """A field's places."""
-    per_target = field.per == "target" and studied.study.protocol.targets != "unit"
-    places: FieldPlaces = studied.once(("laid", field.id), lambda: _laid(studied, field, per_target))
+    per_target = field.per == "target" and study_data.study.protocol.targets != "unit"
+    places: FieldPlaces = study_data.once(("laid", field.id), lambda: _laid(study_data, field, per_target))
     return places
 
 
-def units_laid(studied: StudyData) -> FieldPlaces:
+def units_laid(study_data: StudyData) -> FieldPlaces:
     """The units themselves as places."""
-    places: FieldPlaces = studied.once(("laid",), lambda: _laid(studied, None, False))
+    places: FieldPlaces = study_data.once(("laid",), lambda: _laid(study_data, None, False))
     return places
 
 
-def _laid(studied: StudyData, field: Field | None, per_target: bool) -> FieldPlaces:
-    columns = studied.columns
+def _laid(study_data: StudyData, field: Field | None, per_target: bool) -> FieldPlaces:
+    columns = study_data.columns
     units = {id: i for i, id in enumerate(columns.units)}
     targets = {id: i for i, id in enumerate(columns.targets)}
     clusters: dict[str, int] = {}
     places: list[RatedItem] = []
     where: list[tuple[int, int, int]] = []
     kinds: list[str] = []
-    for unit in studied.units:
+    for unit in study_data.units:
         if unit.pilot or unit.id not in units:
             continue
         ruled_targets = {one.target for one in unit.mechanical if field is not None and one.field == field.id}
@@ -96,24 +96,24 @@ def _laid(studied: StudyData, field: Field | None, per_target: bool) -> FieldPla
     return FieldPlaces(tuple(places), index[:, 0], index[:, 1], tuple(kinds), index[:, 2], tuple(clusters))
 
 
-def answers_of(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
+def answers_of(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
     """What these raters said of a field in their first rating, or in a later one."""
     key = ("said", field.id, tuple(raters), run)
-    answers: FieldAnswers = studied.once(key, lambda: _field_answers(studied, field, raters, run))
+    answers: FieldAnswers = study_data.once(key, lambda: _field_answers(study_data, field, raters, run))
     return answers
 
 
-def _field_answers(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
-    columns, field_places = studied.columns, places_of(studied, field)
-    value, reason, step = _stands(studied, field, raters, run)
-    is_asked = _asked(studied, field, raters, run)
-    expected, handed = sheets_of(studied, raters, run)
+def _field_answers(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
+    columns, field_places = study_data.columns, places_of(study_data, field)
+    value, reason, step = _stands(study_data, field, raters, run)
+    is_asked = _asked(study_data, field, raters, run)
+    expected, handed = sheets_of(study_data, raters, run)
     expected, handed = expected[field_places.unit], handed[field_places.unit]
     value = np.where(is_asked, value, -1)
     reasons = (*columns.reasons, *(one for one in (NOT_HANDED_IN, NOT_RATED, UNANSWERED) if one not in columns.reasons))
     why = np.where(is_asked & (value < 0), reason, -1)
     bare = (value < 0) & (why < 0) & expected
-    judge = np.array([one in studied.judges for one in raters], dtype=np.bool_)
+    judge = np.array([one in study_data.judges for one in raters], dtype=np.bool_)
     if field.kind == "flag":
         has_rated = (value >= 0).any(axis=0) | (why >= 0).any(axis=0) | ~judge
         value = np.where(bare & handed & is_asked & has_rated, len(columns.values), value)
@@ -130,9 +130,9 @@ def _field_answers(studied: StudyData, field: Field, raters: Sequence[int], run:
     )
 
 
-def _stands(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> tuple[Ints, Ints, Ints]:
+def _stands(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> tuple[Ints, Ints, Ints]:
     """The labels of a field as places x raters: value, reason, step; -1 where there is none."""
-    columns, field_places = studied.columns, places_of(studied, field)
+    columns, field_places = study_data.columns, places_of(study_data, field)
     column = np.full(len(columns.raters) + 1, -1, dtype=np.int32)
     column[list(raters)] = np.arange(len(raters), dtype=np.int32)
     number = columns.fields.index(field.id)
@@ -146,10 +146,10 @@ def _stands(studied: StudyData, field: Field, raters: Sequence[int], run: int) -
     return out[0], out[1], out[2]
 
 
-def places_at(studied: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Ints:
+def places_at(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Ints:
     """Which of a field's places each of these labels (rows of the columns) is about; -1 where none."""
-    columns = studied.columns
-    return _found(places_of(studied, field), columns.unit[rows], columns.target[rows], len(columns.targets))
+    columns = study_data.columns
+    return _found(places_of(study_data, field), columns.unit[rows], columns.target[rows], len(columns.targets))
 
 
 def _found(field_places: FieldPlaces, unit: Ints, target: Ints, targets: int) -> Ints:
@@ -163,16 +163,16 @@ def _found(field_places: FieldPlaces, unit: Ints, target: Ints, targets: int) ->
     return np.where(place_keys[order][at] == keys, order[at], -1).astype(np.int32)
 
 
-def _asked(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> Mask:
+def _asked(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> Mask:
     """Whether a field was asked of each rater at each place: by what else they said there."""
-    columns, field_places = studied.columns, places_of(studied, field)
+    columns, field_places = study_data.columns, places_of(study_data, field)
     if not field.show_if:
         return np.ones((len(field_places.places), len(raters)), dtype=np.bool_)
     name = field.show_if.partition("=")[0]
-    asking = field_named(studied, name)
-    value, _, _ = _stands(studied, asking, raters, run)
+    asking = field_named(study_data, name)
+    value, _, _ = _stands(study_data, asking, raters, run)
     opens = np.array([*map(field.asked_where, columns.values), False], dtype=np.bool_)
-    whole = places_of(studied, asking)
+    whole = places_of(study_data, asking)
     same = _found(whole, field_places.unit, field_places.target, len(columns.targets))
     if not (same >= 0).all():  # it is asked of the unit as a whole
         unit_wide = _found(whole, field_places.unit, np.zeros_like(field_places.target), len(columns.targets))
@@ -182,9 +182,9 @@ def _asked(studied: StudyData, field: Field, raters: Sequence[int], run: int) ->
     return mask
 
 
-def sheets_of(studied: StudyData, raters: Sequence[int], run: int) -> tuple[Mask, Mask]:
+def sheets_of(study_data: StudyData, raters: Sequence[int], run: int) -> tuple[Mask, Mask]:
     """Units x raters: whether a sheet was to be given, and whether it was. A judge is to rate every unit."""
-    columns = studied.columns
+    columns = study_data.columns
     expected = np.zeros((len(columns.units), len(raters)), dtype=np.bool_)
     handed = expected.copy()
     for at, rater in enumerate(raters):
@@ -193,7 +193,7 @@ def sheets_of(studied: StudyData, raters: Sequence[int], run: int) -> tuple[Mask
         handed[columns.dealt[own_sheets & columns.handed, 0], at] = True
         answered_units = columns.unit[(columns.rater == rater) & (columns.run == run)]
         handed[answered_units, at] = True
-        if rater in studied.judges:
+        if rater in study_data.judges:
             expected[:, at] = True
     return expected | handed, handed
 

@@ -20,7 +20,7 @@ from annotators.derived import (
     rubric_score,
     succeeded,
 )
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.codec import encode
 from lab.core.label import Label
 from lab.core.protocol import Field
@@ -48,24 +48,24 @@ class Nodes(NamedTuple):
 
 
 def after(
-    studied: StudyData, field: Field, raters: tuple[int, ...], run: int, codes: Codes, answers: FieldAnswers
+    study_data: StudyData, field: Field, raters: tuple[int, ...], run: int, codes: Codes, answers: FieldAnswers
 ) -> tuple[Codes, Ints, tuple[str, ...]]:
     """Node answers after derivation, with reasons: `not_applicable` on ways that were not taken."""
-    derivation: tuple[Codes, Ints, tuple[str, ...]] = studied.once(
-        ("after", field.id, raters, run), lambda: _after(studied, field, codes, answers)
+    derivation: tuple[Codes, Ints, tuple[str, ...]] = study_data.once(
+        ("after", field.id, raters, run), lambda: _after(study_data, field, codes, answers)
     )
     return derivation
 
 
 def _after(
-    studied: StudyData, field: Field, codes: Codes, answers: FieldAnswers
+    study_data: StudyData, field: Field, codes: Codes, answers: FieldAnswers
 ) -> tuple[Codes, Ints, tuple[str, ...]]:
     names = answers.reasons if "not_applicable" in answers.reasons else (*answers.reasons, "not_applicable")
     category_codes = {option.id: i for i, option in enumerate(one for one in field.options if not one.by_rule)}
     if not {COMPLETED, NOT_COMPLETED} <= category_codes.keys():
         return codes, answers.why, answers.reasons
     codes, why = codes.copy(), answers.why.copy()
-    derive = _Deriving(studied, field)
+    derive = _Deriving(study_data, field)
     rows = _rows_of_units(answers)
     for unit, (first, last) in rows.items():
         node_ids = {node.id for node in derive.graph(unit)[1].walk()}
@@ -94,9 +94,9 @@ def _rows_of_units(answers: FieldAnswers) -> dict[int, tuple[int, int]]:
 class _Deriving:
     """Paths of sheets, each pattern of answers on a graph worked out once."""
 
-    def __init__(self, studied: StudyData, field: Field) -> None:
-        self.units = {one.id: one for one in studied.units}
-        self.columns = studied.columns
+    def __init__(self, study_data: StudyData, field: Field) -> None:
+        self.units = {one.id: one for one in study_data.units}
+        self.columns = study_data.columns
         self.field = field
         self.names = tuple(option.id for option in field.options if not option.by_rule)
         self._graphs: dict[int, tuple[bytes, Tdg]] = {}
@@ -150,10 +150,10 @@ def _known_steps(before: Mapping[str, str], steps: Mapping[str, int]) -> dict[st
 # -- sheets anew -----------------------------------------------------------------------------------------------
 
 
-def sheets(studied: StudyData, raters: Sequence[int], run: int = 1) -> Iterator[tuple[int, int, Sheet]]:
+def sheets(study_data: StudyData, raters: Sequence[int], run: int = 1) -> Iterator[tuple[int, int, Sheet]]:
     """The sheets of these raters as their standing labels make them, by unit and rater (indices); pilots left out."""
-    columns = studied.columns
-    units = {one.id: one for one in studied.units if not one.pilot}
+    columns = study_data.columns
+    units = {one.id: one for one in study_data.units if not one.pilot}
     of_raters = np.isin(columns.rater, list(raters)) & (columns.run == run)
     rows = np.flatnonzero(of_raters)
     rows = rows[np.lexsort((columns.rater[rows], columns.unit[rows]))]
@@ -162,15 +162,15 @@ def sheets(studied: StudyData, raters: Sequence[int], run: int = 1) -> Iterator[
         at, rater = int(columns.unit[some[0]]), int(columns.rater[some[0]])
         unit = units.get(columns.units[at])
         if unit is not None:
-            labels = [_label(studied, unit, row) for row in some.tolist()]
-            yield at, rater, Sheet(studied.study.protocol, unit, labels)
+            labels = [_label(study_data, unit, row) for row in some.tolist()]
+            yield at, rater, Sheet(study_data.study.protocol, unit, labels)
 
 
-def _label(studied: StudyData, unit: Unit, row: int) -> Label:
-    columns = studied.columns
+def _label(study_data: StudyData, unit: Unit, row: int) -> Label:
+    columns = study_data.columns
     value, reason, step = int(columns.value[row]), int(columns.reason[row]), int(columns.step[row])
     return Label(
-        "", studied.study.id, studied.study.version, unit.id, columns.targets[columns.target[row]],
+        "", study_data.study.id, study_data.study.version, unit.id, columns.targets[columns.target[row]],
         columns.fields[columns.field[row]], columns.raters[columns.rater[row]],
         columns.values[value] if value >= 0 else None, int(columns.run[row]),
         reason_missing=columns.reasons[reason] if value < 0 <= reason else None,  # type: ignore[arg-type]
@@ -179,14 +179,14 @@ def _label(studied: StudyData, unit: Unit, row: int) -> Label:
 
 
 def values_of(
-    studied: StudyData, name: Name, raters: Sequence[int], run: int = 1
+    study_data: StudyData, name: Name, raters: Sequence[int], run: int = 1
 ) -> dict[tuple[int, int], float | None]:
     """What follows from each sheet, by unit and rater (indices); None where nothing does."""
     find = _FOUND[name]
-    return {(at, rater): find(studied, sheet) for at, rater, sheet in sheets(studied, raters, run)}
+    return {(at, rater): find(study_data, sheet) for at, rater, sheet in sheets(study_data, raters, run)}
 
 
-def _path(studied: StudyData, sheet: Sheet) -> TdgDerived:
+def _path(study_data: StudyData, sheet: Sheet) -> TdgDerived:
     field = next(one.id for one in sheet.protocol.fields if one.option(COMPLETED))
     before: dict[str, str] = {}
     steps: dict[str, int] = {}
@@ -196,33 +196,35 @@ def _path(studied: StudyData, sheet: Sheet) -> TdgDerived:
             number = (label.evidence or "").rpartition("@")[2]
             steps[spot.target] = int(number) - 1 if number.isdigit() else -1
     before |= {target: str(value) for target, value in ruled(sheet.unit, field).items()}
-    derive: _Deriving = studied.once(
-        ("deriving", field), lambda: _Deriving(studied, sheet.protocol.field(field) or sheet.protocol.fields[0])
+    derive: _Deriving = study_data.once(
+        ("deriving", field), lambda: _Deriving(study_data, sheet.protocol.field(field) or sheet.protocol.fields[0])
     )
-    at: dict[str, int] = studied.once("unit numbers", lambda: {id: i for i, id in enumerate(studied.columns.units)})
+    at: dict[str, int] = study_data.once(
+        "unit numbers", lambda: {id: i for i, id in enumerate(study_data.columns.units)}
+    )
     return derive.path(at[sheet.unit.id], before, {id: step for id, step in steps.items() if id in before})
 
 
-def _apr(studied: StudyData, sheet: Sheet) -> float | None:
-    alignment = _path(studied, sheet).aligned
+def _apr(study_data: StudyData, sheet: Sheet) -> float | None:
+    alignment = _path(study_data, sheet).aligned
     return None if alignment is None else alignment.apr
 
 
-def _ppr(studied: StudyData, sheet: Sheet) -> float | None:
-    alignment = _path(studied, sheet).aligned
+def _ppr(study_data: StudyData, sheet: Sheet) -> float | None:
+    alignment = _path(study_data, sheet).aligned
     return None if alignment is None else alignment.ppr
 
 
-def _irr(studied: StudyData, sheet: Sheet) -> float | None:
-    case = studied.case(sheet.unit.runs[0]) if sheet.unit.runs else None
+def _irr(study_data: StudyData, sheet: Sheet) -> float | None:
+    case = study_data.case(sheet.unit.runs[0]) if sheet.unit.runs else None
     return irr_derived(sheet.unit, sheet, succeeded(case.score) if case is not None else None).value
 
 
-def _score(studied: StudyData, sheet: Sheet) -> float | None:
+def _score(study_data: StudyData, sheet: Sheet) -> float | None:
     return rubric_score(sheet.unit, sheet)
 
 
-def _decisions(studied: StudyData, sheet: Sheet) -> float | None:
+def _decisions(study_data: StudyData, sheet: Sheet) -> float | None:
     return decisions_derived(sheet.unit, sheet).accuracy
 
 

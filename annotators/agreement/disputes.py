@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from annotators.agreement.answers import answers_of, field_named
 from annotators.agreement.ratings import RatedItem
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.option_sets import set_words
 from lab.core.rating_sheet import target_of
 from lab.core.study import Unit
@@ -32,10 +32,10 @@ class Dispute(NamedTuple):
     said: tuple[DisputedAnswer, ...]
 
 
-def disputes(studied: StudyData, field: str, places: Iterable[tuple[str, str]]) -> Iterator[Dispute]:
+def disputes(study_data: StudyData, field: str, places: Iterable[tuple[str, str]]) -> Iterator[Dispute]:
     """These places (unit, target) in their order, with the first rating of each rater, people before judges."""
-    units = {unit.id: unit for unit in studied.units}
-    reader = _AnswerReader(studied, field)
+    units = {unit.id: unit for unit in study_data.units}
+    reader = _AnswerReader(study_data, field)
     for unit, target in places:
         one = units[unit]
         answer = reader.at(RatedItem(unit, target))
@@ -60,10 +60,10 @@ def _about(unit: Unit, target: str) -> str:
 class _AnswerReader:
     """Reads who said what at a place: people before judges, of the first rating of each."""
 
-    def __init__(self, studied: StudyData, field: str) -> None:
-        self.columns = studied.columns
-        self.raters = (*studied.people, *studied.judges)
-        self.told = answers_of(studied, field_named(studied, field), self.raters, 1)
+    def __init__(self, study_data: StudyData, field: str) -> None:
+        self.columns = study_data.columns
+        self.raters = (*study_data.people, *study_data.judges)
+        self.told = answers_of(study_data, field_named(study_data, field), self.raters, 1)
         self.rows = {place: row for row, place in enumerate(self.told.laid.places)}
 
     def at(self, place: RatedItem) -> tuple[DisputedAnswer, ...]:

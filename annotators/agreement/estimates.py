@@ -10,7 +10,7 @@ import numpy as np
 from annotators.agreement.additive import AdditiveStatistic, Estimate
 from annotators.agreement.intervals import difference, estimate
 from annotators.agreement.ratings import NumericRatings, Ratings
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement, How
 
 Statistic = tuple[str, Callable[[], AdditiveStatistic]]
@@ -69,10 +69,10 @@ class EstimateMaker:
     """
 
     def __init__(
-        self, studied: StudyData, field: str, of: Ratings | NumericRatings | SampleCounts, part: str = "",
+        self, study_data: StudyData, field: str, of: Ratings | NumericRatings | SampleCounts, part: str = "",
         between: str = "people", raters: int | None = None,
     ) -> None:  # fmt: skip
-        self.studied = studied
+        self.study_data = study_data
         self.field = field
         self.part = part
         self.between = between
@@ -86,11 +86,11 @@ class EstimateMaker:
 
     def of(self, name: str, one: AdditiveStatistic) -> Agreement:
         """A statistic with its interval."""
-        return self._agreement(name, estimate(one, self.studied.how))
+        return self._agreement(name, estimate(one, self.study_data.how))
 
     def apart(self, name: str, one: AdditiveStatistic, other: AdditiveStatistic) -> Agreement:
         """One statistic minus another over the same traces."""
-        return self._agreement(name, difference(one, other, self.studied.how))
+        return self._agreement(name, difference(one, other, self.study_data.how))
 
     def without_interval(self, name: str, value: float | None, why: str) -> Agreement:
         """A value that has no interval for a reason of its own."""
@@ -118,8 +118,8 @@ class EstimateMaker:
         n = self._n(name)
         n = n._replace(reasons=dict(n.reasons))
         return with_interval(
-            estimate, self.studied.how, self.field, name, part=self.part, between=self.between,
-            planned=planned(self.studied, name, self.between), clusters=clusters_of(self.studied), **n._asdict(),
+            estimate, self.study_data.how, self.field, name, part=self.part, between=self.between,
+            planned=planned(self.study_data, name, self.between), clusters=clusters_of(self.study_data), **n._asdict(),
         )  # fmt: skip
 
 
@@ -139,25 +139,25 @@ _OF_TASKS = ("task", "task to play", "pair of runs")
 _OF_TEXTS = ("pair of instruction sets", "pair of texts")
 
 
-def clusters_of(studied: StudyData) -> str:
+def clusters_of(study_data: StudyData) -> str:
     """What one of the clusters over which this study's intervals are made is: a run, a task, a user, or an item."""
-    clusters: str = studied.once("clusters", lambda: _clusters_of(studied))
+    clusters: str = study_data.once("clusters", lambda: _clusters_of(study_data))
     return clusters
 
 
-def _clusters_of(studied: StudyData) -> str:
-    protocol = studied.study.protocol
+def _clusters_of(study_data: StudyData) -> str:
+    protocol = study_data.study.protocol
     if protocol.unit in _OF_TASKS:
         return "task"
     owned = protocol.reference or protocol.unit in _OF_TEXTS or not {"screens", "actions"} & set(protocol.shows)
-    if owned and any(unit.cluster for unit in studied.units):
+    if owned and any(unit.cluster for unit in study_data.units):
         return "user"
-    return "run" if not studied.units or any(unit.runs for unit in studied.units) else "item"
+    return "run" if not study_data.units or any(unit.runs for unit in study_data.units) else "item"
 
 
-def planned(studied: StudyData, name: str, between: str) -> bool:
+def planned(study_data: StudyData, name: str, between: str) -> bool:
     """Whether a statistic is among those that were settled when the study was frozen."""
-    plan_statistics = studied.study.statistics
+    plan_statistics = study_data.study.statistics
     if between == AGAIN and "intra-rater" in plan_statistics:
         return True
     if between.endswith(RUNS):

@@ -21,7 +21,7 @@ from annotators.agreement.answers import FieldAnswers, answers_of
 from annotators.agreement.estimates import EstimateMaker, SampleCounts
 from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import Floats
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
 
@@ -54,38 +54,38 @@ class StepPairs(NamedTuple):
     raters: int
 
 
-def agreements_of_evidence(studied: StudyData) -> list[Agreement]:
+def agreements_of_evidence(study_data: StudyData) -> list[Agreement]:
     """Each field's whose answers rest on steps: how often the same step and near it, the median distance, and alpha."""
     numbers: list[Agreement] = []
-    for field in studied.study.protocol.fields:
+    for field in study_data.study.protocol.fields:
         if field.evidence:
-            numbers += _of_field(studied, field)
+            numbers += _of_field(study_data, field)
     return numbers
 
 
-def _of_field(studied: StudyData, field: Field) -> list[Agreement]:
-    pairs = step_pairs(studied, field)
-    maker = EstimateMaker(studied, field.id, _n(pairs, pairs.place), EVIDENCE)
-    if studied.study.protocol.unit == "pair of runs":
+def _of_field(study_data: StudyData, field: Field) -> list[Agreement]:
+    pairs = step_pairs(study_data, field)
+    maker = EstimateMaker(study_data, field.id, _n(pairs, pairs.place), EVIDENCE)
+    if study_data.study.protocol.unit == "pair of runs":
         return [maker.undefined(TWO_RUNS)]
     if not len(pairs.place):
         return [maker.undefined(NO_PAIR)]
     numbers = [maker.of(name, within(pairs, name, band)) for name, band in BANDS]
     distance = median_distance(pairs)
-    if studied.how.interval == "bootstrap":
+    if study_data.how.interval == "bootstrap":
         numbers.append(maker.of("median distance", distance))
     else:
         numbers.append(maker.without_interval("median distance", value_of(distance), NO_MEDIAN))
     alpha, places = alpha_within_runs(pairs)
-    own = EstimateMaker(studied, field.id, _n(pairs, places), EVIDENCE)
+    own = EstimateMaker(study_data, field.id, _n(pairs, places), EVIDENCE)
     numbers.append(own.of("alpha within runs", alpha))
-    kappa, places = brennan_prediger(studied, pairs)
-    return [*numbers, EstimateMaker(studied, field.id, _n(pairs, places), EVIDENCE).of(BRENNAN, kappa)]
+    kappa, places = brennan_prediger(study_data, pairs)
+    return [*numbers, EstimateMaker(study_data, field.id, _n(pairs, places), EVIDENCE).of(BRENNAN, kappa)]
 
 
-def step_pairs(studied: StudyData, field: Field) -> StepPairs:
+def step_pairs(study_data: StudyData, field: Field) -> StepPairs:
     """What people point at in a field, by pairs who gave the same answer; of repeated ratings the first."""
-    answers = answers_of(studied, field, studied.people, 1)
+    answers = answers_of(study_data, field, study_data.people, 1)
     value, step = answers.value, answers.step
     places, apart, lacking, raters = [], [], 0, set[int]()
     for one, other in combinations(range(value.shape[1]), 2):
@@ -181,18 +181,18 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     return AdditiveStatistic("alpha_within_runs", sums, of, lambda sums: why, places=places), place
 
 
-def brennan_prediger(studied: StudyData, pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
+def brennan_prediger(study_data: StudyData, pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     """1 less the squared distance of pairs over what it is where every place of the run is as likely; and the places it
     is over, those whose run is in the file.
 
     A run of n steps has n + 1 places, since an answer may rest on its end; of K places two at random are (K^2 - 1) / 6
     apart, squared, in the mean. Sums: the mean squared distance of each place's pairs, and that, by trace.
     """
-    field_places, units = pairs.answers.laid, {unit.id: unit for unit in studied.units}
+    field_places, units = pairs.answers.laid, {unit.id: unit for unit in study_data.units}
     chance = np.full(len(field_places.places), np.nan)
     for place in np.unique(pairs.place).tolist():
         runs = units[field_places.places[place].unit].runs
-        steps = _steps_of(studied, runs[0]) if runs else None
+        steps = _steps_of(study_data, runs[0]) if runs else None
         chance[place] = np.nan if steps is None else ((steps + 1) ** 2 - 1) / 6
     of = _summed(pairs.place, np.ones(len(pairs.place)), len(field_places.places))
     squared_distance = ratio(
@@ -212,9 +212,9 @@ def brennan_prediger(studied: StudyData, pairs: StepPairs) -> tuple[AdditiveStat
     )
 
 
-def _steps_of(studied: StudyData, run: str) -> int | None:
+def _steps_of(study_data: StudyData, run: str) -> int | None:
     """How many steps a run has, looked up once."""
-    steps: int | None = studied.once(("steps", run), lambda: studied.further.steps(run))
+    steps: int | None = study_data.once(("steps", run), lambda: study_data.further.steps(run))
     return steps
 
 

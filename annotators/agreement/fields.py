@@ -31,7 +31,7 @@ from annotators.agreement.ratings import (
     Ratings,
     missing_of_all,
 )
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.adjudication import SignedSettlement
 from lab.core.codec import encode
 from lab.core.protocol import Field
@@ -49,7 +49,7 @@ TRUTH = "truth"
 
 
 def ratings_of(
-    studied: StudyData, field: str, raters: Sequence[int] | None = None, *, kind: str = "", derived: Derived = "",
+    study_data: StudyData, field: str, raters: Sequence[int] | None = None, *, kind: str = "", derived: Derived = "",
     run: int = 1,
 ) -> Ratings:  # fmt: skip
     """What raters (indices of the columns'; default: the people) said in a nominal, ordinal or flag field.
@@ -59,58 +59,60 @@ def ratings_of(
     a rule answered. Of people those who answered nothing are no columns; what they were to answer is `missing`.
     Places are those at which anybody answered.
     """
-    who = tuple(studied.people if raters is None else raters)
+    who = tuple(study_data.people if raters is None else raters)
     key = ("ratings", field, who, raters is None, kind, derived == "after", run)
-    ratings: Ratings = studied.once(
-        key, lambda: _ratings(studied, field_named(studied, field), who, kind, derived, run, raters is None)
+    ratings: Ratings = study_data.once(
+        key, lambda: _ratings(study_data, field_named(study_data, field), who, kind, derived, run, raters is None)
     )
     return ratings._replace(derived=derived)
 
 
 def _ratings(
-    studied: StudyData, field: Field, raters: tuple[int, ...], kind: str, derived: Derived, run: int, people: bool
+    study_data: StudyData, field: Field, raters: tuple[int, ...], kind: str, derived: Derived, run: int, people: bool
 ) -> Ratings:
-    answers = answers_of(studied, field, raters, run)
-    codes, why = codes_of(studied, field, answers), answers.why
+    answers = answers_of(study_data, field, raters, run)
+    codes, why = codes_of(study_data, field, answers), answers.why
     names = answers.reasons
     if derived == "after":
-        codes, why, names = after(studied, field, raters, run, codes, answers)
+        codes, why, names = after(study_data, field, raters, run, codes, answers)
     of_kind = _of_kind(answers.laid, kind)
     has_answer = (codes >= 0).any(axis=1) & of_kind
-    missing = missing_of(studied, answers.laid, raters, np.where(of_kind[:, None], why, -1).astype(np.int32), names)
+    missing = missing_of(study_data, answers.laid, raters, np.where(of_kind[:, None], why, -1).astype(np.int32), names)
     column: Mask = np.asarray((codes >= 0).any(axis=0)) if people else np.ones(len(raters), dtype=np.bool_)
     trace, traces = _clusters(answers.laid, has_answer)
     return Ratings(
-        field.id, categories_of(studied, field), codes[has_answer][:, column],
-        tuple(studied.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here),
+        field.id, categories_of(study_data, field), codes[has_answer][:, column],
+        tuple(study_data.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here),
         trace, traces, _picked(answers.laid.places, has_answer), scores_of(field), missing,
     )  # fmt: skip
 
 
-def numbers_of(studied: StudyData, field: str, raters: Sequence[int] | None = None, *, run: int = 1) -> NumericRatings:
+def numbers_of(
+    study_data: StudyData, field: str, raters: Sequence[int] | None = None, *, run: int = 1
+) -> NumericRatings:
     """What raters said in an interval or step field, or in an ordinal one whose options are numbers."""
-    who = tuple(studied.people if raters is None else raters)
+    who = tuple(study_data.people if raters is None else raters)
     key = ("numbers", field, who, raters is None, run)
-    numbers: NumericRatings = studied.once(
-        key, lambda: _numbers(studied, field_named(studied, field), who, run, raters is None)
+    numbers: NumericRatings = study_data.once(
+        key, lambda: _numbers(study_data, field_named(study_data, field), who, run, raters is None)
     )
     return numbers
 
 
-def _numbers(studied: StudyData, field: Field, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
-    answers = answers_of(studied, field, raters, run)
+def _numbers(study_data: StudyData, field: Field, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
+    answers = answers_of(study_data, field, raters, run)
     scores = scores_of(field)
     if scores is not None:
         of = np.array([*scores, np.nan])
-        values = of[codes_of(studied, field, answers)]
+        values = of[codes_of(study_data, field, answers)]
     else:
-        values = np.array([*map(_number, studied.columns.values), np.nan, np.nan])[answers.value]
-    missing = missing_of(studied, answers.laid, raters, answers.why, answers.reasons)
-    return numbers_at(studied, field.id, values, answers.laid, raters, missing, people=people)
+        values = np.array([*map(_number, study_data.columns.values), np.nan, np.nan])[answers.value]
+    missing = missing_of(study_data, answers.laid, raters, answers.why, answers.reasons)
+    return numbers_at(study_data, field.id, values, answers.laid, raters, missing, people=people)
 
 
 def numbers_at(
-    studied: StudyData,
+    study_data: StudyData,
     name: str,
     values: Floats,
     field_places: FieldPlaces,
@@ -123,45 +125,45 @@ def numbers_at(
     has_number: Mask = np.asarray(~np.isnan(values).all(axis=1))
     column: Mask = np.asarray(~np.isnan(values).all(axis=0)) if people else np.ones(len(raters), dtype=np.bool_)
     trace, traces = _clusters(field_places, has_number)
-    names = tuple(studied.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here)
+    names = tuple(study_data.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here)
     return NumericRatings(
         name, values[has_number][:, column], names, trace, traces, _picked(field_places.places, has_number), missing
     )
 
 
 def derived_numbers(
-    studied: StudyData, name: Name, raters: Sequence[int] | None = None, *, run: int = 1
+    study_data: StudyData, name: Name, raters: Sequence[int] | None = None, *, run: int = 1
 ) -> NumericRatings:
     """What follows from each rater's sheet of a unit: `apr` and `ppr`, `irr`, a rubric's `score`, right `decisions`."""
-    who = tuple(studied.people if raters is None else raters)
+    who = tuple(study_data.people if raters is None else raters)
     key = ("derived", name, who, raters is None, run)
-    ratings: NumericRatings = studied.once(key, lambda: _derived(studied, name, who, run, raters is None))
+    ratings: NumericRatings = study_data.once(key, lambda: _derived(study_data, name, who, run, raters is None))
     return ratings
 
 
-def _derived(studied: StudyData, name: Name, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
-    unit_places = units_laid(studied)
+def _derived(study_data: StudyData, name: Name, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
+    unit_places = units_laid(study_data)
     at = {unit: i for i, unit in enumerate(unit_places.unit.tolist())}
     column = {rater: i for i, rater in enumerate(raters)}
     values = np.full((len(unit_places.places), len(raters)), np.nan)
     reasons = (NOT_HANDED_IN, NOT_RATED, NOTHING_FOLLOWS)
-    expected, handed = sheets_of(studied, raters, run)
-    judge = np.array([one in studied.judges for one in raters], dtype=np.bool_)
+    expected, handed = sheets_of(study_data, raters, run)
+    judge = np.array([one in study_data.judges for one in raters], dtype=np.bool_)
     why = np.where((expected & ~handed)[unit_places.unit], np.where(judge, 1, 0), -1).astype(np.int32)
-    for (unit, rater), value in values_of(studied, name, raters, run).items():
+    for (unit, rater), value in values_of(study_data, name, raters, run).items():
         if value is None:
             why[at[unit], column[rater]] = reasons.index(NOTHING_FOLLOWS)
         else:
             values[at[unit], column[rater]] = value
-    missing = missing_of(studied, unit_places, raters, why, reasons)
-    return numbers_at(studied, name, values, unit_places, raters, missing, people=people)
+    missing = missing_of(study_data, unit_places, raters, why, reasons)
+    return numbers_at(study_data, name, values, unit_places, raters, missing, people=people)
 
 
 def _number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else float("nan")
 
 
-def categories_of(studied: StudyData, field: Field) -> tuple[str, ...]:
+def categories_of(study_data: StudyData, field: Field) -> tuple[str, ...]:
     """A field's answers in declared order; of a branch's all that any of its targets has, in their order.
 
     What a rule alone gives is none of them: nobody can choose it.
@@ -170,9 +172,9 @@ def categories_of(studied: StudyData, field: Field) -> tuple[str, ...]:
         return FLAG
     if field.options:
         return tuple(option.id for option in field.options if not option.by_rule)
-    categories: tuple[str, ...] = studied.once(
+    categories: tuple[str, ...] = study_data.once(
         ("categories", field.id),
-        lambda: tuple(dict.fromkeys(way for unit in studied.units for one in unit.targets for way in one.options)),
+        lambda: tuple(dict.fromkeys(way for unit in study_data.units for one in unit.targets for way in one.options)),
     )
     return categories
 
@@ -187,13 +189,13 @@ def scores_of(field: Field) -> tuple[float, ...] | None:
         return None
 
 
-def codes_of(studied: StudyData, field: Field, answers: FieldAnswers) -> Codes:
+def codes_of(study_data: StudyData, field: Field, answers: FieldAnswers) -> Codes:
     """Answers as places in the list of categories."""
-    category_codes = {name: i for i, name in enumerate(categories_of(studied, field))}
+    category_codes = {name: i for i, name in enumerate(categories_of(study_data, field))}
     if field.kind == "flag":
-        of = [int(value) if isinstance(value, bool) else -1 for value in studied.columns.values]
+        of = [int(value) if isinstance(value, bool) else -1 for value in study_data.columns.values]
     else:
-        of = [category_codes.get(value, -1) if isinstance(value, str) else -1 for value in studied.columns.values]
+        of = [category_codes.get(value, -1) if isinstance(value, str) else -1 for value in study_data.columns.values]
     return np.array([*of, 0, -1], dtype=np.int16)[answers.value]
 
 
@@ -204,10 +206,10 @@ def _of_kind(field_places: FieldPlaces, kind: str) -> Mask:
 
 
 def missing_of(
-    studied: StudyData, field_places: FieldPlaces, raters: Sequence[int], why: Ints, reasons: Sequence[str]
+    study_data: StudyData, field_places: FieldPlaces, raters: Sequence[int], why: Ints, reasons: Sequence[str]
 ) -> MissingAnswers:
     """Which answers were to be given and were not, by `why` (places x raters)."""
-    return MissingAnswers.of(field_places.places, [studied.columns.raters[one].id for one in raters], why, reasons)
+    return MissingAnswers.of(field_places.places, [study_data.columns.raters[one].id for one in raters], why, reasons)
 
 
 def _clusters(field_places: FieldPlaces, mask: Mask) -> tuple[Ints, tuple[str, ...]]:
@@ -225,31 +227,31 @@ def _picked(places: tuple[RatedItem, ...], mask: Mask) -> tuple[RatedItem, ...]:
 # -- the truth -------------------------------------------------------------------------------------------------
 
 
-def truth_of(studied: StudyData, ratings: Ratings) -> Ratings:
+def truth_of(study_data: StudyData, ratings: Ratings) -> Ratings:
     """One column, `truth`, over the same places: what was adjudicated, else what more than half of the people said.
 
     The people are those whose ratings were read, or all where they are a judge's. -1 where neither is so, and where
     reasons for having no answer outweigh. After derivation what most people's paths pass by stays -1, whatever was
     adjudicated there.
     """
-    people = {studied.columns.raters[one].id: one for one in studied.people}
+    people = {study_data.columns.raters[one].id: one for one in study_data.people}
     rater_names = ratings.missing.raters or ratings.raters
     whose = [people[name] for name in rater_names if name in people]
     if len(whose) != len(rater_names) or not whose:
-        whose = list(studied.people)
-    field = field_named(studied, ratings.field)
-    answers = answers_of(studied, field, tuple(whose), 1)
-    codes, gave = codes_of(studied, field, answers), answers.gave
+        whose = list(study_data.people)
+    field = field_named(study_data, ratings.field)
+    answers = answers_of(study_data, field, tuple(whose), 1)
+    codes, gave = codes_of(study_data, field, answers), answers.gave
     is_passed = np.zeros(len(codes), dtype=np.bool_)
     if ratings.derived == "after":
-        codes, why, names = after(studied, field, tuple(whose), 1, codes, answers)
+        codes, why, names = after(study_data, field, tuple(whose), 1, codes, answers)
         gave = gave | ((why >= 0) & (answers.value >= 0))
         if "not_applicable" in names:
             beside_path = (why == names.index("not_applicable")).sum(axis=1)
             is_passed = np.asarray(2 * beside_path > (codes >= 0).sum(axis=1) + gave.sum(axis=1))
-    at = _places_in(studied, field, answers.laid, ratings.places)
+    at = _places_in(study_data, field, answers.laid, ratings.places)
     most = _majority(codes[at], gave[at].sum(axis=1), len(ratings.categories))
-    _settle(studied, field, ratings, most, is_passed[at])
+    _settle(study_data, field, ratings, most, is_passed[at])
     lacking = MissingAnswers.one_each(
         ((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(most < 0).tolist()), TRUTH
     )
@@ -265,13 +267,13 @@ def _majority(codes: Codes, others: npt.NDArray[Any], q: int) -> Codes:
     return out
 
 
-def _settle(studied: StudyData, field: Field, ratings: Ratings, most: Codes, is_passed: Mask) -> None:
+def _settle(study_data: StudyData, field: Field, ratings: Ratings, most: Codes, is_passed: Mask) -> None:
     """Puts what was adjudicated in the place of what most say; not where most people's paths pass a node by."""
-    if not studied.settled:
+    if not study_data.settled:
         return
     category_codes = {name: i for i, name in enumerate(ratings.categories)}
     for at, place in enumerate(ratings.places):
-        settlement = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
+        settlement = study_data.settled.get((place.unit, FieldReference(place.target, field.id)))
         if settlement is not None and not is_passed[at]:
             most[at] = category_codes.get(_settled_words(field, settlement), -1)
 
@@ -283,11 +285,11 @@ def _settled_words(field: Field, settlement: SignedSettlement) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _places_in(studied: StudyData, field: Field, field_places: FieldPlaces, places: tuple[RatedItem, ...]) -> Ints:
+def _places_in(study_data: StudyData, field: Field, field_places: FieldPlaces, places: tuple[RatedItem, ...]) -> Ints:
     """Which of a field's places these are."""
     if places is field_places.places:
         return np.arange(len(places), dtype=np.int32)
-    place_numbers: dict[RatedItem, int] = studied.once(
+    place_numbers: dict[RatedItem, int] = study_data.once(
         ("at", field.id), lambda: {place: i for i, place in enumerate(field_places.places)}
     )
     return np.fromiter((place_numbers[place] for place in places), dtype=np.int32, count=len(places))
@@ -362,9 +364,11 @@ def masked(codes: Codes, rows: Mask) -> Codes:
     return np.where(rows[:, None], codes, np.int16(-1))
 
 
-def stacked(studied: StudyData, parts: Sequence[tuple[str, Ratings]]) -> Ratings:
+def stacked(study_data: StudyData, parts: Sequence[tuple[str, Ratings]]) -> Ratings:
     """The first column of each, under these names, over every place that one of them has; in the study's order."""
-    order = {place: at for at, place in enumerate(places_of(studied, field_named(studied, parts[0][1].field)).places)}
+    order = {
+        place: at for at, place in enumerate(places_of(study_data, field_named(study_data, parts[0][1].field)).places)
+    }
     place_set = {place for _, part in parts for place in part.places}
     places = tuple(sorted(place_set, key=lambda place: order[place]))
     row = {place: at for at, place in enumerate(places)}
@@ -372,16 +376,16 @@ def stacked(studied: StudyData, parts: Sequence[tuple[str, Ratings]]) -> Ratings
     for at, (_, part) in enumerate(parts):
         if part.places:
             codes[[row[place] for place in part.places], at] = part.codes[:, 0]
-    trace, traces = clusters_at(studied, places)
+    trace, traces = clusters_at(study_data, places)
     missing = missing_of_all([part.missing._replace(raters=(name,) * len(part.missing.raters)) for name, part in parts])
     return parts[0][1]._replace(
         codes=codes, raters=tuple(name for name, _ in parts), trace=trace, traces=traces, places=places, missing=missing
     )
 
 
-def clusters_at(studied: StudyData, places: Sequence[RatedItem]) -> tuple[Ints, tuple[str, ...]]:
+def clusters_at(study_data: StudyData, places: Sequence[RatedItem]) -> tuple[Ints, tuple[str, ...]]:
     """The clusters of places, numbered as they come."""
-    cluster = {unit.id: unit.clustered for unit in studied.units}
+    cluster = {unit.id: unit.clustered for unit in study_data.units}
     names = [cluster.get(place.unit, place.unit) for place in places]
     traces = tuple(dict.fromkeys(names))
     at = {name: i for i, name in enumerate(traces)}

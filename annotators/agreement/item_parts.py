@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from annotators.agreement.fields import Derived
 from annotators.derived import COMPLETED, NOT_COMPLETED
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.protocol import Field
 
 
@@ -18,27 +18,27 @@ class RatingsPart(NamedTuple):
     derived: Derived = ""
 
 
-def parts_of(studied: StudyData, field: Field) -> list[RatingsPart]:
+def parts_of(study_data: StudyData, field: Field) -> list[RatingsPart]:
     """All items, then each kind of target there is; of a graph's nodes each before and after derivation."""
-    kinds = ["", *kinds_of(studied, field)]
-    if not derives(studied, field):
+    kinds = ["", *kinds_of(study_data, field)]
+    if not derives(study_data, field):
         return [RatingsPart(kind, kind) for kind in kinds]
     both: tuple[Derived, ...] = ("before", "after")
     return [RatingsPart(", ".join(filter(None, (kind, derived))), kind, derived) for kind in kinds for derived in both]
 
 
-def kinds_of(studied: StudyData, field: Field) -> tuple[str, ...]:
+def kinds_of(study_data: StudyData, field: Field) -> tuple[str, ...]:
     """What kinds of targets a field is asked of, in the order in which they come; none where all are of one."""
-    if field.per != "target" or studied.study.protocol.targets == "unit":
+    if field.per != "target" or study_data.study.protocol.targets == "unit":
         return ()
-    kinds: tuple[str, ...] = studied.once(
-        "kinds", lambda: tuple(dict.fromkeys(one.kind for unit in studied.units for one in unit.targets))
+    kinds: tuple[str, ...] = study_data.once(
+        "kinds", lambda: tuple(dict.fromkeys(one.kind for unit in study_data.units for one in unit.targets))
     )
     return kinds if len(kinds) > 1 else ()
 
 
-def derives(studied: StudyData, field: Field) -> bool:
+def derives(study_data: StudyData, field: Field) -> bool:
     """Whether a field's answers are those that paths are derived from."""
     option_ids = {option.id for option in field.options}
-    of_nodes = studied.study.protocol.targets == "tdg nodes" and field.per == "target"
+    of_nodes = study_data.study.protocol.targets == "tdg nodes" and field.per == "target"
     return of_nodes and field.kind == "nominal" and {COMPLETED, NOT_COMPLETED} <= option_ids

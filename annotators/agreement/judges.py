@@ -14,41 +14,41 @@ from annotators.agreement.judge_accuracy import NAMED, Judged, judged
 from annotators.agreement.option_sets import judge_of_sets
 from annotators.agreement.ratings import MissingAnswers, NumericRatings, Ratings
 from annotators.agreement.statistics_by_kind import weighted
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
 
 
-def agreements_of_judges(studied: StudyData, field: Field) -> list[Agreement]:
+def agreements_of_judges(study_data: StudyData, field: Field) -> list[Agreement]:
     """A field's agreement of each judge's first run with the people's truth, then of each two judges' difference."""
     numbers: list[Agreement] = []
-    if not studied.people or field.kind in ("text", "step", "box"):
+    if not study_data.people or field.kind in ("text", "step", "box"):
         return numbers
     if field.kind == "many":
-        return [one for judge in studied.judges for one in judge_of_sets(studied, field, judge)]
+        return [one for judge in study_data.judges for one in judge_of_sets(study_data, field, judge)]
     if field.kind in ("nominal", "ordinal", "flag"):
-        for part in parts_of(studied, field):
-            numbers += _against_most(studied, field, part)
+        for part in parts_of(study_data, field):
+            numbers += _against_most(study_data, field, part)
     if field.kind == "interval" or scores_of(field):
-        for judge in studied.judges:
-            numbers += _against_mean(studied, field, judge)
+        for judge in study_data.judges:
+            numbers += _against_mean(study_data, field, judge)
     return numbers
 
 
-def _against_most(studied: StudyData, field: Field, part: RatingsPart) -> list[Agreement]:
-    truth = truth_of(studied, ratings_of(studied, field.id, kind=part.kind, derived=part.derived))
+def _against_most(study_data: StudyData, field: Field, part: RatingsPart) -> list[Agreement]:
+    truth = truth_of(study_data, ratings_of(study_data, field.id, kind=part.kind, derived=part.derived))
     numbers: list[Agreement] = []
     pairs: dict[str, Ratings] = {}
-    for judge in studied.judges:
-        ratings = ratings_of(studied, field.id, [judge], kind=part.kind, derived=part.derived)
+    for judge in study_data.judges:
+        ratings = ratings_of(study_data, field.id, [judge], kind=part.kind, derived=part.derived)
         if not len(ratings.places):
             continue  # it never answers this
         two = against(truth, ratings)
-        name = studied.columns.raters[judge].id
+        name = study_data.columns.raters[judge].id
         pairs[name] = two
-        numbers += _judged(EstimateMaker(studied, field.id, two, part.name, f"{name}{AGAINST}{MOST}"), field, two)
+        numbers += _judged(EstimateMaker(study_data, field.id, two, part.name, f"{name}{AGAINST}{MOST}"), field, two)
     for one, other in combinations(sorted(pairs), 2):
-        numbers += _apart(studied, field, part, one, other, pairs)
+        numbers += _apart(study_data, field, part, one, other, pairs)
     return numbers
 
 
@@ -73,7 +73,7 @@ def _positives(categories: tuple[str, ...]) -> list[str]:
 
 
 def _apart(
-    studied: StudyData, field: Field, part: RatingsPart, one: str, other: str, pairs: dict[str, Ratings]
+    study_data: StudyData, field: Field, part: RatingsPart, one: str, other: str, pairs: dict[str, Ratings]
 ) -> list[Agreement]:
     """Accuracy and kappa of one judge minus another's, paired over traces, at places that both judged."""
     a, b = pairs[one], pairs[other]
@@ -81,7 +81,7 @@ def _apart(
     lacking = a.missing.by_place() | b.missing.by_place() | a.missing.by_place()
     missing = MissingAnswers.one_each(lacking.items(), by_item=True)
     a, b = (two._replace(codes=masked(two.codes, rows), missing=missing) for two in (a, b))
-    maker = EstimateMaker(studied, field.id, a, part.name, f"{one}{MINUS}{other}")
+    maker = EstimateMaker(study_data, field.id, a, part.name, f"{one}{MINUS}{other}")
     if not maker.places:
         return [maker.undefined("no item was judged by both")]
     first = _positives(a.categories)[0]
@@ -95,12 +95,12 @@ def _apart(
     return numbers
 
 
-def _against_mean(studied: StudyData, field: Field, judge: int) -> list[Agreement]:
-    people, judge_values = numbers_of(studied, field.id), numbers_of(studied, field.id, [judge])
+def _against_mean(study_data: StudyData, field: Field, judge: int) -> list[Agreement]:
+    people, judge_values = numbers_of(study_data, field.id), numbers_of(study_data, field.id, [judge])
     if not len(judge_values.places) or not len(people.places):
         return []
     two = numbers_against(mean_of(people), judge_values)
-    maker = EstimateMaker(studied, field.id, two, between=f"{judge_values.raters[0]}{AGAINST}{MEAN}")
+    maker = EstimateMaker(study_data, field.id, two, between=f"{judge_values.raters[0]}{AGAINST}{MEAN}")
     if not maker.places:
         return [maker.undefined("no item has both people's answers and the judge's")]
     return maker.all(

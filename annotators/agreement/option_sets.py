@@ -32,7 +32,7 @@ from annotators.agreement.ratings import (
 )
 from annotators.agreement.similarity import near
 from annotators.agreement.statistics_by_kind import why_not
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.adjudication import set_of_most
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
@@ -65,34 +65,36 @@ class SetRatings(NamedTuple):
 
 
 def sets_of(
-    studied: StudyData, field: str, raters: Sequence[int] | None = None, *, kind: str = "", run: int = 1
+    study_data: StudyData, field: str, raters: Sequence[int] | None = None, *, kind: str = "", run: int = 1
 ) -> SetRatings:
     """What raters (indices of the columns'; default: the people) said in a field of many options.
 
     `kind` keeps targets of that kind alone. Of people those who answered nothing are no columns.
     """
-    who = tuple(studied.people if raters is None else raters)
+    who = tuple(study_data.people if raters is None else raters)
     key = ("sets", field, who, raters is None, kind, run)
-    sets: SetRatings = studied.once(
-        key, lambda: _sets(studied, field_named(studied, field), who, kind, run, raters is None)
+    sets: SetRatings = study_data.once(
+        key, lambda: _sets(study_data, field_named(study_data, field), who, kind, run, raters is None)
     )
     return sets
 
 
-def _sets(studied: StudyData, field: Field, raters: tuple[int, ...], kind: str, run: int, people: bool) -> SetRatings:
-    answers = answers_of(studied, field, raters, run)
-    options, sets, number = _known(studied, field)
+def _sets(
+    study_data: StudyData, field: Field, raters: tuple[int, ...], kind: str, run: int, people: bool
+) -> SetRatings:
+    answers = answers_of(study_data, field, raters, run)
+    options, sets, number = _known(study_data, field)
     values = np.array([*number, np.nan, np.nan])[answers.value]
     why = answers.why
     if kind:
         of_kind = np.fromiter((one == kind for one in answers.laid.kinds), dtype=np.bool_)[:, None]
         values, why = np.where(of_kind, values, np.nan), np.where(of_kind, why, -1).astype(np.int32)
-    missing = missing_of(studied, answers.laid, raters, why, answers.reasons)
-    numbers = numbers_at(studied, field.id, values, answers.laid, raters, missing, people=people)
+    missing = missing_of(study_data, answers.laid, raters, why, answers.reasons)
+    numbers = numbers_at(study_data, field.id, values, answers.laid, raters, missing, people=people)
     return SetRatings(options, sets, numbers)
 
 
-def _known(studied: StudyData, field: Field) -> tuple[tuple[str, ...], Masks, list[float]]:
+def _known(study_data: StudyData, field: Field) -> tuple[tuple[str, ...], Masks, list[float]]:
     """The options that people are asked for, every set of them that anybody said or settled, and which each value is.
 
     Sets stand in the order of the values, so that the same answers have the same numbers.
@@ -100,7 +102,7 @@ def _known(studied: StudyData, field: Field) -> tuple[tuple[str, ...], Masks, li
     options = tuple(option.id for option in field.options if not option.by_rule)
     set_numbers: dict[tuple[str, ...], int] = {}
     number = []
-    for value in studied.columns.values:
+    for value in study_data.columns.values:
         is_set = isinstance(value, list) and all(isinstance(one, str) for one in value)
         number.append(float(set_numbers.setdefault(tuple(value), len(set_numbers))) if is_set else float("nan"))
     return options, _members(options, list(set_numbers)), number
@@ -171,21 +173,21 @@ def same_set_of_all(these: SetRatings) -> AdditiveStatistic:
 # -- people among themselves -------------------------------------------------------------------------------------
 
 
-def agreements_of_sets(studied: StudyData, field: Field) -> list[Agreement]:
+def agreements_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
     """People among themselves: sets as a whole (each kind of target too), then each option for itself."""
     numbers: list[Agreement] = []
-    for kind in ("", *kinds_of(studied, field)):
-        these = sets_of(studied, field.id, kind=kind)
-        maker = EstimateMaker(studied, field.id, these.numbers, kind)
+    for kind in ("", *kinds_of(study_data, field)):
+        these = sets_of(study_data, field.id, kind=kind)
+        maker = EstimateMaker(study_data, field.id, these.numbers, kind)
         if why := why_not(these.numbers.there, these.numbers.raters):
             numbers.append(maker.undefined(why))
         else:
             numbers += maker.all(_of_sets(these))
-    these = sets_of(studied, field.id)
+    these = sets_of(study_data, field.id)
     if not why_not(these.numbers.there, these.numbers.raters):
         for id in these.options:
             ratings = these.option(id)
-            numbers += EstimateMaker(studied, field.id, ratings, part_of(id)).all(_of_option(ratings))
+            numbers += EstimateMaker(study_data, field.id, ratings, part_of(id)).all(_of_option(ratings))
     return numbers
 
 
@@ -217,14 +219,14 @@ def _of_option(ratings: Ratings) -> list[Statistic]:
     ]  # fmt: skip
 
 
-def pairs_of_sets(studied: StudyData, field: Field) -> list[Agreement]:
+def pairs_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
     """Alpha with MASI's distance, the share of the same sets and alpha with Jaccard's, for each two people."""
-    these = sets_of(studied, field.id)
+    these = sets_of(study_data, field.id)
     numbers: list[Agreement] = []
     for pair in combinations(range(len(these.numbers.raters)), 2):
         two = these._replace(numbers=these.numbers.by(pair))
         share, masi, jaccard = _of_sets(two)
-        maker = EstimateMaker(studied, field.id, two.numbers, between=" and ".join(two.numbers.raters))
+        maker = EstimateMaker(study_data, field.id, two.numbers, between=" and ".join(two.numbers.raters))
         numbers += maker.all([masi, share, jaccard])
     return numbers
 
@@ -232,27 +234,27 @@ def pairs_of_sets(studied: StudyData, field: Field) -> list[Agreement]:
 # -- people with themselves, and judges --------------------------------------------------------------------------
 
 
-def sets_again(studied: StudyData, field: Field) -> list[Agreement]:
+def sets_again(study_data: StudyData, field: Field) -> list[Agreement]:
     """Each person's repeated sets beside their first; nothing where nothing was rated twice."""
     parts = [
-        _beside(sets_of(studied, field.id, [rater], run=2), sets_of(studied, field.id, [rater], run=1))
-        for rater in studied.people
+        _beside(sets_of(study_data, field.id, [rater], run=2), sets_of(study_data, field.id, [rater], run=1))
+        for rater in study_data.people
     ]
     parts = [one for one in parts if one.numbers.there.all(axis=1).any()]
     if not parts:
         return []
     places = tuple(place for one in parts for place in one.numbers.places)
     values = np.concatenate([one.numbers.values[:, ::-1] for one in parts])
-    trace, traces = clusters_at(studied, places)
+    trace, traces = clusters_at(study_data, places)
     missing = missing_of_all([one.numbers.missing for one in parts])
     numbers = NumericRatings(field.id, values, ("first", "again"), trace, traces, places, missing)
     two = parts[0]._replace(numbers=numbers)
-    return EstimateMaker(studied, field.id, numbers, between=AGAIN, raters=len(parts)).all(_of_sets(two))
+    return EstimateMaker(study_data, field.id, numbers, between=AGAIN, raters=len(parts)).all(_of_sets(two))
 
 
-def sets_of_runs(studied: StudyData, field: Field, judge: int, runs: Sequence[int]) -> SetRatings | None:
+def sets_of_runs(study_data: StudyData, field: Field, judge: int, runs: Sequence[int]) -> SetRatings | None:
     """A judge's runs as columns, over the places that any of them rated; None where there is no place."""
-    parts = [sets_of(studied, field.id, [judge], run=run) for run in runs]
+    parts = [sets_of(study_data, field.id, [judge], run=run) for run in runs]
     places = tuple(dict.fromkeys(place for one in parts for place in one.numbers.places))
     if not places:
         return None
@@ -262,52 +264,52 @@ def sets_of_runs(studied: StudyData, field: Field, judge: int, runs: Sequence[in
         values[[at[place] for place in one.numbers.places], column] = one.numbers.values[:, 0]
     names = tuple(f"run {run}" for run in runs)
     missing = missing_of_all([one.numbers.missing for one in parts])
-    numbers = NumericRatings(field.id, values, names, *clusters_at(studied, places), places, missing)
+    numbers = NumericRatings(field.id, values, names, *clusters_at(study_data, places), places, missing)
     return parts[0]._replace(numbers=numbers)
 
 
-def sets_of_judge_again(studied: StudyData, field: Field, judge: int, runs: Sequence[int]) -> list[Agreement]:
+def sets_of_judge_again(study_data: StudyData, field: Field, judge: int, runs: Sequence[int]) -> list[Agreement]:
     """How often a judge's runs gave the same set."""
-    these = sets_of_runs(studied, field, judge, runs)
+    these = sets_of_runs(study_data, field, judge, runs)
     if these is None:
         return []
-    between = studied.columns.raters[judge].id + RUNS
-    maker = EstimateMaker(studied, field.id, these.numbers, between=between, raters=1)
+    between = study_data.columns.raters[judge].id + RUNS
+    maker = EstimateMaker(study_data, field.id, these.numbers, between=between, raters=1)
     return [maker.of("percent", same_set(these)), maker.of("percent exact", same_set_of_all(these))]
 
 
-def judge_of_sets(studied: StudyData, field: Field, judge: int) -> list[Agreement]:
+def judge_of_sets(study_data: StudyData, field: Field, judge: int) -> list[Agreement]:
     """A judge's sets against most people's: the share that is the same, alpha by both distances; then each option's
     accuracy, precision, recall, F1 and kappa."""
-    answers = sets_of(studied, field.id, [judge])
+    answers = sets_of(study_data, field.id, [judge])
     if not answers.numbers.places:
         return []
-    two = _beside(truth_of_sets(studied, field), answers)
-    between = f"{studied.columns.raters[judge].id}{AGAINST}{MOST}"
-    maker = EstimateMaker(studied, field.id, two.numbers, between=between)
+    two = _beside(truth_of_sets(study_data, field), answers)
+    between = f"{study_data.columns.raters[judge].id}{AGAINST}{MOST}"
+    maker = EstimateMaker(study_data, field.id, two.numbers, between=between)
     if not maker.places:
         return [maker.undefined("no item has both an answer of most people and the judge's")]
     share, *alphas = _of_sets(two)
     numbers = maker.all([("accuracy", share[1]), *alphas])
     for id in two.options:
         ratings = two.option(id)
-        own = EstimateMaker(studied, field.id, ratings, part_of(id), between)
+        own = EstimateMaker(study_data, field.id, ratings, part_of(id), between)
         numbers += [own.of(name, judged(ratings, what, "yes")) for what, name in NAMED]
         numbers.append(own.of("ac1", coefficients.gwet_ac(ratings)))
     return numbers
 
 
-def truth_of_sets(studied: StudyData, field: Field) -> SetRatings:
+def truth_of_sets(study_data: StudyData, field: Field) -> SetRatings:
     """One column, `truth`, over the places that people answered: what was settled, else what most say, option by option
     where no set has a majority; nan where neither is so."""
-    people = sets_of(studied, field.id)
-    answers = answers_of(studied, field, tuple(studied.people), 1)
+    people = sets_of(study_data, field.id)
+    answers = answers_of(study_data, field, tuple(study_data.people), 1)
     gave = dict(zip(answers.laid.places, answers.gave.sum(axis=1).tolist(), strict=True))
     set_numbers = {tuple(np.array(people.options)[row]): at for at, row in enumerate(people.sets)}
     values = np.full((len(people.numbers.places), 1), np.nan)
     for at, place in enumerate(people.numbers.places):
         answer_sets = [tuple(np.array(people.options)[people.sets[code]]) for code in people.codes[at] if code >= 0]
-        settlement = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
+        settlement = study_data.settled.get((place.unit, FieldReference(place.target, field.id)))
         most = settlement.what.value if settlement is not None else _most(field, answer_sets, gave.get(place, 0))
         if most is not None:
             values[at, 0] = set_numbers.setdefault(tuple(most), len(set_numbers))

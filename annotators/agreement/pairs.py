@@ -25,7 +25,7 @@ from annotators.agreement.option_sets import pairs_of_sets
 from annotators.agreement.ratings import Floats, NumericRatings, Ratings
 from annotators.agreement.similarity import apart, coded
 from annotators.agreement.statistics_by_kind import of_others, weighted
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.errors import LabError
 from lab.core.protocol import Field
@@ -34,45 +34,45 @@ from lab.core.report import Grid
 CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
-def by_pairs(studied: StudyData, field: str) -> list[Agreement]:
+def by_pairs(study_data: StudyData, field: str) -> list[Agreement]:
     """The field's chance-corrected statistic, percent and AC1 (of numbers ICC and error), for each two people.
 
     `field` may be what follows from answers (`apr`), too. Raises `LabError` where it is neither.
     """
-    for name in NAMES.get(studied.study.protocol.targets, ()):
-        if name == field and studied.study.protocol.field(field) is None:
-            return _of_numbers(studied, derived_numbers(studied, name), Field(name, name, "interval"))
-    question = _asked(studied, field)
+    for name in NAMES.get(study_data.study.protocol.targets, ()):
+        if name == field and study_data.study.protocol.field(field) is None:
+            return _of_numbers(study_data, derived_numbers(study_data, name), Field(name, name, "interval"))
+    question = _asked(study_data, field)
     numbers: list[Agreement] = []
     if question.kind in CATEGORICAL:
-        ratings = ratings_of(studied, field)
+        ratings = ratings_of(study_data, field)
         for pair in combinations(range(len(ratings.raters)), 2):
-            numbers += _of_two(studied, question, ratings.by(pair))
+            numbers += _of_two(study_data, question, ratings.by(pair))
         return numbers
     if question.kind == "many":
-        return pairs_of_sets(studied, question)
-    return _of_numbers(studied, numbers_like(studied, question), question)
+        return pairs_of_sets(study_data, question)
+    return _of_numbers(study_data, numbers_like(study_data, question), question)
 
 
-def _asked(studied: StudyData, name: str) -> Field:
+def _asked(study_data: StudyData, name: str) -> Field:
     """A field of the study; `LabError` where it asks none of that name, or it follows from others' answers."""
-    if studied.study.protocol.field(name) is not None:
-        return field_named(studied, name)
-    if name in NAMES.get(studied.study.protocol.targets, ()):
+    if study_data.study.protocol.field(name) is not None:
+        return field_named(study_data, name)
+    if name in NAMES.get(study_data.study.protocol.targets, ()):
         raise LabError(f"question {name}", "follows from other answers; nobody is asked for it.")
-    question_names = ", ".join(field.id for field in studied.study.protocol.fields)
-    raise LabError(f"question {name}", f"is not asked in {studied.study.name} (questions: {question_names}).")
+    question_names = ", ".join(field.id for field in study_data.study.protocol.fields)
+    raise LabError(f"question {name}", f"is not asked in {study_data.study.name} (questions: {question_names}).")
 
 
-def _of_numbers(studied: StudyData, these: NumericRatings, question: Field) -> list[Agreement]:
+def _of_numbers(study_data: StudyData, these: NumericRatings, question: Field) -> list[Agreement]:
     numbers: list[Agreement] = []
     for pair in combinations(range(len(these.raters)), 2):
-        numbers += _numbers_of_two(studied, question, these.by(pair))
+        numbers += _numbers_of_two(study_data, question, these.by(pair))
     return numbers
 
 
-def _of_two(studied: StudyData, field: Field, two: Ratings) -> list[Agreement]:
-    maker = EstimateMaker(studied, field.id, two, between=" and ".join(two.raters))
+def _of_two(study_data: StudyData, field: Field, two: Ratings) -> list[Agreement]:
+    maker = EstimateMaker(study_data, field.id, two, between=" and ".join(two.raters))
     kappa = maker.of("cohen kappa", coefficients.cohen_kappa(two))
     others = [maker.of("percent", coefficients.percent(two)), maker.of("ac1", coefficients.gwet_ac(two))]
     if field.kind != "ordinal":
@@ -81,40 +81,40 @@ def _of_two(studied: StudyData, field: Field, two: Ratings) -> list[Agreement]:
     return [first, kappa, *others, *more]
 
 
-def _numbers_of_two(studied: StudyData, field: Field, two: NumericRatings) -> list[Agreement]:
-    maker = EstimateMaker(studied, field.id, two, between=" and ".join(two.raters))
+def _numbers_of_two(study_data: StudyData, field: Field, two: NumericRatings) -> list[Agreement]:
+    maker = EstimateMaker(study_data, field.id, two, between=" and ".join(two.raters))
     if field.kind != "interval":
-        return maker.all(of_others(studied, field, two))
+        return maker.all(of_others(study_data, field, two))
     return [maker.of("icc(A,1)", numbers.icc(two, "A,1")), maker.of("mae", apart(two))]
 
 
-def numbers_like(studied: StudyData, field: Field) -> NumericRatings:
+def numbers_like(study_data: StudyData, field: Field) -> NumericRatings:
     """Answers that are no categories as numbers: themselves, or numbers that are the same where answers are."""
     if field.kind in ("interval", "step"):
-        return numbers_of(studied, field.id)
-    answers = answers_of(studied, field, studied.people, 1)
-    values = coded(studied, field, answers.value)
-    missing = missing_of(studied, answers.laid, studied.people, answers.why, answers.reasons)
-    return numbers_at(studied, field.id, values, answers.laid, studied.people, missing, people=True)
+        return numbers_of(study_data, field.id)
+    answers = answers_of(study_data, field, study_data.people, 1)
+    values = coded(study_data, field, answers.value)
+    missing = missing_of(study_data, answers.laid, study_data.people, answers.why, answers.reasons)
+    return numbers_at(study_data, field.id, values, answers.laid, study_data.people, missing, people=True)
 
 
 # -- which answers came together -------------------------------------------------------------------------------
 
 
-def confusion(studied: StudyData, field: str, one: str = "", other: str = "") -> Grid:
+def confusion(study_data: StudyData, field: str, one: str = "", other: str = "") -> Grid:
     """How often answers came together: of two raters by their codes (`truth` is what most say), or of all pairs.
 
     Of all pairs of people each counts once, halves on both sides of the diagonal where the two differ. Raises
     `LabError` where the field has no categories or is not asked, or a rater is not known.
     """
-    question = _asked(studied, field)
+    question = _asked(study_data, field)
     if question.kind not in CATEGORICAL:
         raise LabError(f"question {field}", "is answered by no categories; there is no grid of it.")
     if not one and not other:
-        ratings = ratings_of(studied, field)
+        ratings = ratings_of(study_data, field)
         counts = _all_pairs(ratings)
         return _grid(ratings, field, counts, "one", "the other")
-    two = _two(studied, field, one or TRUTH, other or TRUTH)
+    two = _two(study_data, field, one or TRUTH, other or TRUTH)
     both, q = (two.codes >= 0).all(axis=1), len(two.categories)
     down, across = two.codes[both].T.astype(np.int64)
     counts = np.bincount(down * q + across, minlength=q * q).reshape(q, q).astype(np.float64)
@@ -128,24 +128,24 @@ def _all_pairs(ratings: Ratings) -> Floats:
     return together / 2
 
 
-def _one(studied: StudyData, field: str, name: str) -> Ratings:
+def _one(study_data: StudyData, field: str, name: str) -> Ratings:
     if name == TRUTH:
-        return truth_of(studied, ratings_of(studied, field))
-    rater_numbers = {one.id: at for at, one in enumerate(studied.columns.raters)}
+        return truth_of(study_data, ratings_of(study_data, field))
+    rater_numbers = {one.id: at for at, one in enumerate(study_data.columns.raters)}
     if name not in rater_numbers:
-        raise LabError(f"rater {name}", f"has answered nothing in {studied.study.name}.")
-    return ratings_of(studied, field, [rater_numbers[name]])
+        raise LabError(f"rater {name}", f"has answered nothing in {study_data.study.name}.")
+    return ratings_of(study_data, field, [rater_numbers[name]])
 
 
-def _two(studied: StudyData, field: str, one: str, other: str) -> Ratings:
+def _two(study_data: StudyData, field: str, one: str, other: str) -> Ratings:
     """Both's columns, at least over the places at which both answered; of two people those of all people's."""
-    people = {studied.columns.raters[at].id for at in studied.people}
-    others = {rater.id for at, rater in enumerate(studied.columns.raters) if at not in studied.people}
-    ratings = ratings_of(studied, field)
+    people = {study_data.columns.raters[at].id for at in study_data.people}
+    others = {rater.id for at, rater in enumerate(study_data.columns.raters) if at not in study_data.people}
+    ratings = ratings_of(study_data, field)
     if {one, other} <= people - others and {one, other} <= set(ratings.raters):
         columns = [ratings.raters.index(name) for name in (one, other)]
         return ratings._replace(codes=ratings.codes[:, columns], raters=(one, other))
-    return beside(_one(studied, field, one), _one(studied, field, other))
+    return beside(_one(study_data, field, one), _one(study_data, field, other))
 
 
 def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Grid:
@@ -160,28 +160,28 @@ def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Gr
 
 
 def disagreeing(
-    studied: StudyData, field: str, cell: tuple[str, str] | None = None, one: str = "", other: str = ""
+    study_data: StudyData, field: str, cell: tuple[str, str] | None = None, one: str = "", other: str = ""
 ) -> list[tuple[str, str]]:
     """Places (unit, target) of a field at which not all said the same, those that split most evenly first; of one cell
     of the grid (of `one` and `other`, as `confusion` takes them) where it is named, else where these two differ.
 
     Raises `LabError` where the field is not asked.
     """
-    question = _asked(studied, field)
+    question = _asked(study_data, field)
     if question.kind not in CATEGORICAL:
-        these = numbers_like(studied, question)
+        these = numbers_like(study_data, question)
         if question.kind in ("interval", "step"):
             split = np.nanmax(these.values, axis=1) - np.nanmin(these.values, axis=1) if len(these.values) else None
         else:
             split = _split(these.values)
         return [] if split is None else _ranked(these, split, split > 0)
-    ratings = ratings_of(studied, field)
+    ratings = ratings_of(study_data, field)
     split = _split(np.where(ratings.codes < 0, np.nan, ratings.codes.astype(np.float64)))
     if cell is None and not one and not other:
         return _ranked(ratings, split, split > 0)
     down, across = (ratings.categories.index(name) if name in ratings.categories else -2 for name in cell or ("", ""))
     if one or other:
-        two = _two(studied, field, one or TRUTH, other or TRUTH)
+        two = _two(study_data, field, one or TRUTH, other or TRUTH)
         here = (two.codes[:, 0] == down) & (two.codes[:, 1] == across)
         if cell is None:
             here = (two.codes >= 0).all(axis=1) & (two.codes[:, 0] != two.codes[:, 1])

@@ -11,7 +11,7 @@ from annotators.agreement.additive import AdditiveStatistic, over_traces, ratio
 from annotators.agreement.answers import Ints, answers_of, places_at, places_of, units_laid
 from annotators.agreement.fields import Codes, categories_of, codes_of
 from annotators.agreement.ratings import Floats
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.protocol import Field
 
 CHOSEN = ("nominal", "ordinal")
@@ -44,21 +44,21 @@ class RaterSequence(NamedTuple):
         return self.some(self.rest >= 0)
 
 
-def chosen_fields(studied: StudyData) -> tuple[Field, ...]:
+def chosen_fields(study_data: StudyData) -> tuple[Field, ...]:
     """The study's fields of options, in their order."""
-    return tuple(field for field in studied.study.protocol.fields if field.kind in CHOSEN)
+    return tuple(field for field in study_data.study.protocol.fields if field.kind in CHOSEN)
 
 
-def sequence_of(studied: StudyData, rater: int) -> RaterSequence:
+def sequence_of(study_data: StudyData, rater: int) -> RaterSequence:
     """What a rater (an index of the columns') chose in their first rating."""
-    parts = [_in_field(studied, at, field, rater) for at, field in enumerate(chosen_fields(studied))]
+    parts = [_in_field(study_data, at, field, rater) for at, field in enumerate(chosen_fields(study_data))]
     if not parts:
         none = np.zeros(0, dtype=np.int32)
         return RaterSequence(
-            none, none.astype(np.int16), none.astype(np.int16), none, none, len(units_laid(studied).traces)
+            none, none.astype(np.int16), none.astype(np.int16), none, none, len(units_laid(study_data).traces)
         )
     rows = np.concatenate([rows for rows, _ in parts])
-    order = np.lexsort((rows, studied.columns.at[rows]))
+    order = np.lexsort((rows, study_data.columns.at[rows]))
     owns = [own for _, own in parts]
     return RaterSequence(
         np.concatenate([own.field for own in owns])[order],
@@ -66,22 +66,22 @@ def sequence_of(studied: StudyData, rater: int) -> RaterSequence:
         np.concatenate([own.rest for own in owns])[order],
         np.concatenate([own.unit for own in owns])[order],
         np.concatenate([own.trace for own in owns])[order],
-        len(units_laid(studied).traces),
+        len(units_laid(study_data).traces),
     )
 
 
-def _in_field(studied: StudyData, at: int, field: Field, rater: int) -> tuple[npt.NDArray[np.intp], RaterSequence]:
-    columns, field_places = studied.columns, places_of(studied, field)
-    raters = studied.people if rater in studied.people else studied.judges
+def _in_field(study_data: StudyData, at: int, field: Field, rater: int) -> tuple[npt.NDArray[np.intp], RaterSequence]:
+    columns, field_places = study_data.columns, places_of(study_data, field)
+    raters = study_data.people if rater in study_data.people else study_data.judges
     mine = raters.index(rater)
-    codes = _codes(studied, field, raters)[:, mine]
+    codes = _codes(study_data, field, raters)[:, mine]
     number = columns.fields.index(field.id)
     rows = np.flatnonzero((columns.rater == rater) & (columns.field == number) & (columns.run == 1))
-    place = places_at(studied, field, rows)
+    place = places_at(study_data, field, rows)
     has_code = place >= 0
     has_code[has_code] = codes[place[has_code]] >= 0
     rows, place = rows[has_code], place[has_code]
-    rest = rest_of(studied, field, rater)[place]
+    rest = rest_of(study_data, field, rater)[place]
     own = RaterSequence(
         np.full(len(rows), at, dtype=np.int32), codes[place], rest, columns.unit[rows], field_places.trace[place],
         len(field_places.traces),
@@ -89,16 +89,16 @@ def _in_field(studied: StudyData, at: int, field: Field, rater: int) -> tuple[np
     return rows, own
 
 
-def rest_of(studied: StudyData, field: Field, rater: int) -> Codes:
+def rest_of(study_data: StudyData, field: Field, rater: int) -> Codes:
     """At each place of a field what more than half of the people other than this one say; -1 where they do not.
 
     Reasons for having no answer are voices, too, as in the truth that judges are held against.
     """
-    counts, voices = _votes(studied, field)
-    if rater in studied.people:
-        answers = answers_of(studied, field, studied.people, 1)
-        at = studied.people.index(rater)
-        mine = _codes(studied, field, studied.people)[:, at]
+    counts, voices = _votes(study_data, field)
+    if rater in study_data.people:
+        answers = answers_of(study_data, field, study_data.people, 1)
+        at = study_data.people.index(rater)
+        mine = _codes(study_data, field, study_data.people)[:, at]
         counts = counts - (mine[:, None] == np.arange(counts.shape[1]))
         voices = voices - ((mine >= 0) | answers.gave[:, at])
     if not counts.size:
@@ -108,25 +108,25 @@ def rest_of(studied: StudyData, field: Field, rater: int) -> Codes:
     return np.where((most > 0) & (2 * most > voices), best, -1).astype(np.int16)
 
 
-def _codes(studied: StudyData, field: Field, raters: tuple[int, ...]) -> Codes:
+def _codes(study_data: StudyData, field: Field, raters: tuple[int, ...]) -> Codes:
     """What these raters said in their first rating: places by raters."""
-    codes: Codes = studied.once(
-        ("codes", field.id, raters), lambda: codes_of(studied, field, answers_of(studied, field, raters, 1))
+    codes: Codes = study_data.once(
+        ("codes", field.id, raters), lambda: codes_of(study_data, field, answers_of(study_data, field, raters, 1))
     )
     return codes
 
 
-def _votes(studied: StudyData, field: Field) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _votes(study_data: StudyData, field: Field) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """How many people said each category at each place, and how many said anything."""
 
     def counted() -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        answers = answers_of(studied, field, studied.people, 1)
-        codes = _codes(studied, field, studied.people)
-        of = [(codes == at).sum(axis=1) for at in range(len(categories_of(studied, field)))]
+        answers = answers_of(study_data, field, study_data.people, 1)
+        codes = _codes(study_data, field, study_data.people)
+        of = [(codes == at).sum(axis=1) for at in range(len(categories_of(study_data, field)))]
         counts = np.stack(of, axis=1) if of else np.zeros((len(codes), 0))
         return counts.astype(np.int32), ((codes >= 0) | answers.gave).sum(axis=1).astype(np.int32)
 
-    votes: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = studied.once(("votes", field.id), counted)
+    votes: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = study_data.once(("votes", field.id), counted)
     return votes
 
 

@@ -14,7 +14,7 @@ from annotators.agreement.fields import text_key
 from annotators.agreement.judge_accuracy import centre_in_box, same_box
 from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import Floats, NumericRatings
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.protocol import Field
 
 Alike = Callable[[Floats, Floats], Floats]
@@ -40,9 +40,9 @@ def same_text(numbers: NumericRatings) -> AdditiveStatistic:
     return pairwise(numbers, "same text", lambda one, other: (one == other).astype(np.float64), 1.0)
 
 
-def boxes(studied: StudyData, numbers: NumericRatings) -> list[tuple[str, Callable[[], AdditiveStatistic]]]:
+def boxes(study_data: StudyData, numbers: NumericRatings) -> list[tuple[str, Callable[[], AdditiveStatistic]]]:
     """The shares of each two raters' boxes that are the same, and whose centres lie in one another."""
-    values = studied.columns.values
+    values = study_data.columns.values
 
     def alike(which: Callable[[Any, Any], bool]) -> Alike:
         results: dict[tuple[float, float], bool] = {}
@@ -63,13 +63,13 @@ def boxes(studied: StudyData, numbers: NumericRatings) -> list[tuple[str, Callab
     return [(name, share(name, which)) for name, which in _LEAST]
 
 
-def coded(studied: StudyData, field: Field, value: npt.NDArray[np.int32]) -> Floats:
+def coded(study_data: StudyData, field: Field, value: npt.NDArray[np.int32]) -> Floats:
     """Answers as numbers that are the same where they are: of texts but for case and spaces, else values' own."""
     codes: dict[bytes, int] = {}
     if field.kind == "text":
-        of = [float(codes.setdefault(text_key(one), len(codes))) for one in studied.columns.values]
+        of = [float(codes.setdefault(text_key(one), len(codes))) for one in study_data.columns.values]
     else:
-        of = [float(at) for at in range(len(studied.columns.values))]
+        of = [float(at) for at in range(len(study_data.columns.values))]
     return np.array([*of, np.nan, np.nan])[value]
 
 

@@ -11,14 +11,14 @@ from annotators.agreement.derivations import NOTHING_FOLLOWS
 from annotators.agreement.estimates import Statistic
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.agreement.similarity import apart, boxes, near, same_text
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.protocol import Field
 
 
-def of_categories(studied: StudyData, field: Field, ratings: Ratings, of_each: int | None) -> list[Statistic]:
+def of_categories(study_data: StudyData, field: Field, ratings: Ratings, of_each: int | None) -> list[Statistic]:
     """Of nominal, ordinal and flag fields. `of_each` is how many rate each unit, None where that differs."""
     two = len(ratings.raters) == 2
-    plan_statistics = studied.study.statistics
+    plan_statistics = study_data.study.statistics
     statistics: list[Statistic] = [("percent", lambda: coefficients.percent(ratings))]
     if not two:
         statistics.append(("percent exact", lambda: coefficients.percent_exact(ratings)))
@@ -45,7 +45,7 @@ def weighted(ratings: Ratings) -> list[Statistic]:
     ]
 
 
-def of_numbers(studied: StudyData, these: NumericRatings, of_each: int | None) -> list[Statistic]:
+def of_numbers(study_data: StudyData, these: NumericRatings, of_each: int | None) -> list[Statistic]:
     """Of intervals, of ordinal options that are numbers, and of what follows from sheets."""
     statistics: list[Statistic] = []
     if len(these.raters) == of_each:
@@ -54,13 +54,13 @@ def of_numbers(studied: StudyData, these: NumericRatings, of_each: int | None) -
     else:  # not all rate each unit, so no rater's own level can be told apart
         statistics.append(("icc(1)", lambda: numbers.icc(these, "1")))
     statistics.append(("alpha interval", lambda: numbers.alpha_numbers(these)))
-    if "alpha ratio" in studied.study.statistics:
+    if "alpha ratio" in study_data.study.statistics:
         statistics.append(("alpha ratio", lambda: numbers.alpha_numbers(these, "ratio")))
     statistics.append(("mae", lambda: apart(these)))
     return statistics
 
 
-def of_others(studied: StudyData, field: Field, these: NumericRatings) -> list[Statistic]:
+def of_others(study_data: StudyData, field: Field, these: NumericRatings) -> list[Statistic]:
     """Of steps, boxes and texts."""
     if field.kind == "step":
         return [
@@ -68,7 +68,7 @@ def of_others(studied: StudyData, field: Field, these: NumericRatings) -> list[S
             ("within one step", lambda: near(these, "within one step", 1.0)),
         ]
     if field.kind == "box":
-        return boxes(studied, these)
+        return boxes(study_data, these)
     return [("same text", lambda: same_text(these))]
 
 

@@ -22,41 +22,41 @@ from annotators.agreement.option_sets import sets_again, sets_of_judge_again
 from annotators.agreement.ratings import Ints, NumericRatings, RatedItem, Ratings, missing_of_all
 from annotators.agreement.similarity import apart
 from annotators.agreement.statistics_by_kind import weighted
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
 
 CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
-def runs_there(studied: StudyData, raters: Sequence[int]) -> list[int]:
+def runs_there(study_data: StudyData, raters: Sequence[int]) -> list[int]:
     """The numbers of the ratings that these raters made, from 1."""
-    columns = studied.columns
+    columns = study_data.columns
     return [int(run) for run in np.unique(columns.run[np.isin(columns.rater, list(raters))])]
 
 
-def agreements_again(studied: StudyData, field: Field) -> list[Agreement]:
+def agreements_again(study_data: StudyData, field: Field) -> list[Agreement]:
     """A field's agreement of first and repeated ratings; nothing where nothing was rated twice."""
     numbers: list[Agreement] = []
-    if len(runs_there(studied, studied.people)) > 1:
-        numbers += _of_people(studied, field)
-    for judge in studied.judges:
-        if len(runs_there(studied, [judge])) > 1:
-            numbers += _of_judge(studied, field, judge)
+    if len(runs_there(study_data, study_data.people)) > 1:
+        numbers += _of_people(study_data, field)
+    for judge in study_data.judges:
+        if len(runs_there(study_data, [judge])) > 1:
+            numbers += _of_judge(study_data, field, judge)
     return numbers
 
 
-def _of_people(studied: StudyData, field: Field) -> list[Agreement]:
-    agreements: list[Agreement] = sets_again(studied, field) if field.kind == "many" else []
+def _of_people(study_data: StudyData, field: Field) -> list[Agreement]:
+    agreements: list[Agreement] = sets_again(study_data, field) if field.kind == "many" else []
     if field.kind in CATEGORICAL:
-        two, raters = repeated(studied, field.id)
+        two, raters = repeated(study_data, field.id)
         if len(two.places):
-            maker = EstimateMaker(studied, field.id, two, between=AGAIN, raters=raters)
+            maker = EstimateMaker(study_data, field.id, two, between=AGAIN, raters=raters)
             agreements += maker.all(_of_two(field, two))
     if field.kind == "interval" or scores_of(field):
-        these, raters = numbers_repeated(studied, field.id)
+        these, raters = numbers_repeated(study_data, field.id)
         if len(these.places):
-            maker = EstimateMaker(studied, field.id, these, between=AGAIN, raters=raters)
+            maker = EstimateMaker(study_data, field.id, these, between=AGAIN, raters=raters)
             agreements += maker.all([("icc(A,1)", lambda: numbers.icc(these, "A,1")), ("mae", lambda: apart(these))])
     return agreements
 
@@ -70,29 +70,29 @@ def _of_two(field: Field, two: Ratings) -> list[Statistic]:
     return statistics + (weighted(two) if field.kind == "ordinal" else [])
 
 
-def repeated(studied: StudyData, field: str) -> tuple[Ratings, int]:
+def repeated(study_data: StudyData, field: str) -> tuple[Ratings, int]:
     """Two columns, `first` and `again`, and of how many people: every place that a person was to rate twice, each
     person's for themselves.
 
     A third rating counts no more; a place that several people rated twice stands once for each of them.
     """
     parts = [
-        against(ratings_of(studied, field, [rater], run=2), ratings_of(studied, field, [rater], run=1))
-        for rater in studied.people
+        against(ratings_of(study_data, field, [rater], run=2), ratings_of(study_data, field, [rater], run=1))
+        for rater in study_data.people
     ]
     codes = np.concatenate([one.codes[:, ::-1] for one in parts]) if parts else np.zeros((0, 2), dtype=np.int16)
     trace, traces = _clusters(parts)
-    return ratings_of(studied, field)._replace(
+    return ratings_of(study_data, field)._replace(
         codes=codes, raters=("first", "again"), trace=trace, traces=traces, places=_places(parts),
         missing=missing_of_all([one.missing for one in parts]),
     ), _raters(parts)  # fmt: skip
 
 
-def numbers_repeated(studied: StudyData, field: str) -> tuple[NumericRatings, int]:
+def numbers_repeated(study_data: StudyData, field: str) -> tuple[NumericRatings, int]:
     """The same of numbers."""
     parts = [
-        numbers_against(numbers_of(studied, field, [rater], run=2), numbers_of(studied, field, [rater], run=1))
-        for rater in studied.people
+        numbers_against(numbers_of(study_data, field, [rater], run=2), numbers_of(study_data, field, [rater], run=1))
+        for rater in study_data.people
     ]
     values = np.concatenate([one.values[:, ::-1] for one in parts]) if parts else np.zeros((0, 2))
     missing = missing_of_all([one.missing for one in parts])
@@ -114,47 +114,47 @@ def _raters(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> int:
     return sum(bool(one.there.all(axis=1).any()) for one in parts)
 
 
-def runs_of(studied: StudyData, field: str, judge: int, part: RatingsPart = RatingsPart()) -> Ratings:  # noqa: B008  # frozen
+def runs_of(study_data: StudyData, field: str, judge: int, part: RatingsPart = RatingsPart()) -> Ratings:  # noqa: B008  # frozen
     """A judge's runs as columns, over the places that any of them rated: `run 1`, `run 2`, ..."""
-    runs = runs_there(studied, [judge]) or [1]
+    runs = runs_there(study_data, [judge]) or [1]
     return stacked(
-        studied,
+        study_data,
         [
-            (f"run {run}", ratings_of(studied, field, [judge], kind=part.kind, derived=part.derived, run=run))
+            (f"run {run}", ratings_of(study_data, field, [judge], kind=part.kind, derived=part.derived, run=run))
             for run in runs
         ],
     )
 
 
-def _of_judge(studied: StudyData, field: Field, judge: int) -> list[Agreement]:
-    between = studied.columns.raters[judge].id + RUNS
+def _of_judge(study_data: StudyData, field: Field, judge: int) -> list[Agreement]:
+    between = study_data.columns.raters[judge].id + RUNS
     if field.kind in CATEGORICAL:
         numbers: list[Agreement] = []
-        for part in parts_of(studied, field) if derives(studied, field) else [RatingsPart()]:
-            runs = runs_of(studied, field.id, judge, part)
+        for part in parts_of(study_data, field) if derives(study_data, field) else [RatingsPart()]:
+            runs = runs_of(study_data, field.id, judge, part)
             if len(runs.places):
-                maker = EstimateMaker(studied, field.id, runs, part.name, between, raters=1)
+                maker = EstimateMaker(study_data, field.id, runs, part.name, between, raters=1)
                 numbers.append(maker.of("percent", coefficients.percent(runs)))
                 numbers.append(maker.of("percent exact", coefficients.percent_exact(runs)))
         return numbers
     if field.kind == "many":
-        return sets_of_judge_again(studied, field, judge, runs_there(studied, [judge]))
+        return sets_of_judge_again(study_data, field, judge, runs_there(study_data, [judge]))
     if field.kind != "interval":
         return []
-    these = numbers_by_run(studied, field.id, judge)
+    these = numbers_by_run(study_data, field.id, judge)
     if not len(these.places):
         return []
-    return [EstimateMaker(studied, field.id, these, between=between, raters=1).of("mae", apart(these))]
+    return [EstimateMaker(study_data, field.id, these, between=between, raters=1).of("mae", apart(these))]
 
 
-def numbers_by_run(studied: StudyData, field: str, judge: int) -> NumericRatings:
+def numbers_by_run(study_data: StudyData, field: str, judge: int) -> NumericRatings:
     """A judge's runs of numbers as columns, over the places that any of them rated."""
-    parts = [numbers_of(studied, field, [judge], run=run) for run in runs_there(studied, [judge])]
+    parts = [numbers_of(study_data, field, [judge], run=run) for run in runs_there(study_data, [judge])]
     places = tuple(dict.fromkeys(place for one in parts for place in one.places))
     at = {place: row for row, place in enumerate(places)}
     values = np.full((len(places), len(parts)), np.nan)
     for column, one in enumerate(parts):
         values[[at[place] for place in one.places], column] = one.values[:, 0]
     missing = missing_of_all([one.missing for one in parts])
-    names = tuple(f"run {run}" for run in runs_there(studied, [judge]))
-    return NumericRatings(field, values, names, *clusters_at(studied, places), places, missing)
+    names = tuple(f"run {run}" for run in runs_there(study_data, [judge]))
+    return NumericRatings(field, values, names, *clusters_at(study_data, places), places, missing)

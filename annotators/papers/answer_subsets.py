@@ -11,7 +11,7 @@ from annotators.agreement.item_parts import RatingsPart
 from annotators.agreement.ratings import NO_MAJORITY, MissingAnswers, RatedItem, Ratings, missing_of_all
 from annotators.agreement.test_retest import runs_of
 from annotators.papers.field_answers import asked_units
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 
 
 def column(ratings: Ratings, at: int) -> Ratings:
@@ -19,34 +19,34 @@ def column(ratings: Ratings, at: int) -> Ratings:
     return ratings.by((at,))
 
 
-def only(studied: StudyData, ratings: Ratings, keeps: Callable[[RatedItem], bool]) -> Ratings:
+def only(study_data: StudyData, ratings: Ratings, keeps: Callable[[RatedItem], bool]) -> Ratings:
     """Some places alone, with what is missing there; a trace that has none of them is none of its traces."""
     rows = np.array([keeps(place) for place in ratings.places], dtype=np.bool_)
     places = tuple(place for place, keep in zip(ratings.places, rows.tolist(), strict=True) if keep)
-    trace, traces = clusters_at(studied, places)
+    trace, traces = clusters_at(study_data, places)
     return ratings._replace(
         codes=ratings.codes[rows], trace=trace, traces=traces, places=places, missing=ratings.missing.at(keeps)
     )
 
 
-def of_places(studied: StudyData, ratings: Ratings, places: Collection[RatedItem]) -> Ratings:
+def of_places(study_data: StudyData, ratings: Ratings, places: Collection[RatedItem]) -> Ratings:
     """The places that are among these."""
-    return only(studied, ratings, lambda place: place in places)
+    return only(study_data, ratings, lambda place: place in places)
 
 
-def of_units(studied: StudyData, ratings: Ratings, units: Collection[str]) -> Ratings:
+def of_units(study_data: StudyData, ratings: Ratings, units: Collection[str]) -> Ratings:
     """The places of these units."""
-    return only(studied, ratings, lambda place: place.unit in units)
+    return only(study_data, ratings, lambda place: place.unit in units)
 
 
-def kinds(studied: StudyData) -> dict[RatedItem, str]:
+def kinds(study_data: StudyData) -> dict[RatedItem, str]:
     """What kind each target is of (fixed, flexible; explicit, implicit)."""
-    return {RatedItem(unit.id, one.id): one.kind for unit in asked_units(studied) for one in unit.targets}
+    return {RatedItem(unit.id, one.id): one.kind for unit in asked_units(study_data) for one in unit.targets}
 
 
-def by_runs(studied: StudyData, field: str, rater: int, derived: Derived = "") -> Ratings:
+def by_runs(study_data: StudyData, field: str, rater: int, derived: Derived = "") -> Ratings:
     """What a judge said in each of its runs, a column for each."""
-    return runs_of(studied, field, rater, RatingsPart(derived=derived))
+    return runs_of(study_data, field, rater, RatingsPart(derived=derived))
 
 
 def modal(ratings: Ratings, name: str = "modal") -> Ratings:

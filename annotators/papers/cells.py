@@ -13,7 +13,7 @@ from annotators.agreement.intervals import estimate, wilson
 from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.papers.field_answers import how_many_answered
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement, How
 from lab.core.report import Bars, Number, Table
 
@@ -32,11 +32,11 @@ class UnitValue(NamedTuple):
 
 
 def coefficient(
-    studied: StudyData, one: AdditiveStatistic, of: Ratings | NumericRatings, *, part: str = "",
+    study_data: StudyData, one: AdditiveStatistic, of: Ratings | NumericRatings, *, part: str = "",
     between: str = "people", raters: int | None = None, statistic: str = "",
 ) -> Agreement:  # fmt: skip
     """A coefficient with its interval, and its n by the answers that it is made of; `statistic` names it otherwise."""
-    return EstimateMaker(studied, of.field, of, part, between, raters).of(statistic or statistic_of(one.name), one)
+    return EstimateMaker(study_data, of.field, of, part, between, raters).of(statistic or statistic_of(one.name), one)
 
 
 def statistic_of(name: str) -> str:
@@ -47,7 +47,7 @@ def statistic_of(name: str) -> str:
 
 
 def average(
-    studied: StudyData,
+    study_data: StudyData,
     items: Iterable[UnitValue],
     field: str,
     statistic: str,
@@ -74,17 +74,17 @@ def average(
     trace = np.array([place[one.cluster] for one in values], dtype=np.int32)
     column = np.array([one.value for one in values], dtype=np.float64)
     one = mean(column, trace, len(clusters), statistic, most)
-    how = how or studied.how
+    how = how or study_data.how
     cell = estimate(one if least is None else one._replace(least=least), how)
     return with_interval(
         cell, how, field, statistic, part=part, between=between, places=len(values),
         units=len({one.unit for one in values}), traces=len(clusters),
-        raters=_raters(studied, field, raters, {one.unit for one in values}), **_missing(len(values), left_out),
+        raters=_raters(study_data, field, raters, {one.unit for one in values}), **_missing(len(values), left_out),
     )  # fmt: skip
 
 
 def share(
-    studied: StudyData, items: Iterable[UnitValue], field: str, statistic: str = "share", *, part: str = "",
+    study_data: StudyData, items: Iterable[UnitValue], field: str, statistic: str = "share", *, part: str = "",
     between: str = "people", raters: int | None = None, why: str = "", left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
     """The share of ones among zeros and ones, its interval over clusters.
@@ -97,11 +97,11 @@ def share(
         right = sum(one.value for one in items)
         if {one.value for one in items} <= {0.0, 1.0}:
             return of_all(
-                studied, int(right), len(items), field, statistic, part=part, raters=raters, between=between,
+                study_data, int(right), len(items), field, statistic, part=part, raters=raters, between=between,
                 units={one.unit for one in items}, left_out=left_out,
             )  # fmt: skip
     return average(
-        studied,
+        study_data,
         items,
         field,
         statistic,
@@ -115,31 +115,33 @@ def share(
 
 
 def of_all(
-    studied: StudyData, right: int, of: int, field: str, statistic: str = "share", *, part: str = "",
+    study_data: StudyData, right: int, of: int, field: str, statistic: str = "share", *, part: str = "",
     raters: int | None = None, why: str = "", between: str = "people", units: Collection[str] | None = None,
     left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
     """A share of things that each stand for themselves, with Wilson's interval; `units` are what they are of."""
     if not of:
         return lacking(field, statistic, why or _EMPTY, part=part, between=between, left_out=left_out)
-    low, high = wilson(right, of, studied.how.level)
+    low, high = wilson(right, of, study_data.how.level)
     return Agreement(
         field, statistic, right / of, part=part, between=between, low=low, high=high, interval="wilson",
-        level=studied.how.level, places=of, units=of, traces=of, raters=_raters(studied, field, raters, units),
+        level=study_data.how.level, places=of, units=of, traces=of, raters=_raters(study_data, field, raters, units),
         **_missing(of, left_out),
     )  # fmt: skip
 
 
-def _raters(studied: StudyData, field: str, raters: int | None, units: Collection[str] | None) -> int:
+def _raters(study_data: StudyData, field: str, raters: int | None, units: Collection[str] | None) -> int:
     """How many people a number rests on: as its maker knows, else who answered that field of these units.
 
     Where they are no units of the study (episodes, tasks), all who answered it.
     """
     if raters is not None:
         return raters
-    ids: frozenset[str] = studied.once("unit ids", lambda: frozenset(unit.id for unit in studied.units))
+    ids: frozenset[str] = study_data.once("unit ids", lambda: frozenset(unit.id for unit in study_data.units))
     among = None if units is None or ids.isdisjoint(units) else frozenset(units)
-    how_many: int = studied.once(("how many answered", field, among), lambda: how_many_answered(studied, field, among))
+    how_many: int = study_data.once(
+        ("how many answered", field, among), lambda: how_many_answered(study_data, field, among)
+    )
     return how_many
 
 

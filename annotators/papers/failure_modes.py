@@ -14,7 +14,7 @@ from annotators.agreement.ratings import Ratings
 from annotators.papers import cells
 from annotators.papers.cells import coefficient, count, few, of_all
 from annotators.papers.field_answers import Truth, answers_in, asked_units, truths, unsettled
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.units.pairs import method_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Table
@@ -43,13 +43,13 @@ class SettledModes(NamedTuple):
         return Counter(one.value for unit, one in self.of.items() if units is None or unit in units)
 
 
-def modes_of(studied: StudyData, order: Sequence[str] = ()) -> SettledModes:
+def modes_of(study_data: StudyData, order: Sequence[str] = ()) -> SettledModes:
     """What is settled of each run; `order` puts these modes first, else they stand as the protocol declares them."""
-    field = studied.study.protocol.field(PRIMARY)
+    field = study_data.study.protocol.field(PRIMARY)
     declared_names = {option.id: option.shown for option in field.options} if field is not None else {}
     names = {id: declared_names[id] for id in (*(id for id in order if id in declared_names), *declared_names)}
-    modes = {unit: one for (unit, _), one in truths(studied, PRIMARY).items()}
-    return SettledModes(names, modes, tuple(unit.id for unit in asked_units(studied)))
+    modes = {unit: one for (unit, _), one in truths(study_data, PRIMARY).items()}
+    return SettledModes(names, modes, tuple(unit.id for unit in asked_units(study_data)))
 
 
 def open_words(modes: SettledModes) -> tuple[str, ...]:
@@ -62,18 +62,18 @@ def open_words(modes: SettledModes) -> tuple[str, ...]:
 
 
 def by_agent(
-    studied: StudyData, modes: SettledModes, cases: Mapping[str, MeasuredRun], id: str, source: str, apart: str = ""
+    study_data: StudyData, modes: SettledModes, cases: Mapping[str, MeasuredRun], id: str, source: str, apart: str = ""
 ) -> tuple[Table, ...]:
     """Each agent's failures by mode, as shares of those that are not `apart`; nothing where no run is here."""
     names = {mode: says for mode, says in modes.names.items() if mode != apart}
     rows: list[tuple[Cell, ...]] = []
     for agent in sorted({method_of(case) for case in cases.values()}):
         own = {unit for unit, case in cases.items() if method_of(case) == agent}
-        counts, left_out = modes.counts(own), unsettled(studied, PRIMARY, own)
+        counts, left_out = modes.counts(own), unsettled(study_data, PRIMARY, own)
         of = [unit for unit in own if unit in modes.of and modes.of[unit].value != apart]
         n = sum(counts.values()) - counts[apart]
         shares = (
-            of_all(studied, counts[mode], n, PRIMARY, "share", part=f"{agent}, {mode}", units=of, left_out=left_out)
+            of_all(study_data, counts[mode], n, PRIMARY, "share", part=f"{agent}, {mode}", units=of, left_out=left_out)
             for mode in names
         )
         rows.append((agent, count(n, PRIMARY, part=agent), *(cells.percent(one) for one in shares)))
@@ -82,32 +82,32 @@ def by_agent(
     return (whole,) if rows else ()
 
 
-def coders(studied: StudyData, id: str, source: str) -> Table:
+def coders(study_data: StudyData, id: str, source: str) -> Table:
     """How far coders agree on the primary mode, and on having one in common."""
-    ratings = ratings_of(studied, PRIMARY)
+    ratings = ratings_of(study_data, PRIMARY)
     chance, name = (fleiss_kappa, "Fleiss' kappa") if len(ratings.raters) > 2 else (cohen_kappa, "Cohen's kappa")
-    both, same, common = _together(studied, ratings)
+    both, same, common = _together(study_data, ratings)
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("pairs agree", cells.percent(coefficient(studied, percent(ratings), ratings))),
-        ("all agree (Wilson)", cells.percent(of_all(studied, same, both, PRIMARY, "all agree", raters=2))),
-        ("Alpha (nominal)", Number(coefficient(studied, krippendorff_alpha(ratings), ratings))),
-        (name, Number(coefficient(studied, chance(ratings), ratings))),
-        ("AC1", Number(coefficient(studied, gwet_ac(ratings), ratings))),
+        ("pairs agree", cells.percent(coefficient(study_data, percent(ratings), ratings))),
+        ("all agree (Wilson)", cells.percent(of_all(study_data, same, both, PRIMARY, "all agree", raters=2))),
+        ("Alpha (nominal)", Number(coefficient(study_data, krippendorff_alpha(ratings), ratings))),
+        (name, Number(coefficient(study_data, chance(ratings), ratings))),
+        ("AC1", Number(coefficient(study_data, gwet_ac(ratings), ratings))),
         (
             "a primary or secondary mode in common (Wilson)",
-            cells.percent(of_all(studied, common, both, PRIMARY, "a mode in common", raters=2)),
+            cells.percent(of_all(study_data, common, both, PRIMARY, "a mode in common", raters=2)),
         ),
     )
     notes = ("What a rule set is not in it.", *few(both))
     return Table(id, "Agreement of coders on the primary mode", ("", "Value"), rows, source, notes)
 
 
-def _together(studied: StudyData, ratings: Ratings) -> tuple[int, int, int]:
+def _together(study_data: StudyData, ratings: Ratings) -> tuple[int, int, int]:
     """Runs with two coders or more; those on which all name one primary mode; those with a mode that all name."""
     second: dict[tuple[str, int], str] = {
-        (one.unit, one.rater): str(one.value) for one in answers_in(studied, SECONDARY) if one.value is not None
+        (one.unit, one.rater): str(one.value) for one in answers_in(study_data, SECONDARY) if one.value is not None
     }
-    index = {studied.columns.raters[i].id: i for i in studied.people}
+    index = {study_data.columns.raters[i].id: i for i in study_data.people}
     both = same = common = 0
     for place, row in zip(ratings.places, ratings.codes, strict=True):
         coder_columns = np.flatnonzero(row >= 0)
@@ -123,9 +123,9 @@ def _together(studied: StudyData, ratings: Ratings) -> tuple[int, int, int]:
     return both, same, common
 
 
-def secondary(studied: StudyData, modes: SettledModes, id: str, source: str) -> Table | None:
+def secondary(study_data: StudyData, modes: SettledModes, id: str, source: str) -> Table | None:
     """How often each mode was given as a second reason; None where nobody gave any."""
-    mode_counts = Counter(str(one.value) for one in answers_in(studied, SECONDARY) if one.value is not None)
+    mode_counts = Counter(str(one.value) for one in answers_in(study_data, SECONDARY) if one.value is not None)
     if not mode_counts:
         return None
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -137,36 +137,36 @@ def secondary(studied: StudyData, modes: SettledModes, id: str, source: str) -> 
 
 
 def judges(
-    studied: StudyData, names: Mapping[str, str], right: Mapping[str, str], id: str, source: str
+    study_data: StudyData, names: Mapping[str, str], right: Mapping[str, str], id: str, source: str
 ) -> tuple[Table, ...]:
     """Each judge's shares of the modes (`names`, as they are shown) in its first run, and people's of the same runs.
 
     `right` is the settled mode by unit. Nothing where no judge has named any.
     """
     rows: list[tuple[Cell, ...]] = []
-    for judge in studied.judges:
-        name = studied.columns.raters[judge].shown
-        answers = answers_in(studied, PRIMARY, (judge,))
+    for judge in study_data.judges:
+        name = study_data.columns.raters[judge].shown
+        answers = answers_in(study_data, PRIMARY, (judge,))
         mode_by_unit = {one.unit: str(one.value) for one in answers if one.value is not None}
         left_out = Counter(one.reason for one in answers if one.value is None)
         same = {unit: right[unit] for unit in mode_by_unit if unit in right}
         if mode_by_unit:
-            rows.append(_shares_of(studied, name, mode_by_unit, names, left_out, 1))
-            rows.append(_shares_of(studied, f"people where {name} answered", same, names, {}, None))
+            rows.append(_shares_of(study_data, name, mode_by_unit, names, left_out, 1))
+            rows.append(_shares_of(study_data, f"people where {name} answered", same, names, {}, None))
     head = ("By", "Failures", *names.values())
     notes = ("The first run of each judge counts; of what a rule set no judge is asked. Wilson intervals over runs.",)
     return (Table(id, "Modes by judge", head, tuple(rows), source, notes),) if rows else ()
 
 
 def _shares_of(
-    studied: StudyData, who: str, mode_by_unit: Mapping[str, str], names: Mapping[str, str],
+    study_data: StudyData, who: str, mode_by_unit: Mapping[str, str], names: Mapping[str, str],
     left_out: Mapping[str, int], raters: int | None,
 ) -> tuple[Cell, ...]:  # fmt: skip
     """A row of shares; `left_out` are the runs without a mode, by reason."""
     counts = Counter(mode_by_unit.values())
     shares = (
         of_all(
-            studied, counts[mode], len(mode_by_unit), PRIMARY, "share", part=f"{who}, {mode}", raters=raters,
+            study_data, counts[mode], len(mode_by_unit), PRIMARY, "share", part=f"{who}, {mode}", raters=raters,
             between=who, units=mode_by_unit, left_out=left_out, why="no run is decided",
         )
         for mode in names

@@ -9,7 +9,7 @@ import numpy as np
 
 from annotators.agreement.fields import ratings_of, truth_of
 from annotators.agreement.ratings import NO_MAJORITY
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.measured_run import MeasuredRun
 from lab.core.rating_sheet import FieldReference
 from lab.core.study import Unit
@@ -31,45 +31,45 @@ class FieldAnswer(NamedTuple):
     seconds: float
 
 
-def asked_units(studied: StudyData) -> list[Unit]:
+def asked_units(study_data: StudyData) -> list[Unit]:
     """The units that count: all but those of calibration, in the study's order."""
-    return [unit for unit in studied.units if not unit.pilot]
+    return [unit for unit in study_data.units if not unit.pilot]
 
 
 def answers_in(
-    studied: StudyData, field: str, raters: Sequence[int] | None = None, run: int | None = 1
+    study_data: StudyData, field: str, raters: Sequence[int] | None = None, run: int | None = 1
 ) -> list[FieldAnswer]:
     """The answers in a field by these raters (default: the people), in the order of unit, place and rater.
 
     Of repeated ratings those of that `run`; all where it is None. Calibration never counts.
     """
-    columns = studied.columns
+    columns = study_data.columns
     if field not in columns.fields:
         return []
-    unit_ids = {unit.id for unit in asked_units(studied)}
-    among = studied.people if raters is None else raters
+    unit_ids = {unit.id for unit in asked_units(study_data)}
+    among = study_data.people if raters is None else raters
     mask = (columns.field == columns.fields.index(field)) & np.isin(columns.rater, np.array(among, dtype=np.int32))
     if run is not None:
         mask &= columns.run == run
-    return [one for row in np.flatnonzero(mask) if (one := _field_answer(studied, int(row))).unit in unit_ids]
+    return [one for row in np.flatnonzero(mask) if (one := _field_answer(study_data, int(row))).unit in unit_ids]
 
 
-def how_many_answered(studied: StudyData, field: str, among: Collection[str] | None = None) -> int:
+def how_many_answered(study_data: StudyData, field: str, among: Collection[str] | None = None) -> int:
     """How many people answered in a field, of some units or of all; calibration, and what is not asked, never count."""
-    columns = studied.columns
+    columns = study_data.columns
     if field not in columns.fields:
         return 0
-    pilot = {unit.id for unit in studied.units if unit.pilot}
+    pilot = {unit.id for unit in study_data.units if unit.pilot}
     counts = np.array(
         [unit not in pilot and (among is None or unit in among) for unit in columns.units], dtype=np.bool_
     )
-    people = np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
+    people = np.isin(columns.rater, np.array(study_data.people, dtype=np.int32))
     mask = (columns.field == columns.fields.index(field)) & people & (columns.value >= 0) & counts[columns.unit]
     return len(np.unique(columns.rater[mask]))
 
 
-def _field_answer(studied: StudyData, row: int) -> FieldAnswer:
-    columns = studied.columns
+def _field_answer(study_data: StudyData, row: int) -> FieldAnswer:
+    columns = study_data.columns
     value, reason = int(columns.value[row]), int(columns.reason[row])
     return FieldAnswer(
         columns.units[columns.unit[row]],
@@ -90,16 +90,16 @@ class Truth(NamedTuple):
     by: str
 
 
-def truths(studied: StudyData, field: str) -> dict[tuple[str, str], Truth]:
+def truths(study_data: StudyData, field: str) -> dict[tuple[str, str], Truth]:
     """What is right by unit and target, where anything settles it: a rule, an adjudication, most people."""
-    ratings = ratings_of(studied, field)
-    most = truth_of(studied, ratings)
+    ratings = ratings_of(study_data, field)
+    most = truth_of(study_data, ratings)
     by_place: dict[tuple[str, str], Truth] = {}
     for place, code in zip(most.places, most.codes[:, 0], strict=True):
         if code >= 0:
-            settled = (place.unit, FieldReference(place.target, field)) in studied.settled
+            settled = (place.unit, FieldReference(place.target, field)) in study_data.settled
             by_place[place.unit, place.target] = Truth(most.categories[code], "settled" if settled else "most")
-    for unit in asked_units(studied):
+    for unit in asked_units(study_data):
         for one in unit.mechanical:
             if one.field == field:
                 by_place[unit.id, one.target] = Truth(str(one.value), "rule")
@@ -107,24 +107,26 @@ def truths(studied: StudyData, field: str) -> dict[tuple[str, str], Truth]:
 
 
 def unsettled(
-    studied: StudyData,
+    study_data: StudyData,
     field: str,
     among: Collection[str] | None = None,
     places: Collection[tuple[str, str]] | None = None,
 ) -> dict[str, int]:
     """By reason how many places at which people said anything have no truth: of some units, some places, or of all."""
-    truth_by_place = truths(studied, field)
-    answer_places = {(one.unit, one.target) for one in answers_in(studied, field) if among is None or one.unit in among}
+    truth_by_place = truths(study_data, field)
+    answer_places = {
+        (one.unit, one.target) for one in answers_in(study_data, field) if among is None or one.unit in among
+    }
     many = len((answer_places if places is None else answer_places.intersection(places)) - truth_by_place.keys())
     return {NO_MAJORITY: many} if many else {}
 
 
-def configurations(studied: StudyData, rater: int) -> dict[str, str]:
+def configurations(study_data: StudyData, rater: int) -> dict[str, str]:
     """What a model was asked with (its prompt and parameters) by their hash, in the order in which they were told."""
-    actor = studied.columns.raters[rater]
+    actor = study_data.columns.raters[rater]
     return {
         str(act.detail["config_sha"]): str(act.detail.get("config", ""))
-        for act in studied.acts
+        for act in study_data.acts
         if (act.rater.kind, act.rater.id) == (actor.kind, actor.id) and "config_sha" in act.detail
     }
 
@@ -134,23 +136,23 @@ def run_of(unit: Unit) -> str:
     return unit.runs[0] if unit.runs else ""
 
 
-def beside(studied: StudyData, protocol: str) -> list[StudyData]:
+def beside(study_data: StudyData, protocol: str) -> list[StudyData]:
     """The further studies by that protocol that the report was told to read."""
-    return [one for one in studied.further.beside if one.study.protocol.id == protocol]
+    return [one for one in study_data.further.beside if one.study.protocol.id == protocol]
 
 
-def cases_of(studied: StudyData) -> dict[str, MeasuredRun]:
+def cases_of(study_data: StudyData) -> dict[str, MeasuredRun]:
     """By unit the run that it is about, where that run is here."""
 
     def read() -> dict[str, MeasuredRun]:
-        runs = [(unit.id, studied.case(run_of(unit))) for unit in asked_units(studied) if unit.runs]
+        runs = [(unit.id, study_data.case(run_of(unit))) for unit in asked_units(study_data) if unit.runs]
         return {unit: case for unit, case in runs if case is not None}
 
-    cases: dict[str, MeasuredRun] = studied.once(("cases", "by unit"), read)
+    cases: dict[str, MeasuredRun] = study_data.once(("cases", "by unit"), read)
     return cases
 
 
-def outcomes(studied: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, bool | None]:
+def outcomes(study_data: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, bool | None]:
     """By run whether it did what was asked: by a study of success beside, else what is settled of it, else its score.
 
     None where nothing tells.
@@ -159,7 +161,7 @@ def outcomes(studied: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, bool
     for case in cases:
         score = case.marks.get("success", case.score)
         by_unit[case.id] = None if score is None else score > DONE
-    for other in beside(studied, "success"):
+    for other in beside(study_data, "success"):
         truth_by_place = truths(other, "outcome")
         for unit in asked_units(other):
             if run_of(unit) in by_unit and (unit.id, "") in truth_by_place:

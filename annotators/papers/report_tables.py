@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.report import Section
 
 PAPERS: Mapping[str, tuple[str, ...]] = {

@@ -10,7 +10,7 @@ from annotators.agreement.agreements import agreements, by_pairs, confusion
 from annotators.agreement.evidence import agreements_of_evidence
 from annotators.report.number_words import statistic_name
 from annotators.report.sample_section import share_words
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement, is_share, words
 from lab.core.protocol import Field
 from lab.core.report import Bars, Cell, Grid, Number, Picture, Section, Table
@@ -35,21 +35,21 @@ _EVIDENCE = (
 )
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """Agreement of people; of judges with them; of pairs, with grids."""
-    numbers = agreements(studied)
+    numbers = agreements(study_data)
     among = [one for one in numbers if one.between == _PEOPLE]
     others = [one for one in numbers if one.between != _PEOPLE]
     says, tables = number_tables(among, "people")
-    says += [_DERIVED] if tables and studied.study.protocol.targets == "tdg nodes" else []
+    says += [_DERIVED] if tables and study_data.study.protocol.targets == "tdg nodes" else []
     out = [Section("Agreement between people", tuple(says), tuple(tables))]
     if others:
         says, tables = number_tables(others, "others")
         out.append(Section("Judges, repeats and single raters", tuple(says), tuple(tables)))
-    if evidence := [one for one in agreements_of_evidence(studied) if one.value is not None]:
+    if evidence := [one for one in agreements_of_evidence(study_data) if one.value is not None]:
         says, tables = number_tables(evidence, "evidence")
         out.append(Section("Agreement on steps", (_EVIDENCE, *says[1:]), tuple(tables)))
-    pairs, pictures = _pairs(studied)
+    pairs, pictures = _pairs(study_data)
     if pairs or pictures:
         out.append(Section("Pairs of raters, and which answers came together", (), tuple(pairs), tuple(pictures)))
     return out
@@ -128,20 +128,20 @@ def _why(some: Sequence[Agreement]) -> list[str]:
 # -- pairs -----------------------------------------------------------------------------------------------------
 
 
-def _pairs(studied: StudyData) -> tuple[list[Table], list[Picture]]:
+def _pairs(study_data: StudyData) -> tuple[list[Table], list[Picture]]:
     """Of more than two people each pair's numbers; and of any two which answers came together."""
     tables: list[Table] = []
     pictures: list[Picture] = []
-    if len(studied.people) + len(studied.judges) < 2:
+    if len(study_data.people) + len(study_data.judges) < 2:
         return tables, pictures
-    for field in studied.study.protocol.fields:
-        numbers = by_pairs(studied, field.id)
+    for field in study_data.study.protocol.fields:
+        numbers = by_pairs(study_data, field.id)
         pairs = list(dict.fromkeys(one.between for one in numbers))
         if len(pairs) > 1 and any(one.value is not None for one in numbers):
             tables.append(_pair_table(field, pairs, numbers))
             pictures += _bars(field, numbers)
         if field.kind in _GRIDS:
-            pictures += _grids(studied, field)
+            pictures += _grids(study_data, field)
     return tables, pictures
 
 
@@ -172,12 +172,12 @@ def least_of(some: Sequence[Agreement]) -> float:
     return min([-1.0, *ends]) if any(end < 0 for end in ends) else 0.0
 
 
-def _grids(studied: StudyData, field: Field) -> list[Grid]:
+def _grids(study_data: StudyData, field: Field) -> list[Grid]:
     title = f"{field.id}: answers of every two people that came together"
-    grids = [replace(confusion(studied, field.id), title=title)] if len(studied.people) > 1 else []
-    for judge in studied.judges:
-        name = studied.columns.raters[judge].id
-        grid = confusion(studied, field.id, "truth", name)
+    grids = [replace(confusion(study_data, field.id), title=title)] if len(study_data.people) > 1 else []
+    for judge in study_data.judges:
+        name = study_data.columns.raters[judge].id
+        grid = confusion(study_data, field.id, "truth", name)
         grids.append(
             replace(grid, title=f"{field.id}: what most people say, and what {name} says", down_is="most people")
         )

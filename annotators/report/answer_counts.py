@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 
 Counts = npt.NDArray[np.int64]
 
@@ -26,19 +26,19 @@ class AnswerCounts(NamedTuple):
     handed: Counts
 
 
-def main_units(studied: StudyData) -> npt.NDArray[np.bool_]:
+def main_units(study_data: StudyData) -> npt.NDArray[np.bool_]:
     """Of the columns' units, which count: all but those of calibration."""
-    main = {unit.id for unit in studied.units if not unit.pilot}
-    return np.array([unit in main for unit in studied.columns.units], dtype=np.bool_)
+    main = {unit.id for unit in study_data.units if not unit.pilot}
+    return np.array([unit in main for unit in study_data.columns.units], dtype=np.bool_)
 
 
-def counted(studied: StudyData) -> AnswerCounts:
+def counted(study_data: StudyData) -> AnswerCounts:
     """What was answered, by whom, to what."""
-    columns = studied.columns
-    fields = [field.id for field in studied.study.protocol.fields]
+    columns = study_data.columns
+    fields = [field.id for field in study_data.study.protocol.fields]
     place = {name: at for at, name in enumerate(fields)}
     field_at = np.array([*(place.get(name, -1) for name in columns.fields), -1], dtype=np.int64)[columns.field]
-    main = main_units(studied)
+    main = main_units(study_data)
     countable = (field_at >= 0) & (main[columns.unit] if columns.size else np.zeros(0, dtype=np.bool_))
     raters, many = len(columns.raters), len(fields)
     reasons = np.zeros((raters, many, len(columns.reasons)), dtype=np.int64)

@@ -15,7 +15,7 @@ from annotators.papers.cells import UnitValue, percent, share
 from annotators.report import guideline_section
 from annotators.report.agreement_section import SAYS, number_tables, telling
 from annotators.report.sample_section import rater_name, share_words
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.protocol import Field
 from lab.core.report import Cell, Grid, Section, Table
 
@@ -24,13 +24,13 @@ _PARTS = ("", "before", "after")
 _TITLE = "Calibration"
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """One section where anybody answered calibration units; none else."""
-    pilot = studied.calibration
+    pilot = study_data.calibration
     if pilot is None:
         return []
     units = {unit.id for unit in pilot.units}
-    columns = studied.columns
+    columns = study_data.columns
     in_pilot = np.array([unit in units for unit in columns.units], dtype=np.bool_)
     if not columns.size or not in_pilot[columns.unit].any():
         return []
@@ -44,7 +44,7 @@ def sections(studied: StudyData) -> list[Section]:
     none, tables = number_tables(among, "calibration")
     says += tuple(one for one in none if one != SAYS)
     tables += [*_beside_gold(pilot), *_rules(pilot)]
-    choice_fields = [field for field in studied.study.protocol.fields if field.kind in _CHOSEN]
+    choice_fields = [field for field in study_data.study.protocol.fields if field.kind in _CHOSEN]
     pictures = tuple(grid for field in choice_fields for grid in _grids(pilot, field) if telling(grid))
     citation_tables = [
         replace(table, id=f"calibration-{table.id}")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from annotators.report.answer_counts import main_units
 from annotators.report.sample_section import rater_name
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.protocol import Field
 from lab.core.report import Lines, Point, Section
 
@@ -27,26 +27,30 @@ _SAYS = (
 Values = npt.NDArray[np.float64]
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """A picture for each question that has a value to follow; none where nobody gave enough answers."""
-    pictures = [picture for field in studied.study.protocol.fields if (picture := lines_of(studied, field)) is not None]
+    pictures = [
+        picture for field in study_data.study.protocol.fields if (picture := lines_of(study_data, field)) is not None
+    ]
     return [Section(_TITLE, (_SAYS,), pictures=tuple(pictures))] if pictures else []
 
 
-def lines_of(studied: StudyData, field: Field) -> Lines | None:
+def lines_of(study_data: StudyData, field: Field) -> Lines | None:
     """How each person's answers to a question went over time; None where there is nothing to follow."""
-    columns = studied.columns
+    columns = study_data.columns
     if field.id not in columns.fields or not columns.size:
         return None
     is_followed = (columns.field == columns.fields.index(field.id)) & (columns.value >= 0) & (columns.run == 1)
-    is_followed &= main_units(studied)[columns.unit] & np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
+    is_followed &= main_units(study_data)[columns.unit] & np.isin(
+        columns.rater, np.array(study_data.people, dtype=np.int32)
+    )
     rows = np.flatnonzero(is_followed)
-    followed = _followed(studied, field, rows)
+    followed = _followed(study_data, field, rows)
     if followed is None:
         return None
     what, least, most, value = followed
     points: list[Point] = []
-    for rater in studied.people:
+    for rater in study_data.people:
         own = rows[columns.rater[rows] == rater]
         own = own[np.lexsort((columns.target[own], columns.unit[own], columns.at[own]))]
         points += _blocks(value(own), rater_name(columns.raters[rater]))
@@ -58,9 +62,9 @@ def lines_of(studied: StudyData, field: Field) -> Lines | None:
 Followed = tuple[str, float, float, Callable[[npt.NDArray[np.intp]], Values]]
 
 
-def _followed(studied: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Followed | None:
+def _followed(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Followed | None:
     """What of a question is followed: the commonest answer's share, or the mean."""
-    columns = studied.columns
+    columns = study_data.columns
     values = columns.values
     match field.kind:
         case "nominal":

@@ -9,18 +9,20 @@ import numpy as np
 from annotators.agreement.agreements import disagreeing
 from annotators.papers.cells import UnitValue, percent, share
 from annotators.report.answer_counts import main_units
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.guideline import Clause, clause_of
 from lab.core.report import Cell, Section, Table
 
 Place = tuple[str, str]
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """A table for each question whose answers cite anything; a sentence where none does."""
-    tables = [table for field in studied.study.protocol.fields if (table := _table(studied, field.id)) is not None]
+    tables = [
+        table for field in study_data.study.protocol.fields if (table := _table(study_data, field.id)) is not None
+    ]
     if not tables:
-        return [] if not studied.columns.size else [Section(_TITLE, (_NONE,))]
+        return [] if not study_data.columns.size else [Section(_TITLE, (_NONE,))]
     return [Section(_TITLE, (_SAYS,), tuple(tables))]
 
 
@@ -32,19 +34,19 @@ _SAYS = (
 )
 
 
-def _table(studied: StudyData, field: str) -> Table | None:
-    places_by_citation = _cited(studied, field)
+def _table(study_data: StudyData, field: str) -> Table | None:
+    places_by_citation = _cited(study_data, field)
     if not places_by_citation:
         return None
-    differ = set(disagreeing(studied, field))
-    clusters = {unit.id: unit.clustered for unit in studied.units}
-    guide = studied.study.protocol.guided(studied.study.locale)
+    differ = set(disagreeing(study_data, field))
+    clusters = {unit.id: unit.clustered for unit in study_data.units}
+    guide = study_data.study.protocol.guided(study_data.study.locale)
     rows: list[tuple[tuple[int, int, int, str], tuple[Cell, ...]]] = []
     for cites, places in places_by_citation.items():
         clause = clause_of(cites, guide)
         disagreements = len(places & differ)
         items = [UnitValue(unit, clusters[unit], float((unit, target) in differ)) for unit, target in places]
-        one = share(studied, items, field, "share in disagreement", part=cites)
+        one = share(study_data, items, field, "share in disagreement", part=cites)
         order = (-disagreements, len(places), clause.number if clause else 10**6, cites)
         rows.append((order, (cites, _says(clause), f"{disagreements:,}", f"{len(places):,}", percent(one))))
     cited_places = set().union(*places_by_citation.values())
@@ -60,16 +62,16 @@ def _says(clause: Clause | None) -> str:
     return clause.says if clause is not None else "(no line of the guideline)"
 
 
-def _cited(studied: StudyData, field: str) -> dict[str, set[Place]]:
+def _cited(study_data: StudyData, field: str) -> dict[str, set[Place]]:
     """By what is cited, the places at which a person cites it in this field."""
-    columns = studied.columns
+    columns = study_data.columns
     places: dict[str, set[Place]] = defaultdict(set)
     if field not in columns.fields or not columns.size:
         return places
     has_citation = (
-        (columns.field == columns.fields.index(field)) & (columns.cites >= 0) & main_units(studied)[columns.unit]
+        (columns.field == columns.fields.index(field)) & (columns.cites >= 0) & main_units(study_data)[columns.unit]
     )
-    has_citation &= np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
+    has_citation &= np.isin(columns.rater, np.array(study_data.people, dtype=np.int32))
     for row in np.flatnonzero(has_citation).tolist():
         citation = columns.cites_said[columns.cites[row]].strip()
         if citation:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from annotators.agreement.additive import Estimate
 from annotators.agreement.estimates import clusters_of, with_interval
 from annotators.report.judge_agent_tables import agents_table, counts_table, family_table, length_table
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.alternative_annotator import PASSES, AlternativeAnnotatorTest
 from annotators.validation.judge_config import examples_in
 from annotators.validation.rates import JudgeRate
@@ -39,20 +39,25 @@ _TEST = (
 )
 
 
-def sections(studied: StudyData, judge: str = "", part: Split | None = None, *, grids: bool = False) -> list[Section]:
+def sections(
+    study_data: StudyData, judge: str = "", part: Split | None = None, *, grids: bool = False
+) -> list[Section]:
     """A section for each judge (or the one that is named); none where there is none, or nothing is settled.
 
     Of a study that is split, one for each part (or the one that is named), test before dev. With `grids` also which
     answers came together, which a whole report has elsewhere.
     """
-    split = parts_of(studied)
+    split = parts_of(study_data)
     if split is None:
-        return _sections(studied, judge, _Part("", ()), grids=grids)
+        return _sections(study_data, judge, _Part("", ()), grids=grids)
     part_sections = [
         section
         for side in ([part] if part is not None else reversed(SPLITS))
         for section in _sections(
-            studied.within(split.units(side)), judge, _Part(side, split.units(side), len(studied.units)), grids=grids
+            study_data.within(split.units(side)),
+            judge,
+            _Part(side, split.units(side), len(study_data.units)),
+            grids=grids,
         )
     ]
     return (
@@ -69,7 +74,7 @@ class _Part(NamedTuple):
     units: tuple[str, ...]
     of: int = 0
 
-    def says(self, studied: StudyData, judge: str) -> list[str]:
+    def says(self, study_data: StudyData, judge: str) -> list[str]:
         """What is to be known of the numbers of this part."""
         if not self.name:
             return []
@@ -77,7 +82,7 @@ class _Part(NamedTuple):
             f"These numbers are of {self.name}: {len(self.units):,} of {self.of:,} units, by whole tasks. What other "
             "sections say of this judge is of both parts."
         )
-        examples = examples_in(studied.acts, judge)
+        examples = examples_in(study_data.acts, judge)
         if self.name == "test":
             return [words]
         if examples:
@@ -85,23 +90,23 @@ class _Part(NamedTuple):
         return [f"{words} Its prompt may have been worked out on these units: report those of test."]
 
 
-def _sections(studied: StudyData, judge: str, part: _Part, *, grids: bool) -> list[Section]:
+def _sections(study_data: StudyData, judge: str, part: _Part, *, grids: bool) -> list[Section]:
     by_judge: dict[str, list[JudgedField]] = {}
-    for one in judged_fields(studied, judge):
+    for one in judged_fields(study_data, judge):
         by_judge.setdefault(one.judge, []).append(one)
-    return [_section(studied, name, fields, part, grids=grids) for name, fields in by_judge.items()]
+    return [_section(study_data, name, fields, part, grids=grids) for name, fields in by_judge.items()]
 
 
-def _section(studied: StudyData, name: str, fields: Sequence[JudgedField], part: _Part, *, grids: bool) -> Section:
+def _section(study_data: StudyData, name: str, fields: Sequence[JudgedField], part: _Part, *, grids: bool) -> Section:
     tables: list[Table] = []
     pictures: list[Picture] = []
-    says: list[str] = part.says(studied, name)
+    says: list[str] = part.says(study_data, name)
     for at, one in enumerate(fields, 1):
         id = f"judge-{name}-{at}" if not part.name else f"judge-{name}-{part.name}-{at}"
         if not one.validation.confusion.counts.sum():
             says.append(f"{one.field.shown}: nothing that {name} answered is settled by people.")
             continue
-        tables += _tables(studied, id, one)
+        tables += _tables(study_data, id, one)
         pictures += [_grid(id, one)] if grids else []
     says += [_ACTIVE] if any(one.order is not None for one in fields) else []
     if any(one.alternative is not None for one in fields):
@@ -116,28 +121,28 @@ def _section(studied: StudyData, name: str, fields: Sequence[JudgedField], part:
     return Section(title, tuple(says), tuple(tables), tuple(pictures))
 
 
-def _tables(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
+def _tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
     field = one.field.shown
-    yield _rates(studied, id, one)
+    yield _rates(study_data, id, one)
     if one.validation.slices:
-        yield _slices(studied, id, one)
+        yield _slices(study_data, id, one)
     if one.persons:
-        yield _persons(studied, id, one)
+        yield _persons(study_data, id, one)
     if one.alternative is not None and one.alternative.people:
         yield _alternative(id, field, one.alternative)
     if one.consistency is not None or one.position is not None:
-        yield _itself(studied, id, one)
+        yield _itself(study_data, id, one)
     if one.corrected:
-        yield _corrected(studied, id, one)
-    yield from _of_agents(studied, id, one)
+        yield _corrected(study_data, id, one)
+    yield from _of_agents(study_data, id, one)
 
 
-def _of_agents(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
+def _of_agents(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
     """How classes came together, two agents apart, the judge's own family, and the longer side."""
     field, validation = one.field.shown, one.validation
 
     def number(name: str, value: Estimate, items: int) -> Number:
-        return _number(studied, one, name, value, items)
+        return _number(study_data, one, name, value, items)
 
     categories = categories_told(validation.confusion.categories)
     parts = [
@@ -158,11 +163,11 @@ def _of_agents(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]
         yield length_table(id, field, one.length, number)
 
 
-def _rates(studied: StudyData, id: str, one: JudgedField) -> Table:
+def _rates(study_data: StudyData, id: str, one: JudgedField) -> Table:
     rows = [
         (
             _named(rate),
-            _number(studied, one, rate.statistic, rate.estimate, rate.places, rate.units),
+            _number(study_data, one, rate.statistic, rate.estimate, rate.places, rate.units),
             f"{rate.places:,}",
             f"{rate.units:,}",
         )
@@ -178,7 +183,7 @@ def _rates(studied: StudyData, id: str, one: JudgedField) -> Table:
     return Table(f"{id}-rates", title, ("", "Value", "Items", "Units"), tuple(rows), notes=tuple(notes))
 
 
-def _slices(studied: StudyData, id: str, one: JudgedField) -> Table:
+def _slices(study_data: StudyData, id: str, one: JudgedField) -> Table:
     statistics = ("accuracy", "kappa", "recall", "specificity")
     rows: dict[tuple[str, str], dict[str, JudgeRate]] = {}
     for rate in one.validation.slices:
@@ -189,7 +194,7 @@ def _slices(studied: StudyData, id: str, one: JudgedField) -> Table:
         (
             f"{criterion}: {name}",
             *(
-                _number(studied, one, what, row[what].estimate, row[what].places, row[what].units)
+                _number(study_data, one, what, row[what].estimate, row[what].places, row[what].units)
                 if what in row
                 else ""
                 for what in columns
@@ -202,15 +207,15 @@ def _slices(studied: StudyData, id: str, one: JudgedField) -> Table:
     return Table(f"{id}-slices", f"{one.field.shown}: by parts of the study", titles, lines)
 
 
-def _persons(studied: StudyData, id: str, one: JudgedField) -> Table:
+def _persons(study_data: StudyData, id: str, one: JudgedField) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             person.person,
-            _number(studied, one, "agreement", person.agreement, person.items),
-            _number(studied, one, "accuracy", person.judge, person.items),
-            _number(studied, one, "accuracy", person.own, person.items),
-            _number(studied, one, "difference", person.ahead, person.items),
-            _number(studied, one, "kappa", person.kappa_ahead, person.items),
+            _number(study_data, one, "agreement", person.agreement, person.items),
+            _number(study_data, one, "accuracy", person.judge, person.items),
+            _number(study_data, one, "accuracy", person.own, person.items),
+            _number(study_data, one, "difference", person.ahead, person.items),
+            _number(study_data, one, "kappa", person.kappa_ahead, person.items),
             f"{person.items:,}",
         )
         for person in one.persons
@@ -250,32 +255,32 @@ def _alternative(id: str, field: str, test: AlternativeAnnotatorTest) -> Table:
     )  # fmt: skip
 
 
-def _itself(studied: StudyData, id: str, one: JudgedField) -> Table:
+def _itself(study_data: StudyData, id: str, one: JudgedField) -> Table:
     rows: list[tuple[Cell, ...]] = []
     if (runs := one.consistency) is not None:
         items = f"{runs.items:,}"
-        rows.append(("all runs say the same", _number(studied, one, "identical", runs.identical, runs.items), items))
-        rows.append(("Fleiss' kappa over runs", _number(studied, one, "kappa", runs.kappa, runs.items), items))
-        rows.append(("entropy over runs, bits", _number(studied, one, "entropy", runs.entropy, runs.items), items))
+        rows.append(("all runs say the same", _number(study_data, one, "identical", runs.identical, runs.items), items))
+        rows.append(("Fleiss' kappa over runs", _number(study_data, one, "kappa", runs.kappa, runs.items), items))
+        rows.append(("entropy over runs, bits", _number(study_data, one, "entropy", runs.entropy, runs.items), items))
     if (sides := one.position) is not None:
         pairs = f"{sides.pairs:,}"
         rows.append(
-            ("changes its mind with the sides", _number(studied, one, "flips", sides.flips, sides.pairs), pairs)
+            ("changes its mind with the sides", _number(study_data, one, "flips", sides.flips, sides.pairs), pairs)
         )
-        rows.append(("prefers the first side", _number(studied, one, "first", sides.first, sides.pairs), pairs))
+        rows.append(("prefers the first side", _number(study_data, one, "first", sides.first, sides.pairs), pairs))
     return Table(f"{id}-itself", f"{one.field.shown}: against itself", ("", "Value", "Items"), tuple(rows))
 
 
-def _corrected(studied: StudyData, id: str, one: JudgedField) -> Table:
+def _corrected(study_data: StudyData, id: str, one: JudgedField) -> Table:
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     for category, rate in one.corrected:
         rows.append(
             (
                 category,
-                _number(studied, one, "corrected", rate.corrected, rate.units),
-                _number(studied, one, "judge", rate.judge, rate.units),
-                _number(studied, one, "people", rate.people, rate.labelled),
+                _number(study_data, one, "corrected", rate.corrected, rate.units),
+                _number(study_data, one, "judge", rate.judge, rate.units),
+                _number(study_data, one, "people", rate.people, rate.labelled),
                 f"{rate.labelled:,} of {rate.units:,}",
                 "-" if rate.worth is None else f"{rate.worth:.0f}",
             )
@@ -304,15 +309,18 @@ def _share(value: float | None) -> str:
 
 
 def _number(
-    studied: StudyData, one: JudgedField, statistic: str, value: Estimate, items: int, units: int = 0
+    study_data: StudyData, one: JudgedField, statistic: str, value: Estimate, items: int, units: int = 0
 ) -> Number:
     """An estimate as a report's number, of so many items in so many units: shares as percentages."""
     is_bootstrap = statistic in _DRAWN or statistic.startswith("macro")
     how = How(
-        "bootstrap" if is_bootstrap else "jackknife-t", studied.how.level, studied.how.resamples, studied.how.seed
+        "bootstrap" if is_bootstrap else "jackknife-t",
+        study_data.how.level,
+        study_data.how.resamples,
+        study_data.how.seed,
     )
     agreement = with_interval(
         value, how, one.field.id, statistic, between=f"{one.judge} against people", places=items,
-        units=units or items, traces=units or items, raters=2, clusters=clusters_of(studied),
+        units=units or items, traces=units or items, raters=2, clusters=clusters_of(study_data),
     )  # fmt: skip
     return Number(agreement, 3) if statistic in _KAPPAS else Number(agreement, 1, 100, " %")

@@ -10,7 +10,7 @@ from annotators.agreement.estimates import AGAIN, MINUS, RUNS
 from annotators.agreement.evidence import EVIDENCE
 from annotators.agreement.fields import ratings_of, truth_of
 from annotators.agreement.option_sets import truth_of_sets
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.report import Bars, Number, Section
 
@@ -42,19 +42,21 @@ _NEEDS: Mapping[str, str] = {
 """Why there is no such number, where nothing else is told of it."""
 
 
-def with_planned(studied: StudyData, sections: Sequence[Section]) -> list[Section]:
+def with_planned(study_data: StudyData, sections: Sequence[Section]) -> list[Section]:
     """The sections, the first of which says which planned statistics none of them holds."""
-    lacking = [f"{name} ({why})" for name in studied.study.statistics if (why := _why_not(studied, name, sections))]
+    lacking = [
+        f"{name} ({why})" for name in study_data.study.statistics if (why := _why_not(study_data, name, sections))
+    ]
     if not lacking or not sections:
         return list(sections)
     sentence = f"Planned, and not to be had from these answers: {'; '.join(lacking)}."
     return [replace(sections[0], says=(*sections[0].says, sentence)), *sections[1:]]
 
 
-def _why_not(studied: StudyData, name: str, sections: Iterable[Section]) -> str:
+def _why_not(study_data: StudyData, name: str, sections: Iterable[Section]) -> str:
     """Why a planned statistic is not there; empty where it is."""
     if name == "majority":
-        return "" if _any_majority(studied) else _NEEDS[name]
+        return "" if _any_majority(study_data) else _NEEDS[name]
     matches = [one for one in _numbers(sections) if _is(name, one)]
     if any(one.value is not None for one in matches):
         return ""
@@ -69,12 +71,12 @@ def _is(name: str, one: Agreement) -> bool:
     return one.statistic.partition(" of ")[0].strip().lower() == name.lower()
 
 
-def _any_majority(studied: StudyData) -> bool:
-    fields = [field.id for field in studied.study.protocol.fields if field.kind in _CHOSEN]
-    sets = [field for field in studied.study.protocol.fields if field.kind == "many"]
-    if any(truth_of_sets(studied, field).numbers.there.any() for field in sets):
+def _any_majority(study_data: StudyData) -> bool:
+    fields = [field.id for field in study_data.study.protocol.fields if field.kind in _CHOSEN]
+    sets = [field for field in study_data.study.protocol.fields if field.kind == "many"]
+    if any(truth_of_sets(study_data, field).numbers.there.any() for field in sets):
         return True
-    return any(bool((truth_of(studied, ratings_of(studied, field)).codes >= 0).any()) for field in fields)
+    return any(bool((truth_of(study_data, ratings_of(study_data, field)).codes >= 0).any()) for field in fields)
 
 
 def _numbers(sections: Iterable[Section]) -> Iterator[Agreement]:

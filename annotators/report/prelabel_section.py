@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotators.agreement.additive import Estimate
 from annotators.agreement.estimates import clusters_of, with_interval
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.anchoring import Anchoring, anchoring
 from lab.core.agreement import How
 from lab.core.report import Cell, Number, Section, Table
@@ -20,27 +20,27 @@ _LEFT_OUT = (
 )
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """One section where the study shows a judge's answers first; none in any other study."""
-    judge = studied.study.prelabel
+    judge = study_data.study.prelabel
     if not judge:
         return []
-    whole, sheets = studied.with_prelabelled, studied.prelabelled
-    tables = [_table(studied, judge, at, one) for at, one in enumerate(anchoring(whole, judge, sheets), 1)]
-    answers = whole.columns.size - studied.columns.size
+    whole, sheets = study_data.with_prelabelled, study_data.prelabelled
+    tables = [_table(study_data, judge, at, one) for at, one in enumerate(anchoring(whole, judge, sheets), 1)]
+    answers = whole.columns.size - study_data.columns.size
     says = [_SAYS.format(judge=judge), _LEFT_OUT.format(answers=answers, sheets=len(sheets))]
     if not tables:
         says.append("Nobody has answered with the judge's answers in sight yet.")
     return [Section(f"Answers of {judge} shown first", tuple(says), tuple(tables))]
 
 
-def _table(studied: StudyData, judge: str, at: int, one: Anchoring) -> Table:
+def _table(study_data: StudyData, judge: str, at: int, one: Anchoring) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             name,
-            _number(studied, judge, one, "same", arm.same, arm.answers),
+            _number(study_data, judge, one, "same", arm.same, arm.answers),
             f"{arm.answers:,}",
-            _number(studied, judge, one, "seconds", arm.seconds, arm.timed),
+            _number(study_data, judge, one, "seconds", arm.seconds, arm.timed),
             f"{arm.timed:,}",
         )
         for name, arm in (("shown", one.shown), ("not shown", one.hidden))
@@ -49,9 +49,9 @@ def _table(studied: StudyData, judge: str, at: int, one: Anchoring) -> Table:
     rows.append(
         (
             "shown minus not shown",
-            _number(studied, judge, one, "same", one.same, answers),
+            _number(study_data, judge, one, "same", one.same, answers),
             f"{answers:,}",
-            _number(studied, judge, one, "seconds", one.seconds, timed_answers),
+            _number(study_data, judge, one, "seconds", one.seconds, timed_answers),
             f"{timed_answers:,}",
         )
     )
@@ -61,10 +61,10 @@ def _table(studied: StudyData, judge: str, at: int, one: Anchoring) -> Table:
     )
 
 
-def _number(studied: StudyData, judge: str, one: Anchoring, name: str, value: Estimate, answers: int) -> Number:
-    how = How("jackknife-t", studied.how.level, studied.how.resamples, studied.how.seed)
+def _number(study_data: StudyData, judge: str, one: Anchoring, name: str, value: Estimate, answers: int) -> Number:
+    how = How("jackknife-t", study_data.how.level, study_data.how.resamples, study_data.how.seed)
     agreement = with_interval(
         value, how, one.field.id, name, between=f"people and {judge}", places=answers, units=answers, traces=answers,
-        raters=2, clusters=clusters_of(studied),
+        raters=2, clusters=clusters_of(study_data),
     )  # fmt: skip
     return Number(agreement, 1, 100, " %") if name == "same" else Number(agreement, 1)

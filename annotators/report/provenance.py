@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.codec import encode
 from lab.core.label_columns import Columns
 from lab.core.report import Provenance
 
 
-def provenance(studied: StudyData, code: str, platform: str) -> Provenance:
+def provenance(study_data: StudyData, code: str, platform: str) -> Provenance:
     """The provenance of a report about this study, by this program on this platform."""
-    study, how = studied.study, studied.how
+    study, how = study_data.study, study_data.how
     is_bootstrap = how.interval == "bootstrap"
     return Provenance(
         study=study.id,
@@ -27,23 +27,23 @@ def provenance(studied: StudyData, code: str, platform: str) -> Provenance:
         protocol_sha=study.protocol.sha,
         guide_sha=study.protocol.guide_sha(study.locale),
         locale=study.locale,
-        labels_sha=labels_sha(studied),
+        labels_sha=labels_sha(study_data),
         code=code,
         platform=platform,
         interval=how.interval,
         level=how.level,
         resamples=how.resamples if is_bootstrap else None,
         seed=how.seed if is_bootstrap else None,
-        beside=tuple(f"{one.study.name} (answers {labels_sha(one)})" for one in studied.further.beside),
+        beside=tuple(f"{one.study.name} (answers {labels_sha(one)})" for one in study_data.further.beside),
     )
 
 
-def labels_sha(studied: StudyData) -> str:
+def labels_sha(study_data: StudyData) -> str:
     """A hash of all that a report reads of people and judges: the labels that stand, sheets, and what was settled.
 
     It does not depend on the order in which rows came into a file: tables are sorted, and then the rows.
     """
-    columns = studied.columns
+    columns = study_data.columns
     whole = hashlib.sha256()
     tables, rows = _settled(columns)
     for table in tables:
@@ -54,12 +54,12 @@ def labels_sha(studied: StudyData) -> str:
         for (unit, rater, run), handed in zip(columns.dealt.tolist(), columns.handed.tolist(), strict=True)
     )
     whole.update(encode([sheet_rows, columns.open, columns.clashes]) + b"\n")
-    for unit, spot in sorted(studied.settled):
-        settlement = studied.settled[unit, spot]
+    for unit, spot in sorted(study_data.settled):
+        settlement = study_data.settled[unit, spot]
         whole.update(encode([unit, settlement.what, settlement.by, settlement.at]) + b"\n")
-    if costs := studied.further.costs():
+    if costs := study_data.further.costs():
         whole.update(encode(sorted(costs.items())) + b"\n")
-    if calls := studied.further.calls():
+    if calls := study_data.further.calls():
         whole.update(encode(sorted(map(encode, calls))) + b"\n")
     return whole.hexdigest()
 

@@ -14,20 +14,22 @@ from annotators.report import (
 )
 from annotators.report.planned_section import with_planned
 from annotators.report.provenance import provenance
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.report import Report, Section
 
 
-def reported(studied: StudyData, code: str, platform: str) -> Report:
+def reported(study_data: StudyData, code: str, platform: str) -> Report:
     """The report; `code` and `platform` say which program on what made it, and stand in it as they are."""
-    sections: list[Section] = [*sample_section.sections(studied)]
-    for make in sections_of(studied.study.protocol.id):
-        sections += make(studied)
-    sections += agreement_section.sections(studied)
-    sections += judge_section.sections(studied)
-    sections += prelabel_section.sections(studied)
-    sections += drift_section.sections(studied)
-    sections += guideline_section.sections(studied)
-    sections = with_planned(studied, sections)
-    sections += calibration_section.sections(studied)
-    return Report(f"{studied.study.title} ({studied.study.name})", provenance(studied, code, platform), tuple(sections))
+    sections: list[Section] = [*sample_section.sections(study_data)]
+    for make in sections_of(study_data.study.protocol.id):
+        sections += make(study_data)
+    sections += agreement_section.sections(study_data)
+    sections += judge_section.sections(study_data)
+    sections += prelabel_section.sections(study_data)
+    sections += drift_section.sections(study_data)
+    sections += guideline_section.sections(study_data)
+    sections = with_planned(study_data, sections)
+    sections += calibration_section.sections(study_data)
+    return Report(
+        f"{study_data.study.title} ({study_data.study.name})", provenance(study_data, code, platform), tuple(sections)
+    )

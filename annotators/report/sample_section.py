@@ -8,7 +8,7 @@ import numpy as np
 
 from annotators.introductions import introduction_lines
 from annotators.report.answer_counts import AnswerCounts, counted
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.protocol import Field
 from lab.core.rating_sheet import MISSING
 from lab.core.report import Section, Table
@@ -18,9 +18,9 @@ from lab.core.study import Study
 from lab.core.task import Actor
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """What was asked, and the answers that came."""
-    return [_plan(studied), _answers(studied)]
+    return [_plan(study_data), _answers(study_data)]
 
 
 def share_words(share: float) -> str:
@@ -33,19 +33,22 @@ def rater_name(rater: Actor) -> str:
     return rater.id if rater.kind == "human" else f"{rater.id} ({rater.kind})"
 
 
-def _plan(studied: StudyData) -> Section:
-    study = studied.study
-    main = [unit for unit in studied.units if not unit.pilot]
+def _plan(study_data: StudyData) -> Section:
+    study = study_data.study
+    main = [unit for unit in study_data.units if not unit.pilot]
     clusters = {unit.clustered for unit in main}
     rows = [
         ("Study", study.name),
         ("Protocol", f"{study.protocol.id}: {study.protocol.title}"),
         ("After", study.protocol.source),
         ("One sheet is about", f"a {study.protocol.unit}"),
-        ("Units", f"{len(main):,} in {len(clusters):,} clusters{_pilots(studied)}"),
-        ("People", ", ".join(rater_name(studied.columns.raters[i]) for i in studied.people) or "none has answered"),
-        ("Judges", ", ".join(rater_name(studied.columns.raters[i]) for i in studied.judges) or "none"),
-        ("Each unit goes to", _overlap(studied)),
+        ("Units", f"{len(main):,} in {len(clusters):,} clusters{_pilots(study_data)}"),
+        (
+            "People",
+            ", ".join(rater_name(study_data.columns.raters[i]) for i in study_data.people) or "none has answered",
+        ),
+        ("Judges", ", ".join(rater_name(study_data.columns.raters[i]) for i in study_data.judges) or "none"),
+        ("Each unit goes to", _overlap(study_data)),
         ("Hidden from raters", ", ".join(study.blind) or "nothing"),
         ("Shown to raters", ", ".join(study.shown) or "nothing"),
         *([("Asked silently beside people", ", ".join(study.shadows))] if study.shadows else []),
@@ -67,14 +70,14 @@ def _before(study: Study) -> str:
     return contents + ", which may be passed over" * (study.introduction == "skippable")
 
 
-def _pilots(studied: StudyData) -> str:
-    pilots = sum(unit.pilot and not unit.practice for unit in studied.units)
+def _pilots(study_data: StudyData) -> str:
+    pilots = sum(unit.pilot and not unit.practice for unit in study_data.units)
     words = f", and {pilots:,} for calibration, which count in no number here" if pilots else ""
-    return words + ", and one to practise on, which counts in none" * bool(studied.study.practice)
+    return words + ", and one to practise on, which counts in none" * bool(study_data.study.practice)
 
 
-def _overlap(studied: StudyData) -> str:
-    study = studied.study
+def _overlap(study_data: StudyData) -> str:
+    study = study_data.study
     raters = f"{study.overlap} raters" if study.overlap != 1 else "one rater"
     if study.shared < 1:
         raters += f" ({share_words(study.shared)} of units; the others to one)"
@@ -101,24 +104,26 @@ def _options(field: Field) -> str:
 # -- what came -------------------------------------------------------------------------------------------------
 
 
-def _answers(studied: StudyData) -> Section:
-    counts = counted(studied)
+def _answers(study_data: StudyData) -> Section:
+    counts = counted(study_data)
     says = []
     if not counts.answers.sum() and not counts.without.sum():
         says.append("Nobody has handed anything in yet: there is nothing to count.")
-    if studied.columns.open:
-        says.append(f"Answers on sheets that are not handed in, left out: {studied.columns.open:,}.")
-    if studied.columns.clashes:
-        says.append(f"Places with two last words after a merge, left out until settled: {studied.columns.clashes:,}.")
-    if studied.settled:
-        says.append(f"Places settled by discussion or an adjudicator: {len(studied.settled):,}.")
-    tables = (_by_rater(studied, counts), _by_field(studied, counts), *_introductions(studied))
+    if study_data.columns.open:
+        says.append(f"Answers on sheets that are not handed in, left out: {study_data.columns.open:,}.")
+    if study_data.columns.clashes:
+        says.append(
+            f"Places with two last words after a merge, left out until settled: {study_data.columns.clashes:,}."
+        )
+    if study_data.settled:
+        says.append(f"Places settled by discussion or an adjudicator: {len(study_data.settled):,}.")
+    tables = (_by_rater(study_data, counts), _by_field(study_data, counts), *_introductions(study_data))
     return Section("What came back", tuple(says), tables)
 
 
-def _introductions(studied: StudyData) -> list[Table]:
+def _introductions(study_data: StudyData) -> list[Table]:
     """Who was shown guide and keys before their first item, and how they did in practice; none where nobody was."""
-    lines = introduction_lines(studied.acts)
+    lines = introduction_lines(study_data.acts)
     if not lines:
         return []
     rows = [
@@ -136,18 +141,18 @@ def _introductions(studied: StudyData) -> list[Table]:
     return [Table("introductions", "Before the first item", columns, tuple(rows), notes=notes)]
 
 
-def _by_rater(studied: StudyData, counts: AnswerCounts) -> Table:
+def _by_rater(study_data: StudyData, counts: AnswerCounts) -> Table:
     rows = []
-    for at in (*studied.people, *studied.judges):
+    for at in (*study_data.people, *study_data.judges):
         sheet_count, handed_count = int(counts.dealt[at]), int(counts.handed[at])
         rows.append(
             (
-                rater_name(studied.columns.raters[at]),
+                rater_name(study_data.columns.raters[at]),
                 f"{sheet_count:,}" if sheet_count else "—",
                 f"{handed_count:,}" if sheet_count else "—",
                 f"{int(counts.answers[at].sum()):,}",
                 f"{int(counts.without[at].sum()):,}",
-                why_words(studied, counts.reasons[at].sum(axis=0)),
+                why_words(study_data, counts.reasons[at].sum(axis=0)),
             )
         )
     columns = ("Rater", "Sheets dealt", "Handed in", "Answers", "Without", "Why")
@@ -155,10 +160,10 @@ def _by_rater(studied: StudyData, counts: AnswerCounts) -> Table:
     return Table("raters", "Answers by rater", columns, tuple(rows), notes=notes)
 
 
-def _by_field(studied: StudyData, counts: AnswerCounts) -> Table:
+def _by_field(study_data: StudyData, counts: AnswerCounts) -> Table:
     rows = []
-    people = list(studied.people)
-    for at, field in enumerate(studied.study.protocol.fields):
+    people = list(study_data.people)
+    for at, field in enumerate(study_data.study.protocol.fields):
         answer_count, without = (int(one[people, at].sum()) for one in (counts.answers, counts.without))
         missing = share_words(without / (answer_count + without)) if answer_count + without else "—"
         rows.append(
@@ -167,17 +172,17 @@ def _by_field(studied: StudyData, counts: AnswerCounts) -> Table:
                 f"{answer_count:,}",
                 f"{without:,}",
                 missing,
-                why_words(studied, counts.reasons[people, at].sum(axis=0)),
+                why_words(study_data, counts.reasons[people, at].sum(axis=0)),
             )
         )
     columns = ("Question", "Answers", "Without", "Missing", "Why")
     return Table("answers", "Answers by question, people alone", columns, tuple(rows))
 
 
-def why_words(studied: StudyData, counts: Iterable[int] | np.ndarray) -> str:
+def why_words(study_data: StudyData, counts: Iterable[int] | np.ndarray) -> str:
     """Reasons with how often each stands."""
     count_by_reason: dict[str, int] = {}
-    for reason, many in zip(studied.columns.reasons, counts, strict=True):
+    for reason, many in zip(study_data.columns.reasons, counts, strict=True):
         count_by_reason[reason] = count_by_reason.get(reason, 0) + int(many)
     return ", ".join(f"{_reason(reason)} {many:,}" for reason, many in sorted(count_by_reason.items()) if many)
 

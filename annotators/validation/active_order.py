@@ -16,7 +16,7 @@ from annotators.agreement.answers import answers_of, places_at, places_of, units
 from annotators.agreement.fields import CATEGORICAL, codes_of
 from annotators.agreement.ratings import Floats
 from annotators.assignment import chance
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.label_queue import UNIFORM, doubt_of_confidence, doubt_of_runs, inclusion, label_queue
 from lab.core.errors import LabError
 from lab.core.label import Act
@@ -39,15 +39,15 @@ class ActiveOrder(msgspec.Struct, frozen=True):
     probability: tuple[float, ...]
 
 
-def active_order(studied: StudyData, drawn: int | None = None) -> ActiveOrder:
+def active_order(study_data: StudyData, drawn: int | None = None) -> ActiveOrder:
     """The order by what the study's judges have said so far; `drawn` units come first (None: half of them).
 
     Raises `LabError` where no judge has said anything, or so many units are not there.
     """
-    study = studied.study
-    doubt = doubts(studied)
-    judges = tuple(studied.columns.raters[at].id for at in studied.judges)
-    if not judges or not any(studied.columns.rater.tolist().count(at) for at in studied.judges):
+    study = study_data.study
+    doubt = doubts(study_data)
+    judges = tuple(study_data.columns.raters[at].id for at in study_data.judges)
+    if not judges or not any(study_data.columns.rater.tolist().count(at) for at in study_data.judges):
         hint = f"`hitlab judge {study.id} --model NAME --runs 3` has one judge it."
         raise LabError(f"study {study.name}", "has no judge's answers to order it by yet.", hint)
     ids = list(doubt)
@@ -68,34 +68,36 @@ def order_in(acts: Iterable[Act]) -> ActiveOrder | None:
     return msgspec.convert(queue_acts[0].detail, ActiveOrder) if queue_acts else None
 
 
-def doubts(studied: StudyData) -> dict[str, float]:
+def doubts(study_data: StudyData) -> dict[str, float]:
     """How far people are expected to correct judges, by unit: the mean over its places, of all judges and their runs.
 
     Calibration units and what a rule answers have no place. Sources of doubt are how a place's answers split and the
     confidence that judges told; where both are known, their mean.
     """
-    unit_places = units_laid(studied)
+    unit_places = units_laid(study_data)
     total = dict.fromkeys((place.unit for place in unit_places.places), 0.0)
     count = dict.fromkeys(total, 0)
-    for field in studied.study.protocol.fields:
+    for field in study_data.study.protocol.fields:
         if field.kind in CATEGORICAL and not field.show_if:
-            for place, doubt in zip(places_of(studied, field).places, _doubt_of(studied, field).tolist(), strict=True):
+            for place, doubt in zip(
+                places_of(study_data, field).places, _doubt_of(study_data, field).tolist(), strict=True
+            ):
                 total[place.unit] += doubt
                 count[place.unit] += 1
     return {unit: total[unit] / count[unit] if count[unit] else _UNKNOWN for unit in total}
 
 
-def _doubt_of(studied: StudyData, field: Field) -> Floats:
+def _doubt_of(study_data: StudyData, field: Field) -> Floats:
     """(places): a field's."""
-    runs = sorted({1, *np.unique(studied.columns.run).tolist()})
-    codes_by_run = [codes_of(studied, field, answers_of(studied, field, studied.judges, run)) for run in runs]
+    runs = sorted({1, *np.unique(study_data.columns.run).tolist()})
+    codes_by_run = [codes_of(study_data, field, answers_of(study_data, field, study_data.judges, run)) for run in runs]
     codes = (
         np.concatenate(codes_by_run, axis=1)
         if codes_by_run
-        else np.zeros((len(places_of(studied, field).places), 0), np.int16)
+        else np.zeros((len(places_of(study_data, field).places), 0), np.int16)
     )
     several = (codes >= 0).sum(axis=1) > 1
-    sure = _confidence(studied, field, len(codes))
+    sure = _confidence(study_data, field, len(codes))
     both = np.stack((
         np.where(several, doubt_of_runs(codes), np.nan), np.where(np.isnan(sure), np.nan, doubt_of_confidence(sure)),
     ))  # fmt: skip
@@ -104,12 +106,12 @@ def _doubt_of(studied: StudyData, field: Field) -> Floats:
     return np.asarray(np.where(is_known.any(axis=0), mean, _UNKNOWN))
 
 
-def _confidence(studied: StudyData, field: Field, places: int) -> Floats:
+def _confidence(study_data: StudyData, field: Field, places: int) -> Floats:
     """(places): the mean of how sure judges were; nan where none told."""
-    columns = studied.columns
-    by_judges = (columns.field == columns.fields.index(field.id)) & np.isin(columns.rater, studied.judges)
+    columns = study_data.columns
+    by_judges = (columns.field == columns.fields.index(field.id)) & np.isin(columns.rater, study_data.judges)
     rows = np.flatnonzero(by_judges & np.isfinite(columns.confidence))
-    at = places_at(studied, field, rows)
+    at = places_at(study_data, field, rows)
     rows, at = rows[at >= 0], at[at >= 0]
     total = np.bincount(at, weights=columns.confidence[rows], minlength=places)
     count = np.bincount(at, minlength=places)

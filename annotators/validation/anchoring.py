@@ -19,7 +19,7 @@ from annotators.agreement.answers import FieldPlaces, answers_of, places_at, pla
 from annotators.agreement.fields import CATEGORICAL, codes_of
 from annotators.agreement.intervals import difference, estimate
 from annotators.agreement.ratings import Floats
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import How
 from lab.core.label import Act
 from lab.core.label_columns import Columns
@@ -80,24 +80,24 @@ def without_sheets(columns: Columns, sheets: Sheets) -> Columns:
     return columns._replace(**by_row, dealt=columns.dealt[sheet_stays], handed=columns.handed[sheet_stays])
 
 
-def anchoring(studied: StudyData, judge: str, sheets: Sheets) -> list[Anchoring]:
-    """What showing `judge`'s answers does, for each field of categories; `studied` has all answers, also those.
+def anchoring(study_data: StudyData, judge: str, sheets: Sheets) -> list[Anchoring]:
+    """What showing `judge`'s answers does, for each field of categories; `study_data` has all answers, also those.
 
     Calibration units and what was rated once more never showed any, and do not count.
     """
-    at = next((at for at in studied.judges if studied.columns.raters[at].id == judge), None)
+    at = next((at for at in study_data.judges if study_data.columns.raters[at].id == judge), None)
     if at is None or not sheets:
         return []
-    fields = [field for field in studied.study.protocol.fields if field.kind in CATEGORICAL]
-    return [one for field in fields if (one := _of_field(studied, field, at, sheets)) is not None]
+    fields = [field for field in study_data.study.protocol.fields if field.kind in CATEGORICAL]
+    return [one for field in fields if (one := _of_field(study_data, field, at, sheets)) is not None]
 
 
-def _of_field(studied: StudyData, field: Field, judge: int, sheets: Sheets) -> Anchoring | None:
+def _of_field(study_data: StudyData, field: Field, judge: int, sheets: Sheets) -> Anchoring | None:
     """Over the answers of people at the places where the judge says something."""
-    field_places = places_of(studied, field)
-    judge_codes = codes_of(studied, field, answers_of(studied, field, [judge], 1))[:, 0]
-    theirs = codes_of(studied, field, answers_of(studied, field, studied.people, 1))
-    names = [studied.columns.raters[one].id for one in studied.people]
+    field_places = places_of(study_data, field)
+    judge_codes = codes_of(study_data, field, answers_of(study_data, field, [judge], 1))[:, 0]
+    theirs = codes_of(study_data, field, answers_of(study_data, field, study_data.people, 1))
+    names = [study_data.columns.raters[one].id for one in study_data.people]
     had_prelabel: Mask = np.array(
         [[(place.unit, name, 1) in sheets for name in names] for place in field_places.places], np.bool_
     )
@@ -105,8 +105,8 @@ def _of_field(studied: StudyData, field: Field, judge: int, sheets: Sheets) -> A
     if not there.any():
         return None
     same = np.where(there, theirs == judge_codes[:, None], np.nan)
-    seconds = np.where(there, _seconds(studied, field, field_places), np.nan)
-    how = How(level=studied.how.level)
+    seconds = np.where(there, _seconds(study_data, field, field_places), np.nan)
+    how = How(level=study_data.how.level)
     arms = [
         [_mean(np.where(arm, values, np.nan), field_places, most) for arm in (had_prelabel, ~had_prelabel)]
         for values, most in ((same, 1.0), (seconds, None))
@@ -132,14 +132,18 @@ def _mean(values: Floats, field_places: FieldPlaces, most: float | None) -> Addi
     return numbers.mean(values.ravel(), trace, len(field_places.traces), "mean", most, 0.0)
 
 
-def _seconds(studied: StudyData, field: Field, field_places: FieldPlaces) -> Floats:
+def _seconds(study_data: StudyData, field: Field, field_places: FieldPlaces) -> Floats:
     """(places x people): how long each answer took; nan where unknown."""
-    columns = studied.columns
-    column = {one: at for at, one in enumerate(studied.people)}
-    of = (columns.field == columns.fields.index(field.id)) & (columns.run == 1) & np.isin(columns.rater, studied.people)
+    columns = study_data.columns
+    column = {one: at for at, one in enumerate(study_data.people)}
+    of = (
+        (columns.field == columns.fields.index(field.id))
+        & (columns.run == 1)
+        & np.isin(columns.rater, study_data.people)
+    )
     rows = np.flatnonzero(of)
-    place = places_at(studied, field, rows)
+    place = places_at(study_data, field, rows)
     rows, place = rows[place >= 0], place[place >= 0]
-    out = np.full((len(field_places.places), len(studied.people)), np.nan)
+    out = np.full((len(field_places.places), len(study_data.people)), np.nan)
     out[place, [column[one] for one in columns.rater[rows].tolist()]] = columns.seconds[rows]
     return out

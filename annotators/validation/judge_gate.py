@@ -9,7 +9,7 @@ import numpy as np
 
 from annotators.agreement.fields import beside
 from annotators.agreement.ratings import RatedItem, Ratings
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.drift import Drift, drift
 from annotators.validation.judged_ratings import judged_ratings
 from lab.core.agreement import How
@@ -46,14 +46,14 @@ class GatedField(NamedTuple):
     changed: int
 
 
-def gate_of(studied: StudyData, judge: str) -> JudgeGate:
+def gate_of(study_data: StudyData, judge: str) -> JudgeGate:
     """What a judge says now; `LabError` where it is none of the study's, or nothing that it answered is settled."""
-    study = studied.study
-    at = next((at for at in studied.judges if studied.columns.raters[at].id == judge), None)
+    study = study_data.study
+    at = next((at for at in study_data.judges if study_data.columns.raters[at].id == judge), None)
     if at is None:
         raise LabError("judge", f"{judge} has judged nothing in {study.name}.")
     answers: list[GateAnswer] = []
-    for one in judged_ratings(studied, at):
+    for one in judged_ratings(study_data, at):
         both = beside(one.said, one.truth)
         for row in np.flatnonzero((both.codes >= 0).all(axis=1)).tolist():
             place, (now, settled) = both.places[row], both.codes[row]

@@ -11,7 +11,7 @@ from annotators.agreement.fields import CATEGORICAL, ratings_of, truth_of
 from annotators.agreement.option_sets import sets_of, sets_of_runs, truth_of_sets
 from annotators.agreement.ratings import Ratings
 from annotators.agreement.test_retest import runs_of, runs_there
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.protocol import Field
 
 
@@ -28,25 +28,25 @@ class JudgedRatings(NamedTuple):
     truth: Ratings
 
 
-def judged_ratings(studied: StudyData, judge: int) -> Iterator[JudgedRatings]:
+def judged_ratings(study_data: StudyData, judge: int) -> Iterator[JudgedRatings]:
     """A judge (its index in the columns) at each field with categories that it answered, in the protocol's order."""
-    for field in studied.study.protocol.fields:
+    for field in study_data.study.protocol.fields:
         if field.kind in CATEGORICAL:
-            judge_ratings, people = ratings_of(studied, field.id, [judge]), ratings_of(studied, field.id)
+            judge_ratings, people = ratings_of(study_data, field.id, [judge]), ratings_of(study_data, field.id)
             if judge_ratings.places:
                 yield JudgedRatings(
-                    field, judge_ratings, runs_of(studied, field.id, judge), people, truth_of(studied, people)
+                    field, judge_ratings, runs_of(study_data, field.id, judge), people, truth_of(study_data, people)
                 )
         elif field.kind == "many":
-            yield from _options(studied, field, judge)
+            yield from _options(study_data, field, judge)
 
 
-def _options(studied: StudyData, field: Field, judge: int) -> Iterator[JudgedRatings]:
-    judge_sets = sets_of(studied, field.id, [judge])
-    runs = sets_of_runs(studied, field, judge, runs_there(studied, [judge]) or [1])
+def _options(study_data: StudyData, field: Field, judge: int) -> Iterator[JudgedRatings]:
+    judge_sets = sets_of(study_data, field.id, [judge])
+    runs = sets_of_runs(study_data, field, judge, runs_there(study_data, [judge]) or [1])
     if runs is None or not judge_sets.numbers.places:
         return
-    people, truth = sets_of(studied, field.id), truth_of_sets(studied, field)
+    people, truth = sets_of(study_data, field.id), truth_of_sets(study_data, field)
     for id in judge_sets.options:
         name, option = f"{field.id}: {id}", field.option(id)
         title = f"{field.shown}: {option.shown if option is not None else id}"

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annotators.agreement.fields import CATEGORICAL, ratings_of, truth_of
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.active_order import order_in
 from annotators.validation.label_queue import labels_wanted
 from annotators.validation.study_validation import corrected_shares
 from lab.core.study_progress import IntervalProgress
 
 
-def interval_progress(studied: StudyData, planned: float) -> Iterator[IntervalProgress]:
+def interval_progress(study_data: StudyData, planned: float) -> Iterator[IntervalProgress]:
     """Each judge's corrected shares at each field of categories, as far as people labelled anything that it answered.
 
     Of a field with more categories than two, the one whose interval is widest; a share itself is never told.
     """
-    order = order_in(studied.acts)
-    for at in studied.judges:
-        for field in studied.study.protocol.fields:
+    order = order_in(study_data.acts)
+    for at in study_data.judges:
+        for field in study_data.study.protocol.fields:
             if field.kind not in CATEGORICAL:
                 continue
-            judge_ratings = ratings_of(studied, field.id, [at])
-            truth = truth_of(studied, ratings_of(studied, field.id))
-            shares = [one for _, one in corrected_shares(judge_ratings, truth, order, studied.how.level)]
+            judge_ratings = ratings_of(study_data, field.id, [at])
+            truth = truth_of(study_data, ratings_of(study_data, field.id))
+            shares = [one for _, one in corrected_shares(judge_ratings, truth, order, study_data.how.level)]
             if not shares:
                 continue
             widths = [
@@ -36,6 +36,6 @@ def interval_progress(studied: StudyData, planned: float) -> Iterator[IntervalPr
             width = max(finite_widths) if len(finite_widths) == len(widths) else None
             widest = shares[widths.index(width)] if width is not None else shares[0]
             reached = width is not None and width <= planned
-            more = 0 if reached else labels_wanted(widest, planned, studied.how.level)
-            name = studied.columns.raters[at].id
+            more = 0 if reached else labels_wanted(widest, planned, study_data.how.level)
+            name = study_data.columns.raters[at].id
             yield IntervalProgress(name, field.id, width, planned, widest.labelled, widest.units, more, reached)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.agreement.ratings import Floats, Ratings
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.active_order import ActiveOrder, labelled_probability
 from annotators.validation.biases import NONE, SelfPreference, VerbosityBias, self_preference, verbosity_bias
 from annotators.validation.judge_config import judge_configs
@@ -63,7 +63,7 @@ def model_of(case: MeasuredRun) -> str:
 
 
 def agent_differences(
-    studied: StudyData,
+    study_data: StudyData,
     judge_ratings: Ratings,
     settled_codes: npt.NDArray[np.int16],
     category: str,
@@ -73,7 +73,7 @@ def agent_differences(
 
     `judge_ratings` is the judge's one column, `settled_codes` (its places) what people settled, -1 where nothing.
     """
-    items = [one for one in _items(studied, judge_ratings) if judge_ratings.codes[one.row, 0] >= 0]
+    items = [one for one in _items(study_data, judge_ratings) if judge_ratings.codes[one.row, 0] >= 0]
     counts = Counter(one.agent for one in items)
     agents = sorted(counts, key=lambda agent: (-counts[agent], agent))[:MOST_AGENTS]
     code = judge_ratings.categories.index(category)
@@ -93,26 +93,26 @@ def agent_differences(
             labelled_units(judge[part], people[part], None if likely is None else likely[part], _clusters(rows[side]))
             for side, part in enumerate(at)
         ]
-        difference = corrected_difference(units[0], units[1], studied.how.level, paired=paired)
+        difference = corrected_difference(units[0], units[1], study_data.how.level, paired=paired)
         yield AgentDifference(
             one, other, difference, paired, (len(at[0]), len(at[1])), (label_counts[0], label_counts[1])
         )
 
 
-def _items(studied: StudyData, judge_ratings: Ratings) -> Iterator[_JudgedItem]:
+def _items(study_data: StudyData, judge_ratings: Ratings) -> Iterator[_JudgedItem]:
     """The judge's items of single runs, by agent and task."""
-    units = {unit.id: unit for unit in studied.units}
+    units = {unit.id: unit for unit in study_data.units}
     for row, place in enumerate(judge_ratings.places):
-        case = _case(studied, units.get(place.unit))
+        case = _case(study_data, units.get(place.unit))
         if case is not None:
             yield _JudgedItem(case.agent.id, (case.task.id or case.id, place.target), row)
 
 
-def _case(studied: StudyData, unit: Unit | None) -> MeasuredRun | None:
+def _case(study_data: StudyData, unit: Unit | None) -> MeasuredRun | None:
     """The run that a unit is about, where it is about one."""
-    if unit is None or not unit.runs or studied.study.protocol.unit == "pair of runs":
+    if unit is None or not unit.runs or study_data.study.protocol.unit == "pair of runs":
         return None
-    return studied.case(unit.runs[0])
+    return study_data.case(unit.runs[0])
 
 
 def _likely(judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], order: ActiveOrder | None) -> Floats | None:
@@ -139,7 +139,7 @@ def _clusters(items: Sequence[_JudgedItem]) -> npt.NDArray[np.int32] | None:
 
 
 def own_family(
-    studied: StudyData,
+    study_data: StudyData,
     judge: str,
     judge_ratings: Ratings,
     settled_codes: npt.NDArray[np.int16],
@@ -147,9 +147,9 @@ def own_family(
     how: How,
 ) -> SelfPreference | None:
     """Whether a judge says `category` too often of its own model's family; None where a model is not known."""
-    own = {family_of(str(config.get("model", ""))) for config in judge_configs(studied.acts, judge)} - {""}
-    units = {unit.id: unit for unit in studied.units}
-    cases = [_case(studied, units.get(place.unit)) for place in judge_ratings.places]
+    own = {family_of(str(config.get("model", ""))) for config in judge_configs(study_data.acts, judge)} - {""}
+    units = {unit.id: unit for unit in study_data.units}
+    cases = [_case(study_data, units.get(place.unit)) for place in judge_ratings.places]
     families = [family_of(model_of(case)) if case is not None else "" for case in cases]
     if not own or not any(families):
         return None
@@ -162,15 +162,15 @@ def own_family(
 
 
 def by_length(
-    studied: StudyData, judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], sides: dict[str, int], how: How
+    study_data: StudyData, judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], sides: dict[str, int], how: How
 ) -> VerbosityBias | None:
     """Whether a judge of pairs prefers the longer side: by characters of its texts, else by steps of its runs.
 
     `sides` tell which side each category is. None where no pair has lengths.
     """
-    units = {unit.id: unit for unit in studied.units}
+    units = {unit.id: unit for unit in study_data.units}
     lengths = np.array(
-        [_lengths(studied, units.get(place.unit)) for place in judge_ratings.places], np.float64
+        [_lengths(study_data, units.get(place.unit)) for place in judge_ratings.places], np.float64
     ).reshape(-1, 2)
     has_lengths = np.asarray((lengths > 0).all(axis=1))
     if not has_lengths.any():
@@ -180,15 +180,15 @@ def by_length(
     return verbosity_bias(judge, people, np.where(has_lengths[:, None], lengths, 1.0), judge_ratings.trace, how)
 
 
-def _lengths(studied: StudyData, unit: Unit | None) -> tuple[int, int]:
+def _lengths(study_data: StudyData, unit: Unit | None) -> tuple[int, int]:
     """Of both sides; 0 where it is not known."""
     if unit is None:
         return 0, 0
     texts = {one.side: len(one.text) + sum(map(len, one.items)) for one in unit.given if one.side}
     if texts.keys() == {"A", "B"}:
         return texts["A"], texts["B"]
-    if studied.study.protocol.unit != "pair of runs" or len(unit.runs) < 2:
+    if study_data.study.protocol.unit != "pair of runs" or len(unit.runs) < 2:
         return 0, 0
-    cases = [studied.case(run) for run in unit.runs[:2]]
+    cases = [study_data.case(run) for run in unit.runs[:2]]
     first, second = (len(case.steps) if case is not None else 0 for case in cases)
     return first, second

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import msgspec
 
 from annotators.assignment import chance, portion
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.errors import LabError
 from lab.core.label import Act
 from lab.core.study import Study, Unit
@@ -89,20 +89,20 @@ def split_in(acts: Iterable[Act]) -> StudySplit | None:
     return msgspec.convert(split_acts[0].detail, StudySplit) if split_acts else None
 
 
-def parts_of(studied: StudyData) -> StudySplit | None:
+def parts_of(study_data: StudyData) -> StudySplit | None:
     """How a study that was read is split, over all its units; None where it never was."""
-    first_split = split_in(studied.acts)
+    first_split = split_in(study_data.acts)
     if first_split is None:
         return None
 
     def tasks(unit: Unit) -> list[str]:
-        cases = [studied.case(run) for run in unit.runs]
+        cases = [study_data.case(run) for run in unit.runs]
         return [
             *([unit.task.id] if unit.task is not None else []),
             *(case.task.id for case in cases if case is not None),
         ]
 
-    return with_further(studied.study, first_split, [unit for unit in studied.units if unit.play is None], tasks)
+    return with_further(study_data.study, first_split, [unit for unit in study_data.units if unit.play is None], tasks)
 
 
 def _groups_of(unit: Unit, tasks: Collection[str]) -> list[str]:

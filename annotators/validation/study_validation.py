@@ -9,7 +9,7 @@ import numpy as np
 
 from annotators.agreement.fields import beside
 from annotators.agreement.ratings import Ratings
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.active_order import ActiveOrder, labelled_probability, order_in, weights_of
 from annotators.validation.alternative_annotator import (
     AlternativeAnnotatorTest,
@@ -74,26 +74,26 @@ class JudgedField(NamedTuple):
     length: VerbosityBias | None = None
 
 
-def judged_fields(studied: StudyData, judge: str = "") -> Iterator[JudgedField]:
+def judged_fields(study_data: StudyData, judge: str = "") -> Iterator[JudgedField]:
     """Each judge (or the one that is named) at each field that has categories and that it answered, in order.
 
     A field of many options is each of its options for itself.
     """
-    for at in studied.judges:
-        name = studied.columns.raters[at].id
+    for at in study_data.judges:
+        name = study_data.columns.raters[at].id
         if not judge or name == judge:
-            yield from (_judged(studied, one, name) for one in judged_ratings(studied, at))
+            yield from (_judged(study_data, one, name) for one in judged_ratings(study_data, at))
 
 
-def _judged(studied: StudyData, these: JudgedRatings, name: str) -> JudgedField:
+def _judged(study_data: StudyData, these: JudgedRatings, name: str) -> JudgedField:
     field, judge_ratings, runs, people, truth = these
-    how = How("bootstrap", level=studied.how.level, seed=studied.how.seed)
+    how = How("bootstrap", level=study_data.how.level, seed=study_data.how.seed)
     two = beside(truth, judge_ratings)
-    order = order_in(studied.acts)
+    order = order_in(study_data.acts)
     weights = (
         weights_of(order, [place.unit for place in two.places], np.asarray(two.there.all(axis=1))) if order else None
     )
-    rates = validation(two, slices=_slices(studied), how=how, weights=weights)
+    rates = validation(two, slices=_slices(study_data), how=how, weights=weights)
     pair_count = int(two.there.all(axis=1).sum())
     judge_confusion = rates.confusion._replace(unsettled=int(judge_ratings.there.sum()) - pair_count)
     both = beside(people, judge_ratings)
@@ -106,16 +106,16 @@ def _judged(studied: StudyData, these: JudgedRatings, name: str) -> JudgedField:
         beside_persons(people, judge_codes, how) if several else (),
         _alternative(people, judge_codes, field) if several else None,
         self_consistency(runs, how) if len(runs.raters) > 1 else None,
-        _position(runs) if field.sided and _swaps(studied.acts, name) else None,
+        _position(runs) if field.sided and _swaps(study_data.acts, name) else None,
         list(corrected_shares(judge_ratings, truth, order)),
-        _sheet_cost(studied, name),
+        _sheet_cost(study_data, name),
         order,
-        *_swayed(studied, name, judge_ratings, truth, order, how),
+        *_swayed(study_data, name, judge_ratings, truth, order, how),
     )
 
 
 def _swayed(
-    studied: StudyData, name: str, judge_ratings: Ratings, truth: Ratings, order: ActiveOrder | None, how: How
+    study_data: StudyData, name: str, judge_ratings: Ratings, truth: Ratings, order: ActiveOrder | None, how: How
 ) -> tuple[Sequence[tuple[str, AgentDifference]], Sequence[tuple[str, SelfPreference]], VerbosityBias | None]:
     """Two agents apart, the judge's own family, and the longer side, where these are known."""
     settled_codes = beside(judge_ratings, truth).codes[:, -1]
@@ -125,20 +125,21 @@ def _swayed(
     agents = [
         (category, one)
         for category in categories
-        for one in agent_differences(studied, judge_ratings, settled_codes, category, order)
+        for one in agent_differences(study_data, judge_ratings, settled_codes, category, order)
     ]
     family = [
         (category, one)
         for category in categories
-        if (one := own_family(studied, name, judge_ratings, settled_codes, category, How(level=how.level))) is not None
+        if (one := own_family(study_data, name, judge_ratings, settled_codes, category, How(level=how.level)))
+        is not None
     ]
     sided = any(
         category in _SIDES for category in judge_ratings.categories[:2]
-    ) and studied.study.protocol.unit.startswith("pair")
+    ) and study_data.study.protocol.unit.startswith("pair")
     return (
         agents,
         family,
-        by_length(studied, judge_ratings, settled_codes, _SIDES, How(level=how.level)) if sided else None,
+        by_length(study_data, judge_ratings, settled_codes, _SIDES, How(level=how.level)) if sided else None,
     )
 
 
@@ -191,12 +192,12 @@ def _numbered(trace: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def _slices(studied: StudyData) -> Mapping[str, Mapping[str, str]]:
+def _slices(study_data: StudyData) -> Mapping[str, Mapping[str, str]]:
     """Units by the kind of their task, by what its source calls it (difficulty, app ...), and by their runs' length."""
     slices: dict[str, dict[str, str]] = {}
     lengths: dict[str, int] = {}
-    for unit in studied.units:
-        case = studied.case(unit.runs[0]) if unit.runs else None
+    for unit in study_data.units:
+        case = study_data.case(unit.runs[0]) if unit.runs else None
         if case is None:
             continue
         lengths[unit.id] = len(case.steps)
@@ -221,16 +222,16 @@ def _swaps(acts: Sequence[Act], judge: str) -> bool:
     return any(config.get("swaps") is True for config in judge_configs(acts, judge))
 
 
-def _sheet_cost(studied: StudyData, judge: str) -> SheetCost | None:
-    units = {unit.id for unit in studied.units}
-    every = studied.further.costs().items()
+def _sheet_cost(study_data: StudyData, judge: str) -> SheetCost | None:
+    units = {unit.id for unit in study_data.units}
+    every = study_data.further.costs().items()
     costs = {
         (unit, run): cost for (unit, kind, id, run), cost in every if (kind, id) == ("model", judge) and unit in units
     }
     if not costs:
         return None
-    columns = studied.columns
-    own = [at for at in studied.judges if columns.raters[at].id == judge]
+    columns = study_data.columns
+    own = [at for at in study_data.judges if columns.raters[at].id == judge]
     rows = np.flatnonzero(np.isin(columns.rater, own))
     sheets = zip(columns.unit[rows].tolist(), columns.run[rows].tolist(), strict=True)
     answers = sum((columns.units[unit], run) in costs for unit, run in sheets)

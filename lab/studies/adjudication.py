@@ -26,7 +26,7 @@ from lab.studies.sheet_wording import Wording
 
 if TYPE_CHECKING:
     from annotators.adjudication import Queue
-    from annotators.studied import StudyData
+    from annotators.study_data import StudyData
     from store.store import Store
 
 
@@ -99,15 +99,15 @@ class AdjudicationSession:
                 "--as CODE says who you are.",
             )  # fmt: skip
 
-    def queue(self, studied: StudyData) -> Queue:
+    def queue(self, study_data: StudyData) -> Queue:
         """What is to be settled, what moves the result most first."""
         from annotators.adjudication import queue
 
-        codes = {rater.id for rater in studied.columns.raters}
+        codes = {rater.id for rater in study_data.columns.raters}
         former_raters = {
             code for code in codes if self.store.labels.withdrew(code) or self.store.studies.has_left(self.study, code)
         }
-        return queue(studied, locked=self.store.studies.locked(self.study), gone=former_raters)
+        return queue(study_data, locked=self.store.studies.locked(self.study), gone=former_raters)
 
     # -- one place -------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from annotators.assignment import chance
 from annotators.judging.question import JudgeExample, JudgeView
 from annotators.judging.sheet_answer import asked_places
 from annotators.judging.sheet_prompt import example_text
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.judge_config import examples_in
 from annotators.validation.study_split import StudySplit
 from lab.core.errors import LabError
@@ -35,10 +35,10 @@ def examples_of(
 
     A judge that has examples already keeps those. Raises `LabError` where fewer units are settled.
     """
-    studied = gathered(store, study)
-    right = _right_values(studied)
+    study_data = gathered(store, study)
+    right = _right_values(study_data)
     candidates: dict[str, JudgeExample] = {}
-    for unit in studied.within(split.dev).units:
+    for unit in study_data.within(split.dev).units:
         if unit.pilot or unit.gold:
             continue
         view = views.view(unit)
@@ -51,7 +51,7 @@ def examples_of(
             f"--examples {count}: people have settled only {counted(len(candidates), 'unit')} of dev in {study.name}.",
             f"Name fewer than that, or have people rate more of the {counted(len(split.dev), 'unit')} of dev.",
         )
-    before = [id for id in examples_in(studied.acts, judge) if id in candidates]
+    before = [id for id in examples_in(study_data.acts, judge) if id in candidates]
     order = before if len(before) == count else _drawn(study, candidates)[:count]
     return tuple(candidates[id] for id in order)
 
@@ -63,17 +63,17 @@ def examples_config(examples: Sequence[JudgeExample]) -> list[list[str]]:
     ]  # fmt: skip
 
 
-def _right_values(studied: StudyData) -> Mapping[tuple[str, str, str], Any]:
+def _right_values(study_data: StudyData) -> Mapping[tuple[str, str, str], Any]:
     """What was adjudicated, or most people say, by unit, target and field."""
     right: dict[tuple[str, str, str], Any] = {}
-    for field in studied.study.protocol.fields:
+    for field in study_data.study.protocol.fields:
         if field.kind not in CATEGORICAL:
             continue
-        truth = truth_of(studied, ratings_of(studied, field.id))
+        truth = truth_of(study_data, ratings_of(study_data, field.id))
         for row in np.flatnonzero(truth.codes[:, 0] >= 0).tolist():
             place, word = truth.places[row], truth.categories[truth.codes[row, 0]]
             right[place.unit, place.target, field.id] = word == FLAG[1] if field.kind == "flag" else word
-    for (unit, spot), settlement in studied.settled.items():
+    for (unit, spot), settlement in study_data.settled.items():
         if settlement.what.value is not None:
             right[unit, spot.target, spot.field] = settlement.what.value
     return right

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from annotators.studied import FurtherData, StudyData
+from annotators.study_data import FurtherData, StudyData
 from lab.core.agreement import Agreement, How
 from lab.core.design import Revision, Subject
 from lab.core.errors import LabError

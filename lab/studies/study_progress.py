@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from annotators.calibration import pilot_line
 from annotators.disagreement import apart_from_rest, differing_by_field, flags_raised
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.anchoring import shown_sheets, without_sheets
 from lab.core.codec import storable
 from lab.core.errors import LabError
@@ -152,39 +152,39 @@ class ProgressReader:
     def _answered(self, study: Study, people: Sequence[str]) -> _Answered:
         store = self._store
         columns, times = store.agreement.columns_and_times(study)
-        studied = StudyData(
+        study_data = StudyData(
             study,
             list(store.studies.units(study)),
             columns,
             store.labels.acts_of(study, REPLACED),
             case=lambda run: None,
-            other=lambda name: studied,
+            other=lambda name: study_data,
         )
-        flags = flags_raised(studied)
-        them = {at: columns.raters[at].id for at in studied.people}
+        flags = flags_raised(study_data)
+        them = {at: columns.raters[at].id for at in study_data.people}
         return _Answered(
             Answers.of(columns, times),
-            {code: apart_from_rest(studied, at) for at, code in them.items()},
+            {code: apart_from_rest(study_data, at) for at, code in them.items()},
             {code: flags[at] for at, code in them.items() if at in flags},
             {code: self._clashes(study, code) for code in people} if columns.clashes else {},
-            self._pilots(study, studied),
-            self._judges(studied),
-            differing_by_field(studied),
-            self._intervals(studied),
+            self._pilots(study, study_data),
+            self._judges(study_data),
+            differing_by_field(study_data),
+            self._intervals(study_data),
         )
 
-    def _intervals(self, studied: StudyData) -> tuple[IntervalProgress, ...]:
+    def _intervals(self, study_data: StudyData) -> tuple[IntervalProgress, ...]:
         """How far judges' corrected intervals are from the planned width, where the plan names one."""
-        study = studied.study
-        if study.width is None or not studied.judges:
+        study = study_data.study
+        if study.width is None or not study_data.judges:
             return ()
         from annotators.validation.planned_width import interval_progress
 
-        studied_copy = copy(studied)
+        studied_copy = copy(study_data)
         if study.prelabel:
             studied_copy._kept = {}
             prelabel_sheets = shown_sheets(self._store.labels.acts_of(study, OPENED))
-            studied_copy.columns = without_sheets(studied.columns, prelabel_sheets)
+            studied_copy.columns = without_sheets(study_data.columns, prelabel_sheets)
         studied_copy.acts = self._store.labels.acts_of(study, (*REPLACED, "adjudicated", *QUEUED))
         return tuple(interval_progress(studied_copy, study.width))
 
@@ -192,18 +192,18 @@ class ProgressReader:
         answers = (label for label in self._store.labels.read(study, rater=code) if label.rater.kind == "human")
         return len(clashing(answers))
 
-    def _pilots(self, study: Study, studied: StudyData) -> dict[str, Share]:
-        if not any(unit.gold for unit in studied.units):
+    def _pilots(self, study: Study, study_data: StudyData) -> dict[str, Share]:
+        if not any(unit.gold for unit in study_data.units):
             return {}
         lines = (pilot_line(code, sheets) for code, sheets in pilot_sheets(self._store, study).items())
         return {line.rater: Share(line.right, line.places) for line in lines}
 
-    def _judges(self, studied: StudyData) -> tuple[JudgeProgress, ...]:
-        if not studied.judges:
+    def _judges(self, study_data: StudyData) -> tuple[JudgeProgress, ...]:
+        if not study_data.judges:
             return ()
-        columns = studied.columns
+        columns = study_data.columns
         costs: dict[tuple[str, str], float] = {}
-        for (_, kind, id, _), cost in self._store.agreement.costs(studied.study).items():
+        for (_, kind, id, _), cost in self._store.agreement.costs(study_data.study).items():
             costs[kind, id] = costs.get((kind, id), 0.0) + cost
         return tuple(
             JudgeProgress(
@@ -212,9 +212,9 @@ class ProgressReader:
                 len(set(columns.unit[columns.rater == at].tolist())),
                 len(columns.units),
                 costs.get((one.kind, one.id)),
-                apart_from_rest(studied, at),
+                apart_from_rest(study_data, at),
             )
-            for at in studied.judges
+            for at in study_data.judges
             for one in (columns.raters[at],)
         )
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import msgspec
 
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.study_split import DEV_SHARE, StudySplit, drawn_split, split_in, with_further
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
@@ -41,10 +41,10 @@ def keep_split(store: Store, study: Study, split: StudySplit, by: str) -> None:
         store.labels.record_act(Act(uuid7(), study.id, study.version, actor, "split", now(), detail=detail))
 
 
-def check_split(studied: StudyData) -> None:
+def check_split(study_data: StudyData) -> None:
     """Raises `LabError` where a study was never split."""
-    if split_in(studied.acts) is None:
-        study = studied.study
+    if split_in(study_data.acts) is None:
+        study = study_data.study
         hint = f"`hitlab judge {study.id} --split dev --model NAME` splits it."
         raise LabError(f"study {study.name}", "is not split into dev and test yet.", hint)
 

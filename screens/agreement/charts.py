@@ -7,7 +7,7 @@ from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager
 
 from annotators.agreement.agreements import by_pairs, confusion
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.errors import LabError
 from lab.studies.agreement_cache import AnswerGrid, StudyOverview

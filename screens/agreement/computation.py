@@ -20,7 +20,7 @@ from lab.core.study import Study
 
 if TYPE_CHECKING:
     from annotators.agreement.disputes import Dispute
-    from annotators.studied import StudyData
+    from annotators.study_data import StudyData
     from lab.studies.agreement_cache import StudyOverview
     from store.agreement_labels import Newest
     from store.store import Store

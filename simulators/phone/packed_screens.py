@@ -11,7 +11,7 @@ import msgspec
 
 from simulators.phone.app import State
 
-MOST = 16_000_000
+MOST = 8_000_000
 """Bytes of PNG files that are kept; a screen has some 130,000."""
 
 

@@ -13,6 +13,7 @@ from textual.dom import DOMNode
 from textual.widgets import Input, Static
 
 import screens
+from screens.stylesheet import ROOM_STYLES
 from screens.widgets.room_screen import RoomScreen
 
 WITHIN = "focus-within"
@@ -25,7 +26,7 @@ OUTLINE = {
 def test_that_a_pane_holds_the_keys_is_told_by_its_own_outline_alone() -> None:
     """What stands in a pane is not styled anew for that, so no rule may ask it to look otherwise."""
     sheet = Stylesheet(variables=App[None]().get_css_variables())
-    sheet.read(Path(screens.__file__).with_name("lab.tcss"))
+    sheet.read_all([Path(screens.__file__).with_name("lab.tcss"), *map(Path, ROOM_STYLES)])
     holding = [
         rule
         for rule in sheet.rules

@@ -12,7 +12,7 @@ from annotators.papers.cells import UnitValue, bars, coefficient, few, share
 from annotators.papers.dac.decisions import plain
 from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
 from annotators.papers.metrics import of_task
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.units.pairs import method_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
@@ -31,28 +31,28 @@ class Decision(NamedTuple):
     right: bool
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """Accuracy by agent and depth, and agreement."""
-    truth_by_place = truths(studied, TAKEN)
+    truth_by_place = truths(study_data, TAKEN)
     title = "Decision accuracy"
     if not truth_by_place:
         return [Section(title, ("No decision is settled yet.",))]
-    cases = cases_of(studied)
-    choices, left_out = decisions(studied, truth_by_place, cases)
+    cases = cases_of(study_data)
+    choices, left_out = decisions(study_data, truth_by_place, cases)
     says = tuple(f"{n} left out: {why}." for why, n in sorted(left_out.items()))
-    accuracy = (_accuracy(studied, choices),) if choices else ()
+    accuracy = (_accuracy(study_data, choices),) if choices else ()
     pictures = bars(accuracy[0], "All") if accuracy else ()
-    return [Section(title, says, (*accuracy, _agreement(studied)), pictures)]
+    return [Section(title, says, (*accuracy, _agreement(study_data)), pictures)]
 
 
 def decisions(
-    studied: StudyData, truth_by_place: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
+    study_data: StudyData, truth_by_place: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
 ) -> tuple[list[Decision], dict[str, int]]:
     """Each decision of an agent's run; and how many are left out, by reason."""
-    golds = _golds(studied, truth_by_place, cases)
+    golds = _golds(study_data, truth_by_place, cases)
     rows: list[Decision] = []
     left_out: dict[str, int] = {}
-    for unit in asked_units(studied):
+    for unit in asked_units(study_data):
         case = cases.get(unit.id)
         if case is None or case.gold:
             continue
@@ -68,11 +68,11 @@ def decisions(
 
 
 def _golds(
-    studied: StudyData, truth_by_place: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
+    study_data: StudyData, truth_by_place: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
 ) -> dict[str, list[tuple[MeasuredRun, dict[str, str]]]]:
     """The demonstrations among the study's runs, by task, with the ways that they took."""
     golds: dict[str, list[tuple[MeasuredRun, dict[str, str]]]] = {}
-    for unit in asked_units(studied):
+    for unit in asked_units(study_data):
         case = cases.get(unit.id)
         if case is not None and case.gold:
             ways = {
@@ -101,14 +101,14 @@ def _depth(kind: str) -> int:
     return int(number) if number.isascii() and number.isdigit() else 1
 
 
-def _accuracy(studied: StudyData, choices: Sequence[Decision]) -> Table:
+def _accuracy(study_data: StudyData, choices: Sequence[Decision]) -> Table:
     depths = sorted({one.depth for one in choices})
     parts = [("All", None), *((f"Depth {depth}", depth) for depth in depths)]
     rows: list[tuple[Cell, ...]] = []
     for agent in [*sorted({one.agent for one in choices}), "All"]:
         own = [one for one in choices if agent in (one.agent, "All")]
-        depth_by_place = _asked(studied, agent)
-        rows.append((agent, *(_share(studied, own, depth_by_place, agent, depth) for _, depth in parts)))
+        depth_by_place = _asked(study_data, agent)
+        rows.append((agent, *(_share(study_data, own, depth_by_place, agent, depth) for _, depth in parts)))
     n = len({one.unit.id for one in choices})
     notes = (
         f"{len(choices)} decisions in {n} run{'' if n == 1 else 's'}; "
@@ -121,19 +121,19 @@ def _accuracy(studied: StudyData, choices: Sequence[Decision]) -> Table:
     return Table("dac-decisions", "Decision accuracy by depth", head, tuple(rows), _SOURCE, notes)
 
 
-def _asked(studied: StudyData, agent: str) -> dict[tuple[str, str], int]:
+def _asked(study_data: StudyData, agent: str) -> dict[tuple[str, str], int]:
     """By place the depth of every decision that an agent's runs were asked about."""
-    cases = cases_of(studied)
+    cases = cases_of(study_data)
     return {
         (unit.id, target.id): _depth(target.kind)
-        for unit in asked_units(studied)
+        for unit in asked_units(study_data)
         if (case := cases.get(unit.id)) is not None and not case.gold and agent in (method_of(case), "All")
         for target in unit.targets
     }
 
 
 def _share(
-    studied: StudyData,
+    study_data: StudyData,
     choices: Sequence[Decision],
     depth_by_place: Mapping[tuple[str, str], int],
     agent: str,
@@ -144,17 +144,19 @@ def _share(
     ]
     part = agent if depth is None else f"{agent}, depth {depth}"
     why = "no decision of that depth was reached"
-    left_out = unsettled(studied, TAKEN, places={place for place, at in depth_by_place.items() if depth in (None, at)})
-    return cells.percent(share(studied, items, TAKEN, "decision accuracy", part=part, why=why, left_out=left_out))
+    left_out = unsettled(
+        study_data, TAKEN, places={place for place, at in depth_by_place.items() if depth in (None, at)}
+    )
+    return cells.percent(share(study_data, items, TAKEN, "decision accuracy", part=part, why=why, left_out=left_out))
 
 
-def _agreement(studied: StudyData) -> Table:
-    of = ratings_of(studied, TAKEN)
+def _agreement(study_data: StudyData) -> Table:
+    of = ratings_of(study_data, TAKEN)
     row: tuple[Cell, ...] = (
         "way taken",
-        cells.percent(coefficient(studied, percent(of), of)),
-        Number(coefficient(studied, krippendorff_alpha(of), of)),
-        Number(coefficient(studied, gwet_ac(of), of)),
+        cells.percent(coefficient(study_data, percent(of), of)),
+        Number(coefficient(study_data, krippendorff_alpha(of), of)),
+        Number(coefficient(study_data, gwet_ac(of), of)),
     )
     notes = (
         "Each decision has ways of its own; chance is worked out over all ways together, so alpha and AC1 are upper "

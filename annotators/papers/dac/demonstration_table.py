@@ -13,7 +13,7 @@ from annotators.papers.dac.actions import act
 from annotators.papers.dac.double_demonstrations import doubles, gave_up
 from annotators.papers.dac.proofreading_table import looks, rates
 from annotators.papers.field_answers import answers_in, asked_units, cases_of, truths
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.measured_run import MeasuredRun, MeasuredStep
 from lab.core.report import Cell, Number, Section, Table
 
@@ -29,41 +29,41 @@ _NOT_TOLD = "not_told"
 """Why an episode is in no share: its task does not tell its structure, or its apps."""
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """What was recorded, what became of it in proofreading, and how far two people agree."""
-    cases = list(cases_of(studied).values())
+    cases = list(cases_of(study_data).values())
     parts = []
     if cases:
         parts.append(
-            Section("The dataset", tables=(_counts(studied, cases), _structure(studied, cases), _types(cases)))
+            Section("The dataset", tables=(_counts(study_data, cases), _structure(study_data, cases), _types(cases)))
         )
     else:
         parts.append(Section("The dataset", ("None of these runs is in this file, so nothing is counted.",)))
-    if answers_in(studied, VERDICT):
-        parts.append(Section("Proofreading", tables=(*rates(studied, looks(studied)), _verdicts(studied))))
+    if answers_in(study_data, VERDICT):
+        parts.append(Section("Proofreading", tables=(*rates(study_data, looks(study_data)), _verdicts(study_data))))
     else:
         parts.append(Section("Proofreading", ("Nobody has handed in a proofreading yet.",)))
-    return [*parts, doubles(studied, cases)]
+    return [*parts, doubles(study_data, cases)]
 
 
 # -- counts ----------------------------------------------------------------------------------------------------
 
 
-def _counts(studied: StudyData, cases: Sequence[MeasuredRun]) -> Table:
+def _counts(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
     steps = [UnitValue(case.id, case.id, float(len(kept(case)))) for case in cases]
     apps = {app for case in cases for app in case.task.apps}
-    truth_by_place = truths(studied, WHOLE)
+    truth_by_place = truths(study_data, WHOLE)
     impossible = sum(one.value == "impossible" for one in truth_by_place.values())
     given_up = sum(gave_up(case) for case in cases)
     slips = sum(step.slip for case in cases for step in case.steps)
     rows: tuple[tuple[Cell, ...], ...] = (
         ("episodes", count(len(cases), "steps", part="episodes")),
         ("steps", count(int(sum(one.value for one in steps)), "steps", part="steps")),
-        ("steps per episode (mean)", Number(average(studied, steps, "steps", "mean steps", least=0.0), 1)),
+        ("steps per episode (mean)", Number(average(study_data, steps, "steps", "mean steps", least=0.0), 1)),
         ("apps", count(len(apps), "steps", part="apps")),
         ("IMPOSSIBLE, as recorded", count(given_up, WHOLE, part="recorded")),
         ("IMPOSSIBLE, as proofreaders settle", count(impossible, WHOLE, part="settled")),
-        *((f"  for the reason {why}", count(n, "why_impossible", part=why)) for why, n in _reasons(studied)),
+        *((f"  for the reason {why}", count(n, "why_impossible", part=why)) for why, n in _reasons(study_data)),
     )
     notes = (
         *((f"{slips} steps that their recorder called slips are left out.",) if slips else ()),
@@ -73,10 +73,10 @@ def _counts(studied: StudyData, cases: Sequence[MeasuredRun]) -> Table:
     return Table("dac-counts", "Counts", ("", "n"), rows, _SOURCE, notes)
 
 
-def _reasons(studied: StudyData) -> list[tuple[str, int]]:
+def _reasons(study_data: StudyData) -> list[tuple[str, int]]:
     """How often each reason is given, by each proofreader by itself, in the protocol's order."""
-    field = studied.study.protocol.field("why_impossible")
-    reason_counts = Counter(str(one.value) for one in answers_in(studied, "why_impossible") if one.value is not None)
+    field = study_data.study.protocol.field("why_impossible")
+    reason_counts = Counter(str(one.value) for one in answers_in(study_data, "why_impossible") if one.value is not None)
     return [
         (option.shown, reason_counts[option.id])
         for option in (field.options if field else ())
@@ -95,14 +95,14 @@ def type_of(step: MeasuredStep) -> str:
     return TYPES.get(kind, kind)
 
 
-def _structure(studied: StudyData, cases: Sequence[MeasuredRun]) -> Table:
+def _structure(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
     structures = Counter(case.task.traits.get("structure", "") for case in cases)
     names = [*STRUCTURES, *sorted(name for name in structures if name and name not in STRUCTURES)]
     n = sum(structures[name] for name in names)
 
     def row(says: str, many: int, of: int, why: str) -> tuple[Cell, ...]:
         left_out = {_NOT_TOLD: len(cases) - of} if len(cases) > of else {}
-        share = of_all(studied, many, of, "structure", part=says, why=why, left_out=left_out)
+        share = of_all(study_data, many, of, "structure", part=says, why=why, left_out=left_out)
         return says, count(many, "structure", part=says), cells.percent(share)
 
     rows = [row(name, structures[name], n, "no task tells its structure") for name in names]
@@ -130,22 +130,22 @@ def _types(cases: Sequence[MeasuredRun]) -> Table:
 # -- agreement of proofreaders -----------------------------------------------------------------------------------
 
 
-def _verdicts(studied: StudyData) -> Table:
+def _verdicts(study_data: StudyData) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for says, field in (("accept, edit or reject", VERDICT), ("IMPOSSIBLE", WHOLE)):
-        of = ratings_of(studied, field)
+        of = ratings_of(study_data, field)
         rows.append(
             (
                 says,
-                cells.percent(coefficient(studied, percent(of), of)),
-                Number(coefficient(studied, gwet_ac(of), of)),
-                Number(coefficient(studied, krippendorff_alpha(of), of)),
+                cells.percent(coefficient(study_data, percent(of), of)),
+                Number(coefficient(study_data, gwet_ac(of), of)),
+                Number(coefficient(study_data, krippendorff_alpha(of), of)),
             )
         )
     notes = (
         "Where few tasks are impossible, alpha is low however well people agree: AC1 is the one to read there.",
         "The paper gives no agreement statistic.",
-        *few(len(asked_units(studied)), "episodes"),
+        *few(len(asked_units(study_data)), "episodes"),
     )
     head = ("", "Pairs agree", "AC1", "Alpha")
     return Table("dac-verdicts", "Agreement of proofreaders", head, tuple(rows), _SOURCE, notes)

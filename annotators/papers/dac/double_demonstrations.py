@@ -13,7 +13,7 @@ from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by, ratings_by
 from annotators.papers.cells import UnitValue, coefficient, few, share
 from annotators.papers.dac.actions import act
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.design import subject_of
 from lab.core.measured_run import MeasuredRun, MeasuredStep
@@ -28,13 +28,13 @@ _ENDED = "ended_before"
 Pair = tuple[MeasuredRun, MeasuredRun]
 
 
-def doubles(studied: StudyData, cases: Sequence[MeasuredRun]) -> Section:
+def doubles(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Section:
     """The tasks that two people recorded, or a sentence that there is none."""
     title = "Tasks that two people recorded"
     by_task = pairs(cases)
     if not by_task:
         return Section(title, ("No task here was recorded by two people, so recordings cannot be compared.",))
-    return Section(title, tables=(_table(studied, by_task),))
+    return Section(title, tables=(_table(study_data, by_task),))
 
 
 def pairs(cases: Sequence[MeasuredRun]) -> list[Pair]:
@@ -47,7 +47,7 @@ def pairs(cases: Sequence[MeasuredRun]) -> list[Pair]:
     return [(one, other) for one, other in two]
 
 
-def _table(studied: StudyData, pair_list: Sequence[Pair]) -> Table:
+def _table(study_data: StudyData, pair_list: Sequence[Pair]) -> Table:
     types = _types(pair_list)
     lengths = numbers_by(
         "steps",
@@ -61,17 +61,17 @@ def _table(studied: StudyData, pair_list: Sequence[Pair]) -> Table:
     none = "no step of one type has a box in both recordings"
     between = "two annotators"
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("action type, steps agree", cells.percent(coefficient(studied, percent(types), types, between=between))),
-        ("action type, alpha", Number(coefficient(studied, krippendorff_alpha(types), types, between=between))),
-        ("action type, AC1", Number(coefficient(studied, gwet_ac(types), types, between=between))),
-        ("box, IoU at least .5", cells.percent(_share(studied, overlap, "IoU at least .5", none))),
-        ("box, centres in each other", cells.percent(_share(studied, centres, "centre in box", none))),
+        ("action type, steps agree", cells.percent(coefficient(study_data, percent(types), types, between=between))),
+        ("action type, alpha", Number(coefficient(study_data, krippendorff_alpha(types), types, between=between))),
+        ("action type, AC1", Number(coefficient(study_data, gwet_ac(types), types, between=between))),
+        ("box, IoU at least .5", cells.percent(_share(study_data, overlap, "IoU at least .5", none))),
+        ("box, centres in each other", cells.percent(_share(study_data, centres, "centre in box", none))),
         (
             "IMPOSSIBLE, recordings agree",
-            cells.percent(coefficient(studied, percent(given_up), given_up, between=between)),
+            cells.percent(coefficient(study_data, percent(given_up), given_up, between=between)),
         ),
-        ("IMPOSSIBLE, AC1", Number(coefficient(studied, gwet_ac(given_up), given_up, between=between))),
-        ("step count, ICC(A,1)", Number(coefficient(studied, icc(lengths, "A,1"), lengths, between=between))),
+        ("IMPOSSIBLE, AC1", Number(coefficient(study_data, gwet_ac(given_up), given_up, between=between))),
+        ("step count, ICC(A,1)", Number(coefficient(study_data, icc(lengths, "A,1"), lengths, between=between))),
     )
     notes = (
         "Steps are laid beside each other by their place; a detour in one puts all that follows out of step.",
@@ -83,8 +83,8 @@ def _table(studied: StudyData, pair_list: Sequence[Pair]) -> Table:
     return Table("dac-doubles", "Two recordings of one task", ("", "Value"), rows, _SOURCE, notes)
 
 
-def _share(studied: StudyData, items: Sequence[UnitValue], statistic: str, why: str) -> Agreement:
-    return share(studied, items, "box", statistic, raters=2, between="two annotators", why=why)
+def _share(study_data: StudyData, items: Sequence[UnitValue], statistic: str, why: str) -> Agreement:
+    return share(study_data, items, "box", statistic, raters=2, between="two annotators", why=why)
 
 
 def _impossible(pair_list: Sequence[Pair]) -> Ratings:

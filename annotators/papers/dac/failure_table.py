@@ -15,7 +15,7 @@ from annotators.papers.failure_modes import (
     secondary,
 )
 from annotators.papers.field_answers import cases_of, unsettled
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.report import Cell, Section, Table
 
 REASONING = ("inconsistent_reasoning", "branch_ignored")
@@ -23,27 +23,29 @@ PERCEPTION = ("affordance", "off_screen", "localization", "termination")
 _SOURCE = "DAC-Bench 3.4, Figure 5"
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """Shares, agents, coders."""
-    modes = modes_of(studied)
+    modes = modes_of(study_data)
     title = "Failure modes"
     if not modes.of:
         return [Section(title, ("No failure has a settled mode yet.", *open_words(modes)))]
-    shares = _shares(studied, modes)
-    tables = [shares, *by_agent(studied, modes, cases_of(studied), "dac-agents", _SOURCE)]
-    tables += judges(studied, modes.names, modes.values, "dac-judges", _SOURCE)
-    more = secondary(studied, modes, "dac-secondary", _SOURCE)
-    tables += [coders(studied, "dac-coders", _SOURCE), *((more,) if more else ())]
+    shares = _shares(study_data, modes)
+    tables = [shares, *by_agent(study_data, modes, cases_of(study_data), "dac-agents", _SOURCE)]
+    tables += judges(study_data, modes.names, modes.values, "dac-judges", _SOURCE)
+    more = secondary(study_data, modes, "dac-secondary", _SOURCE)
+    tables += [coders(study_data, "dac-coders", _SOURCE), *((more,) if more else ())]
     return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]
 
 
-def _shares(studied: StudyData, modes: SettledModes) -> Table:
-    counts, left_out = modes.counts(), unsettled(studied, PRIMARY)
+def _shares(study_data: StudyData, modes: SettledModes) -> Table:
+    counts, left_out = modes.counts(), unsettled(study_data, PRIMARY)
     failures = sum(counts.values())
 
     def row(says: str, of: tuple[str, ...], part: str) -> tuple[Cell, ...]:
         n = sum(counts[mode] for mode in of)
-        cell = of_all(studied, n, failures, PRIMARY, "share of failures", part=part, units=modes.of, left_out=left_out)
+        cell = of_all(
+            study_data, n, failures, PRIMARY, "share of failures", part=part, units=modes.of, left_out=left_out
+        )
         return says, count(n, PRIMARY, part=part), cells.percent(cell)
 
     rows = [row(says, (mode,), mode) for mode, says in modes.names.items()]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, count, few, lacking, share
 from annotators.papers.field_answers import answers_in, asked_units, cases_of, run_of
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.proofreading import ProofreadingSheet
 from lab.core.report import Cell, Table
 
@@ -23,23 +23,23 @@ class StepReview(NamedTuple):
     verdict: str
 
 
-def looks(studied: StudyData) -> list[StepReview]:
+def looks(study_data: StudyData) -> list[StepReview]:
     """Every verdict on a step in this study."""
-    cases = cases_of(studied)
+    cases = cases_of(study_data)
     reviews = []
-    for one in answers_in(studied, "verdict"):
+    for one in answers_in(study_data, "verdict"):
         if one.value is not None:
             case = cases.get(one.unit)
             annotator = case.agent.id if case is not None else "not known"
-            reviews.append(StepReview(one.unit, annotator, studied.columns.raters[one.rater].id, str(one.value)))
+            reviews.append(StepReview(one.unit, annotator, study_data.columns.raters[one.rater].id, str(one.value)))
     return reviews
 
 
-def reviewed(studied: StudyData) -> list[StepReview]:
+def reviewed(study_data: StudyData) -> list[StepReview]:
     """Every verdict on a step in the reviews of these demonstrations, of proofreaders who have handed theirs in."""
     reviewed_runs = []
-    for unit in asked_units(studied):
-        review = studied.further.reviewed(run_of(unit))
+    for unit in asked_units(study_data):
+        review = study_data.further.reviewed(run_of(unit))
         if review is None:
             continue
         demo, rows = review
@@ -50,26 +50,26 @@ def reviewed(studied: StudyData) -> list[StepReview]:
     return reviewed_runs
 
 
-def rates(studied: StudyData, sheet_reviews: list[StepReview]) -> tuple[Table, ...]:
+def rates(study_data: StudyData, sheet_reviews: list[StepReview]) -> tuple[Table, ...]:
     """By annotator and by proofreader: of the study's sheets, and of the reviews where there are any."""
-    reviews = reviewed(studied)
-    tables = [*_tables(studied, sheet_reviews, "dac-edits", "on this study's sheets")]
+    reviews = reviewed(study_data)
+    tables = [*_tables(study_data, sheet_reviews, "dac-edits", "on this study's sheets")]
     if reviews:
-        tables += _tables(studied, reviews, "dac-reviews", "in the reviews of the demonstrations")
+        tables += _tables(study_data, reviews, "dac-reviews", "in the reviews of the demonstrations")
     return tuple(tables)
 
 
-def _tables(studied: StudyData, reviews: list[StepReview], id: str, where: str) -> tuple[Table, Table]:
+def _tables(study_data: StudyData, reviews: list[StepReview], id: str, where: str) -> tuple[Table, Table]:
     return (
         _rates(
-            studied, reviews, f"{id}-annotators", f"Edit rate by annotator, {where}", "Annotator", of_annotator=True
+            study_data, reviews, f"{id}-annotators", f"Edit rate by annotator, {where}", "Annotator", of_annotator=True
         ),
-        _rates(studied, reviews, f"{id}-proofreaders", f"Edit rate by proofreader, {where}", "Proofreader"),
+        _rates(study_data, reviews, f"{id}-proofreaders", f"Edit rate by proofreader, {where}", "Proofreader"),
     )
 
 
 def _rates(
-    studied: StudyData, reviews: list[StepReview], id: str, title: str, who: str, *, of_annotator: bool = False
+    study_data: StudyData, reviews: list[StepReview], id: str, title: str, who: str, *, of_annotator: bool = False
 ) -> Table:
     coded_reviews = [(one.annotator if of_annotator else one.proofreader, one) for one in reviews]
     rows: list[tuple[Cell, ...]] = []
@@ -78,7 +78,7 @@ def _rates(
         items = [UnitValue(one.demonstration, one.demonstration, float(one.verdict != "accept")) for one in own]
         raters = len({one.proofreader for one in own})
         rate = (
-            share(studied, items, "verdict", "edit rate", part=code, raters=raters)
+            share(study_data, items, "verdict", "edit rate", part=code, raters=raters)
             if own
             else lacking("verdict", "edit rate", "nobody has looked at a step", part=code)
         )

@@ -10,7 +10,7 @@ from annotators.agreement.fields import ratings_of
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, coefficient, count, few, of_all, share
 from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.units.pairs import method_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
@@ -20,26 +20,28 @@ CORRECT, ERROR = "correct", "error"
 _SOURCE = "DAC-Bench 2.6, asked of people"
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """The share of right steps, what was wrong with the others, and how raters agree."""
-    truth_by_unit = {unit: one for (unit, _), one in truths(studied, CORRECT).items()}
+    truth_by_unit = {unit: one for (unit, _), one in truths(study_data, CORRECT).items()}
     title = "Right steps"
     if not truth_by_unit:
         return [Section(title, ("No step is settled yet.",))]
-    cases = cases_of(studied)
-    return [Section(title, tables=(_right(studied, truth_by_unit, cases), _errors(studied), _agreement(studied)))]
+    cases = cases_of(study_data)
+    return [
+        Section(title, tables=(_right(study_data, truth_by_unit, cases), _errors(study_data), _agreement(study_data)))
+    ]
 
 
-def _right(studied: StudyData, truth_by_unit: Mapping[str, Truth], cases: Mapping[str, MeasuredRun]) -> Table:
-    study_units = asked_units(studied)
+def _right(study_data: StudyData, truth_by_unit: Mapping[str, Truth], cases: Mapping[str, MeasuredRun]) -> Table:
+    study_units = asked_units(study_data)
     units = [unit for unit in study_units if unit.id in truth_by_unit]
     agent = {unit.id: method_of(cases[unit.id]) if unit.id in cases else "run not here" for unit in study_units}
     rows: list[tuple[Cell, ...]] = []
     for name in [*sorted({agent[unit.id] for unit in units}), "All"]:
         own = [unit for unit in units if name in (agent[unit.id], "All")]
-        left_out = unsettled(studied, CORRECT, {unit for unit, of in agent.items() if name in (of, "All")})
-        rows.append((name, count(len(own), CORRECT, part=name), _share(studied, own, truth_by_unit, name, left_out)))
-    lacking = len(asked_units(studied)) - len(units)
+        left_out = unsettled(study_data, CORRECT, {unit for unit, of in agent.items() if name in (of, "All")})
+        rows.append((name, count(len(own), CORRECT, part=name), _share(study_data, own, truth_by_unit, name, left_out)))
+    lacking = len(asked_units(study_data)) - len(units)
     notes = (
         "A step is right by most people's word; intervals are over runs, since the steps of one run go together.",
         "What is right here need not be what a demonstration did: this is no exact match.",
@@ -50,28 +52,28 @@ def _right(studied: StudyData, truth_by_unit: Mapping[str, Truth], cases: Mappin
 
 
 def _share(
-    studied: StudyData,
+    study_data: StudyData,
     units: Sequence[Unit],
     truth_by_unit: Mapping[str, Truth],
     part: str,
     left_out: Mapping[str, int],
 ) -> Number:
     items = [UnitValue(unit.id, unit.clustered, float(truth_by_unit[unit.id].value == "right")) for unit in units]
-    return cells.percent(share(studied, items, CORRECT, "share right", part=part, left_out=left_out))
+    return cells.percent(share(study_data, items, CORRECT, "share right", part=part, left_out=left_out))
 
 
-def _errors(studied: StudyData) -> Table:
-    field = studied.study.protocol.field(ERROR)
+def _errors(study_data: StudyData) -> Table:
+    field = study_data.study.protocol.field(ERROR)
     names = {option.id: option.shown for option in field.options} if field is not None else {}
-    right = truths(studied, ERROR)
+    right = truths(study_data, ERROR)
     counts = Counter(one.value for one in right.values())
-    units, left_out = {unit for unit, _ in right}, unsettled(studied, ERROR)
+    units, left_out = {unit for unit, _ in right}, unsettled(study_data, ERROR)
     n = sum(counts.values())
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             says,
             count(counts[id], ERROR, part=id),
-            cells.percent(of_all(studied, counts[id], n, ERROR, part=id, units=units, left_out=left_out)),
+            cells.percent(of_all(study_data, counts[id], n, ERROR, part=id, units=units, left_out=left_out)),
         )
         for id, says in names.items()
     )
@@ -80,16 +82,16 @@ def _errors(studied: StudyData) -> Table:
     return Table("dac-step-errors", "What was wrong with a step", head, rows, _SOURCE, notes)
 
 
-def _agreement(studied: StudyData) -> Table:
+def _agreement(study_data: StudyData) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for says, field in (("right or wrong", CORRECT), ("what was wrong", ERROR)):
-        of = ratings_of(studied, field)
+        of = ratings_of(study_data, field)
         rows.append(
             (
                 says,
-                cells.percent(coefficient(studied, percent(of), of)),
-                Number(coefficient(studied, krippendorff_alpha(of), of)),
-                Number(coefficient(studied, gwet_ac(of), of)),
+                cells.percent(coefficient(study_data, percent(of), of)),
+                Number(coefficient(study_data, krippendorff_alpha(of), of)),
+                Number(coefficient(study_data, gwet_ac(of), of)),
             )
         )
     notes = ("What was wrong is compared where both said that something was.",)

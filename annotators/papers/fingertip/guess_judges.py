@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from annotators.papers.field_answers import answers_in, asked_units, beside, truths
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.study import Unit
 
 SAME = "same"
@@ -25,10 +25,10 @@ class Verdicts(NamedTuple):
         return {"same": True, "not_same": False}.get(verdict or "")
 
 
-def verdicts(studied: StudyData) -> list[Verdicts]:
+def verdicts(study_data: StudyData) -> list[Verdicts]:
     """Of the studies of same intents beside this one: most people first, then each judge."""
     rows: list[Verdicts] = []
-    for other in beside(studied, "same-intent"):
+    for other in beside(study_data, "same-intent"):
         texts = {unit.id: texts_of(unit) for unit in asked_units(other)}
         most = {texts[unit]: one.value for (unit, _), one in truths(other, SAME).items()}
         if most:

@@ -18,7 +18,7 @@ from annotators.papers.cells import UnitValue, average, coefficient, count, few,
 from annotators.papers.field_answers import answers_in, asked_units, cases_of
 from annotators.papers.fingertip.guess_judges import Verdicts, verdicts
 from annotators.papers.fingertip.text_similarity import LONGEST, cosine, similarity
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.report import Cell, Number, Section, Table
 from lab.core.study import Unit
@@ -44,39 +44,39 @@ class RaterGuess(NamedTuple):
     seconds: float
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """The people's row of Table 3, each person's own, and the episodes that several guessed."""
-    guesses = guesses_of(studied)
+    guesses = guesses_of(study_data)
     title = "Proactive guesses"
     if not guesses:
         return [Section(title, ("Nobody has handed in a guess yet.",))]
-    judge_verdicts = verdicts(studied)
+    judge_verdicts = verdicts(study_data)
     unknown = sum(not one.intent for one in guesses)
     says = (f"{unknown} guesses are of intents that are not known, and are in no score.",) if unknown else ()
-    tables = (_humans(studied, guesses, judge_verdicts), _people(studied, guesses, judge_verdicts))
-    return [Section(title, says, tables), _shared(studied, guesses, judge_verdicts)]
+    tables = (_humans(study_data, guesses, judge_verdicts), _people(study_data, guesses, judge_verdicts))
+    return [Section(title, says, tables), _shared(study_data, guesses, judge_verdicts)]
 
 
-def guesses_of(studied: StudyData) -> list[RaterGuess]:
+def guesses_of(study_data: StudyData) -> list[RaterGuess]:
     """Every guess that stands, in the study's order."""
-    units = {unit.id: unit for unit in asked_units(studied)}
-    intents = _intents(studied)
-    names = [one.id for one in studied.columns.raters]
+    units = {unit.id: unit for unit in asked_units(study_data)}
+    intents = _intents(study_data)
+    names = [one.id for one in study_data.columns.raters]
     return [
         RaterGuess(units[one.unit], names[one.rater], str(one.value).strip(), intents.get(one.unit, ""), one.seconds)
-        for one in answers_in(studied, GUESS)
+        for one in answers_in(study_data, GUESS)
         if one.value is not None
     ]
 
 
-def _intents(studied: StudyData) -> dict[str, str]:
+def _intents(study_data: StudyData) -> dict[str, str]:
     """What was wanted, by unit: the instruction of the episode or of a demonstration of its task, or what it tells."""
     intents = {}
     instruction_by_task: dict[str, str] | None = None
-    for unit, case in cases_of(studied).items():
+    for unit, case in cases_of(study_data).items():
         intent = case.task.instruction or case.task.traits.get("intent", "")
         if not intent and instruction_by_task is None:
-            instruction_by_task = {one.task.id: one.task.instruction for one in studied.further.runs() if one.gold}
+            instruction_by_task = {one.task.id: one.task.instruction for one in study_data.further.runs() if one.gold}
         intents[unit] = intent or (instruction_by_task or {}).get(case.task.id, "")
     return intents
 
@@ -101,19 +101,23 @@ def _by_unit(guesses: Sequence[RaterGuess]) -> dict[str, list[RaterGuess]]:
     return guesses_by_unit
 
 
-def _humans(studied: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Table:
+def _humans(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Table:
     sample, single = _counted(guesses)
     rows: list[tuple[Cell, ...]] = []
     for by in judge_verdicts or [Verdicts("nobody", {})]:
         says = "Human" if by.name == "nobody" else f"Human, judged by {by.name}"
-        rows.append((says, *_rights(studied, sample, by, single), *_texts(studied, sample), "-"))
+        rows.append((says, *_rights(study_data, sample, by, single), *_texts(study_data, sample), "-"))
     episodes = len({one.unit.id for one in sample})
     kind = "that one person guessed" if single else "all of them guessed by several; an episode counts once"
     notes = (
         f"{len(sample)} guesses of {episodes} episodes, {kind}. Profile, time, place and past intents, no screens.",
         "A verdict of cannot tell is neither right nor wrong, and is left out.",
         "Sim1 is the mean of a cosine of embeddings and of the Levenshtein half, which stands beside it"
-        + (f" (embeddings: {studied.further.embedder})." if studied.further.embedder else "; --embed names a model."),
+        + (
+            f" (embeddings: {study_data.further.embedder})."
+            if study_data.further.embedder
+            else "; --embed names a model."
+        ),
         "Tokens are a model's: people have none.",
         "The paper has SR1 30.3 % and Sim1 0.57 for 20 people and 400 episodes; 121 of 400 would be 26.0 to 35.0 %.",
         *few(episodes, "episodes"),
@@ -122,7 +126,7 @@ def _humans(studied: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: S
     return Table("fingertip-human", "People's guesses", head, tuple(rows), _SOURCE, notes)
 
 
-def _rights(studied: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, single: bool) -> tuple[Cell, Cell]:
+def _rights(study_data: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, single: bool) -> tuple[Cell, Cell]:
     """SR1 with Wilson's interval, and with one over users; the former only where no episode counts twice."""
     rights = [(one, right) for one in guesses if (right := by.right(one.intent, one.text)) is not None]
     between = f"people, judged by {by.name}"
@@ -131,13 +135,13 @@ def _rights(studied: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, sin
     items = _means(rights, lambda right: float(right))
     raters, left_out = _raters([one for one, _ in rights]), _not_judged(guesses, rights)
     by_user = share(
-        studied, items, GUESS, "SR1", part="clustered by user", between=between, raters=raters, left_out=left_out
+        study_data, items, GUESS, "SR1", part="clustered by user", between=between, raters=raters, left_out=left_out
     )
     if not single:
         why = "episodes count several guesses: read the one by user"
         return cells.percent(lacking(GUESS, "SR1", why, between=between)), cells.percent(by_user)
     hits = sum(right for _, right in rights)
-    alone = of_all(studied, hits, len(rights), GUESS, "SR1", between=between, raters=raters, left_out=left_out)
+    alone = of_all(study_data, hits, len(rights), GUESS, "SR1", between=between, raters=raters, left_out=left_out)
     return cells.percent(alone), cells.percent(by_user)
 
 
@@ -160,7 +164,7 @@ def _raters(guesses: Sequence[RaterGuess]) -> int:
     return len({one.rater for one in guesses})
 
 
-def _texts(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...]:
+def _texts(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...]:
     """Sim1, its half that needs no model, and the time that a guess took."""
     why = [_not_alike(one) for one in guesses]
     similarities = [
@@ -170,7 +174,7 @@ def _texts(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...
     near = _means(similarities, lambda value: value)
     raters = _raters([one for one, _ in similarities])
     half = average(
-        studied,
+        study_data,
         near,
         GUESS,
         "Levenshtein similarity",
@@ -179,16 +183,16 @@ def _texts(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...
         why="no intent is known",
         left_out=left_out,
     )
-    return Number(_sim1(studied, similarities, left_out)), Number(half), *_times(studied, guesses)
+    return Number(_sim1(study_data, similarities, left_out)), Number(half), *_times(study_data, guesses)
 
 
-def _times(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cell]:
+def _times(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cell]:
     """The mean and the median of how long guesses took."""
     times = [(one, one.seconds) for one in guesses if np.isfinite(one.seconds)]
     untimed = len(guesses) - len(times)
     left_out = {_NO_TIME: untimed} if untimed else {}
     mean_seconds = average(
-        studied, _means(times, lambda value: value), GUESS, "mean seconds", least=0.0,
+        study_data, _means(times, lambda value: value), GUESS, "mean seconds", least=0.0,
         raters=_raters([one for one, _ in times]), why="no time was kept", left_out=left_out,
     )  # fmt: skip
     median_seconds = (
@@ -203,10 +207,10 @@ def _times(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cel
 
 
 def _sim1(
-    studied: StudyData, similarities: Sequence[tuple[RaterGuess, float]], left_out: Mapping[str, int]
+    study_data: StudyData, similarities: Sequence[tuple[RaterGuess, float]], left_out: Mapping[str, int]
 ) -> Agreement:
     """The mean of the cosine of embeddings and the Levenshtein half."""
-    embed = studied.further.embed
+    embed = study_data.further.embed
     if embed is None or not similarities:
         return lacking(GUESS, "Sim1", "no intent is known" if embed else _NO_MODEL, left_out=left_out)
     vectors = embed([text for one, _ in similarities for text in (one.text, one.intent)])
@@ -215,7 +219,7 @@ def _sim1(
     ]
     items = _means(both, lambda value: value)
     return average(
-        studied, items, GUESS, "Sim1", most=1.0, raters=_raters([one for one, _ in similarities]), left_out=left_out
+        study_data, items, GUESS, "Sim1", most=1.0, raters=_raters([one for one, _ in similarities]), left_out=left_out
     )
 
 
@@ -226,14 +230,14 @@ def _not_alike(one: RaterGuess) -> str:
     return _TOO_LONG if max(len(one.text), len(one.intent)) > LONGEST else ""
 
 
-def _people(studied: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Table:
+def _people(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Table:
     by = judge_verdicts[0] if judge_verdicts else Verdicts("nobody", {})
     rows: list[tuple[Cell, ...]] = []
     for code in sorted({one.rater for one in guesses}):
         own = [one for one in guesses if one.rater == code]
         rights = [right for one in own if (right := by.right(one.intent, one.text)) is not None]
         share_right = of_all(
-            studied, sum(rights), len(rights), GUESS, "SR1", between=code, raters=1, why=_NOT_JUDGED,
+            study_data, sum(rights), len(rights), GUESS, "SR1", between=code, raters=1, why=_NOT_JUDGED,
             left_out=_not_judged(own, rights),
         )  # fmt: skip
         rows.append((code, count(len(own), GUESS, part=code), cells.percent(share_right)))
@@ -244,7 +248,7 @@ def _people(studied: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: S
 # -- shared episodes -------------------------------------------------------------------------------------------
 
 
-def _shared(studied: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Section:
+def _shared(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Section:
     title = "Episodes that several people guessed"
     short = [one for one in guesses if len(one.text) <= LONGEST]
     several = {unit: them for unit, them in _by_unit(short).items() if len(them) > 1}
@@ -265,9 +269,9 @@ def _shared(studied: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: S
     rows: list[tuple[Cell, ...]] = [
         ("episodes", count(len(several), GUESS, part="shared")),
         ("likeness of two guesses (Levenshtein)", Number(
-            average(studied, near, GUESS, "Levenshtein similarity of pairs", most=1.0, raters=raters))),
-        ("two guesses are the same text", cells.percent(share(studied, same, GUESS, "same text", raters=raters))),
-        *_right_together(studied, several, judge_verdicts),
+            average(study_data, near, GUESS, "Levenshtein similarity of pairs", most=1.0, raters=raters))),
+        ("two guesses are the same text", cells.percent(share(study_data, same, GUESS, "same text", raters=raters))),
+        *_right_together(study_data, several, judge_verdicts),
     ]  # fmt: skip
     notes = ("Means over episodes of all pairs of guesses in each.", *few(len(several), "episodes"))
     table = Table("fingertip-shared", title, ("", "Value"), tuple(rows), "FingerTip 20K 5.2", notes)
@@ -279,7 +283,7 @@ def _plain(text: str) -> str:
 
 
 def _right_together(
-    studied: StudyData, several: Mapping[str, Sequence[RaterGuess]], judge_verdicts: Sequence[Verdicts]
+    study_data: StudyData, several: Mapping[str, Sequence[RaterGuess]], judge_verdicts: Sequence[Verdicts]
 ) -> list[tuple[Cell, ...]]:
     """Whether people are right about the same episodes."""
     right_rows: list[tuple[Cell, ...]] = []
@@ -293,6 +297,6 @@ def _right_together(
             rows.append(AnswerRow(RatedItem(unit, ""), them[0].unit.clustered, values, why))
         of = ratings_by("right guess", _SAME, names, rows)
         says = f"right or wrong together, judged by {by.name}"
-        right_rows.append((f"{says}: pairs agree", cells.percent(coefficient(studied, percent(of), of))))
-        right_rows.append((f"{says}: AC1", Number(coefficient(studied, gwet_ac(of), of))))
+        right_rows.append((f"{says}: pairs agree", cells.percent(coefficient(study_data, percent(of), of))))
+        right_rows.append((f"{says}: AC1", Number(coefficient(study_data, gwet_ac(of), of))))
     return right_rows

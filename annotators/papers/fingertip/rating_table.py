@@ -16,7 +16,7 @@ from annotators.papers.answer_arrays import AnswerRow, numbers_by
 from annotators.papers.cells import UnitValue, average, coefficient, count, few, share
 from annotators.papers.field_answers import answers_in, asked_units, cases_of
 from annotators.papers.fingertip.sim2 import likeness
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.units.pairs import method_of
 from lab.core.agreement import Agreement
 from lab.core.report import Cell, Number, Point, Scatter, Section, Table
@@ -38,24 +38,24 @@ class RatedSequence(NamedTuple):
     sim2: float | None
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """Table 13, what goes together within episodes, and how steady owners are."""
-    sequences, left_out = rated_of(studied)
+    sequences, left_out = rated_of(study_data)
     title = "Sim2 and owners' ratings"
     if not sequences:
         return [Section(title, ("Nobody has handed in a rating yet.",))]
     says = tuple(f"{n} sequence{'' if n == 1 else 's'} without Sim2: {why}." for why, n in sorted(left_out.items()))
-    first = Section(title, says, (_thirteen(studied, sequences),), _picture(sequences))
-    within = Section("Within episodes", tables=(_within(studied, sequences), *_wins(studied, sequences)))
-    return [first, within, _test_retest(studied)]
+    first = Section(title, says, (_thirteen(study_data, sequences),), _picture(sequences))
+    within = Section("Within episodes", tables=(_within(study_data, sequences), *_wins(study_data, sequences)))
+    return [first, within, _test_retest(study_data)]
 
 
-def rated_of(studied: StudyData) -> tuple[list[RatedSequence], dict[str, int]]:
+def rated_of(study_data: StudyData) -> tuple[list[RatedSequence], dict[str, int]]:
     """Each rated sequence; and how many have no Sim2, by reason."""
-    cases = cases_of(studied)
-    units = {unit.id: unit for unit in asked_units(studied)}
-    ratings = {one.unit: float(one.value) for one in answers_in(studied, RATING) if _is_number(one.value)}
-    sims, left_out = likeness(studied, [units[unit] for unit in ratings])
+    cases = cases_of(study_data)
+    units = {unit.id: unit for unit in asked_units(study_data)}
+    ratings = {one.unit: float(one.value) for one in answers_in(study_data, RATING) if _is_number(one.value)}
+    sims, left_out = likeness(study_data, [units[unit] for unit in ratings])
     sequences = []
     for id, value in ratings.items():
         unit = units[id]
@@ -72,26 +72,31 @@ def _is_number(value: object) -> bool:
 # -- Table 13 --------------------------------------------------------------------------------------------------
 
 
-def _thirteen(studied: StudyData, sequences: Sequence[RatedSequence]) -> Table:
+def _thirteen(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for model in sorted({one.model for one in sequences}):
         own = [one for one in sequences if one.model == model]
         sims = [UnitValue(one.unit.id, one.unit.clustered, one.sim2) for one in own if one.sim2 is not None]
         ratings = [UnitValue(one.unit.id, one.unit.clustered, one.rating) for one in own]
         sim2 = average(
-            studied, sims, "Sim2", "mean Sim2", least=0.0, part=model, between="", why="no run of it has a Sim2"
+            study_data, sims, "Sim2", "mean Sim2", least=0.0, part=model, between="", why="no run of it has a Sim2"
         )
         rows.append(
             (
                 model,
                 Number(sim2),
                 Number(
-                    average(studied, ratings, RATING, "mean rating", most=5.0, least=1.0, part=model, between="owners")
+                    average(
+                        study_data, ratings, RATING, "mean rating", most=5.0, least=1.0, part=model, between="owners"
+                    )
                 ),
                 count(len(own), RATING, part=model),
             )
         )
-    judges = [(studied.columns.raters[judge].shown, _judge_rows(studied, sequences, judge)) for judge in studied.judges]
+    judges = [
+        (study_data.columns.raters[judge].shown, _judge_rows(study_data, sequences, judge))
+        for judge in study_data.judges
+    ]
     rows = [(*row, *(means[str(row[0])] for _, means in judges)) for row in rows]
     models, episodes = len(rows), len({one.episode for one in sequences})
     notes = (
@@ -107,17 +112,17 @@ def _thirteen(studied: StudyData, sequences: Sequence[RatedSequence]) -> Table:
     return Table("fingertip-table-13", "Sim2 and user rating", head, tuple(rows), _SOURCE, notes)
 
 
-def _judge_rows(studied: StudyData, sequences: Sequence[RatedSequence], judge: int) -> dict[str, Cell]:
+def _judge_rows(study_data: StudyData, sequences: Sequence[RatedSequence], judge: int) -> dict[str, Cell]:
     """By model a judge's mean rating of the sequences that owners rated."""
-    name = studied.columns.raters[judge].shown
-    own = {one.unit: float(one.value) for one in answers_in(studied, RATING, (judge,)) if _is_number(one.value)}
+    name = study_data.columns.raters[judge].shown
+    own = {one.unit: float(one.value) for one in answers_in(study_data, RATING, (judge,)) if _is_number(one.value)}
     means: dict[str, Cell] = {}
     for model in {one.model for one in sequences}:
         of = [one.unit for one in sequences if one.model == model]
         items = [UnitValue(unit.id, unit.clustered, own[unit.id]) for unit in of if unit.id in own]
         why = "it rated no sequence of it"
         means[model] = Number(
-            average(studied, items, RATING, "mean rating", most=5.0, least=1.0, part=model, between=name, why=why)
+            average(study_data, items, RATING, "mean rating", most=5.0, least=1.0, part=model, between=name, why=why)
         )
     return means
 
@@ -149,7 +154,7 @@ def _episodes(sequences: Sequence[RatedSequence]) -> dict[str, list[RatedSequenc
     return episodes
 
 
-def _within(studied: StudyData, sequences: Sequence[RatedSequence]) -> Table:
+def _within(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
     """Whether what is likest to the owner's own way is rated highest, episode by episode."""
     rhos: list[UnitValue] = []
     pairs: list[UnitValue] = []
@@ -165,14 +170,14 @@ def _within(studied: StudyData, sequences: Sequence[RatedSequence]) -> Table:
         pairs += [UnitValue(episode, cluster, right) for right in concordant(them)]
     why = "no episode has three sequences with a Sim2 whose ratings differ"
     rho = average(
-        studied, rhos, RATING, "mean Spearman within episodes", most=1.0, least=-1.0, between="owners", why=why
+        study_data, rhos, RATING, "mean Spearman within episodes", most=1.0, least=-1.0, between="owners", why=why
     )
     both = "no two sequences of an episode differ in Sim2 and rating"
     rows: tuple[tuple[Cell, ...], ...] = (
         ("Spearman's rho of Sim2 and rating, mean over episodes", Number(rho), count(len(rhos), RATING)),
         (
             "pairs in which the higher Sim2 has the higher rating",
-            cells.percent(share(studied, pairs, RATING, "concordance", between="owners", why=both)),
+            cells.percent(share(study_data, pairs, RATING, "concordance", between="owners", why=both)),
             count(len(pairs), RATING, part="pairs"),
         ),
     )
@@ -201,7 +206,7 @@ def concordant(pairs: Sequence[tuple[float, float]]) -> list[float]:
     return [float((a[0] > b[0]) == (a[1] > b[1])) for a, b in combinations(pairs, 2) if a[0] != b[0] and a[1] != b[1]]
 
 
-def _wins(studied: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Table, ...]:
+def _wins(study_data: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Table, ...]:
     """How often a model is rated above the others of an episode, a tie counting half; nothing where there is one."""
     wins: dict[str, list[UnitValue]] = {}
     for episode, all_of in _episodes(sequences).items():
@@ -216,7 +221,7 @@ def _wins(studied: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Table
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             model,
-            cells.percent(share(studied, items, RATING, "share won", part=model, between="owners")),
+            cells.percent(share(study_data, items, RATING, "share won", part=model, between="owners")),
             count(len(items), RATING, part=model),
         )
         for model, items in sorted(wins.items())
@@ -233,16 +238,16 @@ def _wins(studied: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Table
 # -- once more -------------------------------------------------------------------------------------------------
 
 
-def _test_retest(studied: StudyData) -> Section:
+def _test_retest(study_data: StudyData) -> Section:
     """What owners said the first and the second time."""
     title = "Ratings given twice"
-    ratings, owners = repeated(studied, RATING)
+    ratings, owners = repeated(study_data, RATING)
     if not ratings.places:
         return Section(title, ("No sequence was rated twice, so nothing tells how steady owners are.",))
-    numbers, _ = numbers_repeated(studied, RATING)
+    numbers, _ = numbers_repeated(study_data, RATING)
 
     def one(of: AdditiveStatistic, made_of: Ratings | NumericRatings = ratings, statistic: str = "") -> Agreement:
-        return coefficient(studied, of, made_of, between=_SELF, raters=owners, statistic=statistic)
+        return coefficient(study_data, of, made_of, between=_SELF, raters=owners, statistic=statistic)
 
     weights = quadratic(len(ratings.categories))
     kappa = one(cohen_kappa(ratings, weights), statistic="weighted kappa")

@@ -12,7 +12,7 @@ from annotators.agreement.ratings import Ratings
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, bars, coefficient, count, few, share
 from annotators.papers.field_answers import Truth, asked_units, truths, unsettled
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.report import Cell, Number, Section, Table
 
 SAME = "same"
@@ -22,26 +22,26 @@ _WHATS: tuple[tuple[Judged, str], ...] = (
 )  # fmt: skip
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """People among themselves, judges against them, and how often guesses of each source are right."""
-    people = ratings_of(studied, SAME)
+    people = ratings_of(study_data, SAME)
     if not (people.codes >= 0).any():
         return [Section("Same intent", ("Nobody has handed in an answer yet.",))]
-    truth_by_place = truths(studied, SAME)
+    truth_by_place = truths(study_data, SAME)
     return [
-        Section("Agreement on same intent", tables=(_people(studied, people),)),
-        _judges(studied, people),
-        *_sources(studied, truth_by_place),
+        Section("Agreement on same intent", tables=(_people(study_data, people),)),
+        _judges(study_data, people),
+        *_sources(study_data, truth_by_place),
     ]
 
 
-def _people(studied: StudyData, people: Ratings) -> Table:
+def _people(study_data: StudyData, people: Ratings) -> Table:
     row: tuple[Cell, ...] = (
         "same intent",
-        Number(coefficient(studied, krippendorff_alpha(people), people)),
-        Number(coefficient(studied, gwet_ac(people), people)),
-        Number(coefficient(studied, fleiss_kappa(people), people)),
-        cells.percent(coefficient(studied, percent(people), people)),
+        Number(coefficient(study_data, krippendorff_alpha(people), people)),
+        Number(coefficient(study_data, gwet_ac(people), people)),
+        Number(coefficient(study_data, fleiss_kappa(people), people)),
+        cells.percent(coefficient(study_data, percent(people), people)),
     )
     counts = Counter(people.categories[code] for code in people.codes.ravel().tolist() if code >= 0)
     notes = (
@@ -53,20 +53,20 @@ def _people(studied: StudyData, people: Ratings) -> Table:
     return Table("fingertip-same", "Agreement of people", head, (row,), _SOURCE, notes)
 
 
-def _judges(studied: StudyData, people: Ratings) -> Section:
+def _judges(study_data: StudyData, people: Ratings) -> Section:
     title = "Judges against most people"
-    if not studied.judges:
+    if not study_data.judges:
         return Section(title, ("No model has judged these pairs yet.",))
-    truth = truth_of(studied, people)
+    truth = truth_of(study_data, people)
     if not (truth.codes >= 0).any():
         return Section(title, ("No pair is settled, so judges stand against nothing.",))
     rows: list[tuple[Cell, ...]] = []
-    for judge in studied.judges:
-        name = studied.columns.raters[judge].id
-        own = against(truth, ratings_of(studied, SAME, (judge,)))
+    for judge in study_data.judges:
+        name = study_data.columns.raters[judge].id
+        own = against(truth, ratings_of(study_data, SAME, (judge,)))
         between = f"{name} against most people"
         statistics = (*(judged(own, what, SAME) for what, _ in _WHATS), gwet_ac(own))
-        agreements = [coefficient(studied, one, own, between=between) for one in statistics]
+        agreements = [coefficient(study_data, one, own, between=between) for one in statistics]
         pairs = count(agreements[0].places, SAME, part=name, statistic="pairs")
         rows.append((name, *(Number(one) for one in agreements), pairs))
     unclear = int((truth.codes[:, 0] == truth.categories.index("cannot_tell")).sum())
@@ -83,13 +83,13 @@ def _judges(studied: StudyData, people: Ratings) -> Section:
     return Section(title, tables=(Table("fingertip-judges", title, head, tuple(rows), _SOURCE, notes),))
 
 
-def _sources(studied: StudyData, truth_by_place: Mapping[tuple[str, str], Truth]) -> list[Section]:
+def _sources(study_data: StudyData, truth_by_place: Mapping[tuple[str, str], Truth]) -> list[Section]:
     """SR1 by whose the guess was, where the lines told it."""
-    source = {unit.id: unit.hidden.get("source", "") for unit in asked_units(studied)}
+    source = {unit.id: unit.hidden.get("source", "") for unit in asked_units(study_data)}
     names = sorted({name for name in source.values() if name})
     if not names:
         return []
-    units = {unit.id: unit for unit in asked_units(studied)}
+    units = {unit.id: unit for unit in asked_units(study_data)}
     value_by_unit = {unit: one.value for (unit, _), one in truth_by_place.items() if one.value in ("same", "not_same")}
     rows: list[tuple[Cell, ...]] = []
     for name in names:
@@ -100,8 +100,8 @@ def _sources(studied: StudyData, truth_by_place: Mapping[tuple[str, str], Truth]
         ]
         own = {unit for unit, of in source.items() if of == name}
         vague = sum(one.value == "cannot_tell" for (unit, _), one in truth_by_place.items() if unit in own)
-        left_out = unsettled(studied, SAME, own) | ({"cannot_tell": vague} if vague else {})
-        one = share(studied, items, SAME, "SR1", part=name, why="no pair of it is settled", left_out=left_out)
+        left_out = unsettled(study_data, SAME, own) | ({"cannot_tell": vague} if vague else {})
+        one = share(study_data, items, SAME, "SR1", part=name, why="no pair of it is settled", left_out=left_out)
         rows.append((name, count(len(items), SAME, part=name), cells.percent(one)))
     notes = (
         "By most people's word, clustered by user; pairs that are not settled, or cannot be told, are left out.",

@@ -8,23 +8,23 @@ from annotators.papers.fingertip.other_users import Others
 from annotators.papers.fingertip.text_similarity import LONGEST, mean_similarity, similarity
 from annotators.papers.fingertip.tracks import Execution, sequence_of
 from annotators.papers.metrics import MetricTerms, context_of
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.measured_run import MeasuredRun
 from lab.core.study import Unit
 
 
-def likeness(studied: StudyData, units: Sequence[Unit]) -> tuple[dict[str, float], dict[str, int]]:
+def likeness(study_data: StudyData, units: Sequence[Unit]) -> tuple[dict[str, float], dict[str, int]]:
     """Sim2 by unit; and how many have none, by reason.
 
     The owner's sequence is the run that a unit is rated beside. The other user's is that of the most similar intent
     among all demonstrations of the file by users of another type, by the embedding model where one is named, else by
     Levenshtein; of several equally similar ones the mean likeness counts.
     """
-    others = Others(context_of(studied.further.runs(), MetricTerms(embed=studied.further.embed)))
+    others = Others(context_of(study_data.further.runs(), MetricTerms(embed=study_data.further.embed)))
     left_out: dict[str, int] = {}
     likenesses: dict[str, float] = {}
     for unit in units:
-        case, own = (studied.case(run) for run in (*unit.runs, "", "")[:2])
+        case, own = (study_data.case(run) for run in (*unit.runs, "", "")[:2])
         why, texts = _texts(others, case, own)
         if texts is not None and (far := mean_similarity(texts[0], texts[2:])):
             likenesses[unit.id] = similarity(texts[0], texts[1]) / far

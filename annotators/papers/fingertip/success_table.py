@@ -11,7 +11,7 @@ from annotators.papers import cells
 from annotators.papers.cells import UnitValue, bars, coefficient, count, few, of_all, share
 from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
 from annotators.papers.fingertip.tracks import MOST, user_of
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.units.pairs import method_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
@@ -19,29 +19,29 @@ from lab.core.report import Cell, Number, Section, Table
 OUTCOME = "outcome"
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """The table of a study of FingerTip's runs, or of one in which a limit of golden steps decided; else nothing."""
-    cases = cases_of(studied)
-    ruled_units = {unit.id for unit in asked_units(studied) if any(one.field == OUTCOME for one in unit.mechanical)}
+    cases = cases_of(study_data)
+    ruled_units = {unit.id for unit in asked_units(study_data) if any(one.field == OUTCOME for one in unit.mechanical)}
     if not ruled_units and not any(
         case.source and case.source.format.startswith("fingertip") for case in cases.values()
     ):
         return []
-    truth_by_place = truths(studied, OUTCOME)
+    truth_by_place = truths(study_data, OUTCOME)
     if not truth_by_place:
         return [Section("Personalised execution", ("Nothing is settled about any of these runs yet.",))]
-    sr2 = _success(studied, cases, truth_by_place)
-    return [Section("Personalised execution", (), (sr2, _checkers(studied)), bars(sr2, "SR2"))]
+    sr2 = _success(study_data, cases, truth_by_place)
+    return [Section("Personalised execution", (), (sr2, _checkers(study_data)), bars(sr2, "SR2"))]
 
 
 def _success(
-    studied: StudyData, cases: Mapping[str, MeasuredRun], truth_by_place: Mapping[tuple[str, str], Truth]
+    study_data: StudyData, cases: Mapping[str, MeasuredRun], truth_by_place: Mapping[tuple[str, str], Truth]
 ) -> Table:
     agents = sorted({method_of(case) for case in cases.values()})
     parts = [(agent, [unit for unit, case in cases.items() if method_of(case) == agent]) for agent in agents]
-    parts.append(("All", [unit.id for unit in asked_units(studied)]))
-    rows = tuple(_row(studied, name, units, cases, truth_by_place) for name, units in parts)
-    open_ = sum((unit.id, "") not in truth_by_place for unit in asked_units(studied))
+    parts.append(("All", [unit.id for unit in asked_units(study_data)]))
+    rows = tuple(_row(study_data, name, units, cases, truth_by_place) for name, units in parts)
+    open_ = sum((unit.id, "") not in truth_by_place for unit in asked_units(study_data))
     notes = (
         f"A run of more than {MOST:g} times the golden steps has failed by rule, and nobody is asked about it.",
         "A task that checkers settle to be impossible counts as not reached.",
@@ -54,19 +54,19 @@ def _success(
 
 
 def _row(
-    studied: StudyData, name: str, units: Sequence[str], cases: Mapping[str, MeasuredRun],
+    study_data: StudyData, name: str, units: Sequence[str], cases: Mapping[str, MeasuredRun],
     truth_by_place: Mapping[tuple[str, str], Truth],
 ) -> tuple[Cell, ...]:  # fmt: skip
     unit_truths = [(unit, truth_by_place[unit, ""]) for unit in units if (unit, "") in truth_by_place]
     right = sum(one.value == "success" for _, one in unit_truths)
     items = [UnitValue(unit, _user(cases.get(unit), unit), float(one.value == "success")) for unit, one in unit_truths]
     rule_count = sum(one.by == "rule" for _, one in unit_truths)
-    left_out = unsettled(studied, OUTCOME, set(units))
+    left_out = unsettled(study_data, OUTCOME, set(units))
     return (
         name,
         cells.percent(
             of_all(
-                studied,
+                study_data,
                 right,
                 len(unit_truths),
                 OUTCOME,
@@ -76,7 +76,7 @@ def _row(
                 left_out=left_out,
             )
         ),
-        cells.percent(share(studied, items, OUTCOME, "SR2", part=f"{name}, clustered by user", left_out=left_out)),
+        cells.percent(share(study_data, items, OUTCOME, "SR2", part=f"{name}, clustered by user", left_out=left_out)),
         count(len(unit_truths), OUTCOME, part=name),
         count(rule_count, OUTCOME, part=f"{name}, by rule"),
     )
@@ -86,14 +86,14 @@ def _user(case: MeasuredRun | None, unit: str) -> str:
     return (user_of(case) if case is not None else "") or unit
 
 
-def _checkers(studied: StudyData) -> Table:
-    people: Ratings = ratings_of(studied, OUTCOME)
+def _checkers(study_data: StudyData) -> Table:
+    people: Ratings = ratings_of(study_data, OUTCOME)
     chance, name = (cohen_kappa, "Cohen's kappa") if len(people.raters) == 2 else (fleiss_kappa, "Fleiss' kappa")
     row: tuple[Cell, ...] = (
         "outcome",
-        cells.percent(coefficient(studied, percent(people), people)),
-        Number(coefficient(studied, chance(people), people)),
-        Number(coefficient(studied, gwet_ac(people), people)),
+        cells.percent(coefficient(study_data, percent(people), people)),
+        Number(coefficient(study_data, chance(people), people)),
+        Number(coefficient(study_data, gwet_ac(people), people)),
     )
     notes = ("Runs that a rule decided are not in it.", *few(len(people.traces)))
     return Table("fingertip-checkers", "The checkers", ("", "Agree", name, "AC1"), (row,), "FingerTip 20K 5.1", notes)

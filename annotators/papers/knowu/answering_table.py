@@ -10,7 +10,7 @@ from typing import Any
 
 from annotators.papers.cells import UnitValue, average, of_all, percent
 from annotators.papers.field_answers import answers_in, asked_units
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.ids_and_clock import seconds_between
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
@@ -21,9 +21,9 @@ NOT_PASSED, NOT_HANDED_IN = "not_passed", "not_handed_in"
 """Reasons: a quiz was begun and is not passed; a play has ended, and what is asked after it is not handed in."""
 
 
-def answering(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> list[Section]:
+def answering(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> list[Section]:
     """The quiz, replies by condition, and what people said after their tasks; nothing where there is none of it."""
-    candidates = (_quiz(studied), _replies(by), _clocks(studied, by), _afterwards(studied))
+    candidates = (_quiz(study_data), _replies(by), _clocks(study_data, by), _afterwards(study_data))
     tables = [table for table in candidates if table.rows]
     return [Section("How they answered", tables=tuple(tables))] if tables else []
 
@@ -31,10 +31,10 @@ def answering(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> li
 # -- quiz ------------------------------------------------------------------------------------------------------
 
 
-def _quiz(studied: StudyData) -> Table:
+def _quiz(study_data: StudyData) -> Table:
     """What each person knew of each persona at the first try, in the round that they passed."""
     tries_by_play: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for act in studied.acts:
+    for act in study_data.acts:
         if act.act == "quiz" and act.rater.kind == "human":
             tries_by_play.setdefault((act.rater.id, str(act.detail.get("persona", ""))), []).append(act.detail)
     rows: list[tuple[Cell, ...]] = []
@@ -44,15 +44,15 @@ def _quiz(studied: StudyData) -> Table:
         first = _first_tries(tries)
         not_passed += not first
         right = of_all(
-            studied, sum(first), len(first), "quiz", "share right at first", part=part, between="people", raters=1,
+            study_data, sum(first), len(first), "quiz", "share right at first", part=part, between="people", raters=1,
             why="not passed yet", left_out={} if first else {NOT_PASSED: 1},
         )  # fmt: skip
         rows.append((code, persona, f"{rounds:,}", f"{len(tries):,}", percent(right)))
         items += [UnitValue(part, code, sum(first) / len(first))] if first else []
     if rows:
         mean = average(
-            studied, items, "quiz", "mean share right at first", most=1.0, raters=len({one.cluster for one in items}),
-            why="nobody has passed yet", left_out={NOT_PASSED: not_passed} if not_passed else {},
+            study_data, items, "quiz", "mean share right at first", most=1.0,
+            raters=len({one.cluster for one in items}), why="nobody has passed yet", left_out={NOT_PASSED: not_passed} if not_passed else {},
         )  # fmt: skip
         rows.append(("All", "", "", f"{sum(map(len, tries_by_play.values())):,}", percent(mean)))
     head = ("Person", "Plays", "Rounds", "Answers", "Right at the first try")
@@ -107,12 +107,12 @@ def _decisions(replies: Sequence[Reply]) -> str:
     return f"{accepts:,} / {rejects:,}"
 
 
-def _clocks(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
+def _clocks(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
     """For how long runs waited for their user: with a question open, and while a person let them stand still."""
     rows = []
     for name, cases in by.items():
         if any(case.user is not None and case.user.kind == "human" for case in cases):
-            pauses_by_run = [studied.further.pauses(case.id) for case in cases]
+            pauses_by_run = [study_data.further.pauses(case.id) for case in cases]
             waiting_seconds = median(sum(_waits(case)) for case in cases)
             pauses, seconds = sum(map(len, pauses_by_run)), sum(map(sum, pauses_by_run))
             rows.append((name, f"{len(cases):,}", rounded(waiting_seconds, 1), f"{pauses:,}", rounded(seconds, 1)))
@@ -131,15 +131,15 @@ def _waits(case: MeasuredRun) -> list[float]:
 # -- afterwards ------------------------------------------------------------------------------------------------
 
 
-def _afterwards(studied: StudyData) -> Table:
+def _afterwards(study_data: StudyData) -> Table:
     """The mean of what people said after their tasks, also of one that was dealt again."""
-    units = {unit.id: unit for unit in asked_units(studied)}
-    play_count = sum(one.by.kind == "human" and one.status not in ("open", "interrupted") for one in studied.played)
+    units = {unit.id: unit for unit in asked_units(study_data)}
+    play_count = sum(one.by.kind == "human" and one.status not in ("open", "interrupted") for one in study_data.played)
     rows: list[tuple[Cell, ...]] = []
-    for field in studied.study.protocol.fields:
+    for field in study_data.study.protocol.fields:
         if field.kind != "ordinal":
             continue
-        answers = answers_in(studied, field.id, run=None)
+        answers = answers_in(study_data, field.id, run=None)
         with_value = [one for one in answers if one.value is not None]
         left_out = Counter(one.reason for one in answers if one.value is None)
         left_out[NOT_HANDED_IN] = max(0, play_count - len(answers))
@@ -147,7 +147,7 @@ def _afterwards(studied: StudyData) -> Table:
         scale = [float(option.id) for option in field.options]
         if items:
             mean = average(
-                studied, items, field.id, "mean", most=max(scale), least=min(scale),
+                study_data, items, field.id, "mean", most=max(scale), least=min(scale),
                 raters=len({one.rater for one in with_value}), left_out=+left_out,
             )  # fmt: skip
             rows.append((field.ask, Number(mean), f"{len(items):,}"))

@@ -16,7 +16,7 @@ from annotators.papers.cells import coefficient, count, few, of_all
 from annotators.papers.cells import percent as as_percent
 from annotators.papers.failure_modes import judges
 from annotators.papers.field_answers import answers_in, truths, unsettled
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
 from lab.core.report import Bars, Cell, Grid, Number, Section, Table
@@ -31,21 +31,21 @@ PRIMARY, SECONDARY = "primary", "secondary"
 _NONE = "none"
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """Shares of reasons, each coder's, their agreement, and second reasons."""
-    right = {unit: truth.value for (unit, _), truth in truths(studied, PRIMARY).items()}
-    rated_units = {one.unit for one in answers_in(studied, PRIMARY)}
+    right = {unit: truth.value for (unit, _), truth in truths(study_data, PRIMARY).items()}
+    rated_units = {one.unit for one in answers_in(study_data, PRIMARY)}
     undecided = len(rated_units - set(right))
     says = [f"{len(right):,} of {len(rated_units | set(right)):,} failed runs are decided."]
     if undecided:
         says.append(f"On {undecided:,} the coders differ, and nobody has settled it: they are in no share.")
-    shares = _shares(studied, right)
-    order = _order(studied)
-    names = dict(zip(order, _shown(studied, order), strict=True))
-    tables = [_table(studied, right, shares), _coders(studied), _agreement(studied)]
-    tables += judges(studied, names, right, "failures-judges", "KnowU-Bench 4.4")
-    bars = Bars("failures-bars", "Share of each reason", tuple(shares.values()), tuple(_shown(studied, shares)))
-    grid = _second(studied)
+    shares = _shares(study_data, right)
+    order = _order(study_data)
+    names = dict(zip(order, _shown(study_data, order), strict=True))
+    tables = [_table(study_data, right, shares), _coders(study_data), _agreement(study_data)]
+    tables += judges(study_data, names, right, "failures-judges", "KnowU-Bench 4.4")
+    bars = Bars("failures-bars", "Share of each reason", tuple(shares.values()), tuple(_shown(study_data, shares)))
+    grid = _second(study_data)
     return [
         Section(
             "Why runs failed", (*says, *few(len(right))), tuple(table for table in tables if table.rows),
@@ -54,30 +54,30 @@ def sections(studied: StudyData) -> list[Section]:
     ]  # fmt: skip
 
 
-def _field(studied: StudyData) -> Field:
-    field = studied.study.protocol.field(PRIMARY)
+def _field(study_data: StudyData) -> Field:
+    field = study_data.study.protocol.field(PRIMARY)
     assert field is not None
     return field
 
 
-def _order(studied: StudyData) -> list[str]:
+def _order(study_data: StudyData) -> list[str]:
     """The paper's order, and behind it what else the protocol has."""
-    option_ids = [option.id for option in _field(studied).options]
-    first = [id for id in PAPER.get(studied.study.protocol.id, {}) if id in option_ids]
+    option_ids = [option.id for option in _field(study_data).options]
+    first = [id for id in PAPER.get(study_data.study.protocol.id, {}) if id in option_ids]
     return [*first, *(id for id in option_ids if id not in first)]
 
 
-def _shown(studied: StudyData, ids: Sequence[str] | Mapping[str, object]) -> list[str]:
-    field = _field(studied)
+def _shown(study_data: StudyData, ids: Sequence[str] | Mapping[str, object]) -> list[str]:
+    field = _field(study_data)
     return [option.shown if (option := field.option(id)) is not None else id for id in ids]
 
 
-def _shares(studied: StudyData, right: Mapping[str, str]) -> dict[str, Agreement]:
+def _shares(study_data: StudyData, right: Mapping[str, str]) -> dict[str, Agreement]:
     counts = Counter(right.values())
-    left_out = unsettled(studied, PRIMARY)
+    left_out = unsettled(study_data, PRIMARY)
     return {
         id: of_all(
-            studied,
+            study_data,
             counts[id],
             len(right),
             PRIMARY,
@@ -87,16 +87,16 @@ def _shares(studied: StudyData, right: Mapping[str, str]) -> dict[str, Agreement
             left_out=left_out,
             why="no run is decided",
         )
-        for id in _order(studied)
+        for id in _order(study_data)
     }
 
 
-def _table(studied: StudyData, right: Mapping[str, str], shares: Mapping[str, Agreement]) -> Table:
-    papers = PAPER.get(studied.study.protocol.id, {})
+def _table(study_data: StudyData, right: Mapping[str, str], shares: Mapping[str, Agreement]) -> Table:
+    papers = PAPER.get(study_data.study.protocol.id, {})
     whole = sum(papers.values())
     counts = Counter(right.values())
     rows: list[tuple[Cell, ...]] = []
-    for id, reason in zip(shares, _shown(studied, shares), strict=True):
+    for id, reason in zip(shares, _shown(study_data, shares), strict=True):
         paper = f"{rounded(papers[id] / whole, 1, 100)} % ({papers[id]} of {whole})" if id in papers else ""
         rows.append((reason, count(counts[id], PRIMARY, part=id), as_percent(shares[id]), paper))
     columns = ("Reason", "Runs", "Share", "Paper (counts derived)")
@@ -104,20 +104,20 @@ def _table(studied: StudyData, right: Mapping[str, str], shares: Mapping[str, Ag
     return Table("failures", "Reasons, as they were settled", columns, tuple(rows), "KnowU-Bench 4.4", notes)
 
 
-def _coders(studied: StudyData) -> Table:
-    order = _order(studied)
+def _coders(study_data: StudyData) -> Table:
+    order = _order(study_data)
     rows = []
-    for rater in studied.people:
-        own = Counter(one.value for one in answers_in(studied, PRIMARY, (rater,)))
-        rows.append((studied.columns.raters[rater].id, *(f"{own[id]:,}" for id in order), f"{own[None]:,}"))
-    columns = ("Coder", *_shown(studied, order), "cannot judge")
+    for rater in study_data.people:
+        own = Counter(one.value for one in answers_in(study_data, PRIMARY, (rater,)))
+        rows.append((study_data.columns.raters[rater].id, *(f"{own[id]:,}" for id in order), f"{own[None]:,}"))
+    columns = ("Coder", *_shown(study_data, order), "cannot judge")
     return Table("coders", "What each coder said", columns, tuple(rows))
 
 
-def _agreement(studied: StudyData) -> Table:
-    ratings = ratings_of(studied, PRIMARY)
-    agreements = [coefficient(studied, one, ratings) for one in (krippendorff_alpha(ratings), gwet_ac(ratings))]
-    same = coefficient(studied, percent(ratings), ratings)
+def _agreement(study_data: StudyData) -> Table:
+    ratings = ratings_of(study_data, PRIMARY)
+    agreements = [coefficient(study_data, one, ratings) for one in (krippendorff_alpha(ratings), gwet_ac(ratings))]
+    same = coefficient(study_data, percent(ratings), ratings)
     row: tuple[Cell, ...] = (
         "primary reason",
         as_percent(same),
@@ -128,20 +128,20 @@ def _agreement(studied: StudyData) -> Table:
     return Table("coding", "Agreement of the coders", columns, (row,))
 
 
-def _second(studied: StudyData) -> Grid | None:
+def _second(study_data: StudyData) -> Grid | None:
     """How often each second reason was given beside each first one, over all coders."""
-    second = {(one.unit, one.rater): one.value for one in answers_in(studied, SECONDARY) if one.value is not None}
+    second = {(one.unit, one.rater): one.value for one in answers_in(study_data, SECONDARY) if one.value is not None}
     if not second:
         return None
-    order = _order(studied)
+    order = _order(study_data)
     seconds = [id for id in order if id in second.values()]
     pairs = Counter(
         (one.value, second.get((one.unit, one.rater), _NONE))
-        for one in answers_in(studied, PRIMARY)
+        for one in answers_in(study_data, PRIMARY)
         if one.value is not None
     )
     counts = tuple(tuple(float(pairs[first, other]) for other in (*seconds, _NONE)) for first in order)
     return Grid(
-        "second", "Second reasons beside the first, all coders' answers", tuple(_shown(studied, order)),
-        (*_shown(studied, seconds), _NONE), counts, "first", "second",
+        "second", "Second reasons beside the first, all coders' answers", tuple(_shown(study_data, order)),
+        (*_shown(study_data, seconds), _NONE), counts, "first", "second",
     )  # fmt: skip

@@ -23,7 +23,7 @@ from annotators.papers.cells import UnitValue, average, coefficient, few, lackin
 from annotators.papers.cells import percent as as_percent
 from annotators.papers.fingertip.text_similarity import LONGEST, similarity
 from annotators.papers.knowu.reply_support import ReplySource, SupportedReply, supported_replies
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.ids_and_clock import seconds_between
 from lab.core.measured_run import MeasuredRun
@@ -77,33 +77,33 @@ class UnitReply(NamedTuple):
     reply: ModelReply
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """Simulator fidelity; nothing where no model stands beside people."""
-    people = _runs(studied, "human")
-    rows = [*_shadow_rows(studied, people), *_played_rows(studied)]
+    people = _runs(study_data, "human")
+    rows = [*_shadow_rows(study_data, people), *_played_rows(study_data)]
     if not rows:
         return []
     theirs = [one for case in people for one in _replies(case)]
-    support = supported_replies(studied)
+    support = supported_replies(study_data)
     tasks = len({case.task.id for case in people})
     says = [
         f"{len(rows):,} {'model' if len(rows) == 1 else 'models'} against people, who replied {len(theirs):,} times in "
         f"{len(people):,} {'run' if len(people) == 1 else 'runs'}."
     ]
-    tables = (_fidelity(studied, rows, theirs, support), _support_table(studied, rows, support))
+    tables = (_fidelity(study_data, rows, theirs, support), _support_table(study_data, rows, support))
     return [Section("Simulator fidelity", (*says, *few(tasks, "tasks")), tuple(one for one in tables if one.rows))]
 
 
 # -- whose replies ---------------------------------------------------------------------------------------------
 
 
-def _runs(studied: StudyData, kind: str, by: str = "") -> list[MeasuredRun]:
+def _runs(study_data: StudyData, kind: str, by: str = "") -> list[MeasuredRun]:
     """The runs of the study that people (or models) ended and that are here, each once, by their ids."""
     runs = {
         one.trace: case
-        for one in studied.played
+        for one in study_data.played
         if one.by.kind == kind and by in ("", one.by.id) and one.status not in ("open", "interrupted")
-        and (case := studied.case(one.trace)) is not None
+        and (case := study_data.case(one.trace)) is not None
     }  # fmt: skip
     return [runs[run] for run in sorted(runs)]
 
@@ -120,10 +120,10 @@ def _of_reply(reply: Reply) -> ModelReply:
     return ModelReply(reply.text, reply.decision, seconds_between(reply.shown_at, reply.sent_at))
 
 
-def _shadow_rows(studied: StudyData, people: Sequence[MeasuredRun]) -> list[ModelRow]:
+def _shadow_rows(study_data: StudyData, people: Sequence[MeasuredRun]) -> list[ModelRow]:
     """A row for each shadow that the study names or that was asked at one of its runs."""
-    answers = {case.id: studied.further.shadows(case.id) for case in people}
-    shadow_names = {*studied.study.shadows, *(one.by.id for some in answers.values() for one in some)}
+    answers = {case.id: study_data.further.shadows(case.id) for case in people}
+    shadow_names = {*study_data.study.shadows, *(one.by.id for some in answers.values() for one in some)}
     return [
         ModelRow(name, ReplySource(name, shadow=True), pairs=list(_pairs(name, people, answers)))
         for name in sorted(shadow_names)
@@ -154,12 +154,12 @@ def _shadow_reply(one: ShadowAnswer | None) -> tuple[ModelReply | None, str]:
     return ModelReply(one.text, one.decision, seconds_between(one.shown_at, one.sent_at)), ""
 
 
-def _played_rows(studied: StudyData) -> list[ModelRow]:
+def _played_rows(study_data: StudyData) -> list[ModelRow]:
     """A row for each model that played runs of its own."""
-    names = sorted({one.by.id for one in studied.played if one.by.kind == "model"})
+    names = sorted({one.by.id for one in study_data.played if one.by.kind == "model"})
     rows = []
     for name in names:
-        cases = _runs(studied, "model", name)
+        cases = _runs(study_data, "model", name)
         own = [one for case in cases for one in _replies(case)]
         rows.append(ModelRow(name, ReplySource(name, runs=tuple(case.id for case in cases)), own=own))
     return rows
@@ -169,7 +169,7 @@ def _played_rows(studied: StudyData) -> list[ModelRow]:
 
 
 def _fidelity(
-    studied: StudyData, rows: Sequence[ModelRow], people: Sequence[UnitReply], support: Sequence[SupportedReply]
+    study_data: StudyData, rows: Sequence[ModelRow], people: Sequence[UnitReply], support: Sequence[SupportedReply]
 ) -> Table:
     lines: list[tuple[Cell, ...]] = []
     for row in rows:
@@ -179,10 +179,10 @@ def _fidelity(
                 row.name,
                 "shadow, the same questions" if row.source.shadow else "runs of its own",
                 _reply_counts(row),
-                Number(_kappa(studied, row, against)),
-                Number(_length(studied, row, people, against)),
-                Number(_similarity(studied, row, against)),
-                as_percent(_support(studied, row, support)),
+                Number(_kappa(study_data, row, against)),
+                Number(_length(study_data, row, people, against)),
+                Number(_similarity(study_data, row, against)),
+                as_percent(_support(study_data, row, support)),
                 _seconds([one.seconds for one in _of(row)], row.name),
                 _seconds([one.person.seconds for one in row.pairs] or [one.reply.seconds for one in people], "people"),
             )
@@ -219,7 +219,7 @@ def _left(pairs: Iterable[PairedReply]) -> dict[str, int]:
     return dict(Counter(one.missing for one in pairs if one.reply is None))
 
 
-def _kappa(studied: StudyData, row: ModelRow, against: str) -> Agreement:
+def _kappa(study_data: StudyData, row: ModelRow, against: str) -> Agreement:
     """Cohen's kappa of a shadow's decisions and the person's, over the proposals that both answered."""
     if not row.source.shadow:
         return lacking(FIELD, "cohen kappa", UNPAIRED, between=against)
@@ -235,14 +235,14 @@ def _kappa(studied: StudyData, row: ModelRow, against: str) -> Agreement:
         FIELD, DECISIONS, codes, ("people", row.name), trace, tasks, places,
         missing=MissingAnswers.one_each(missing, row.name, by_item=True),
     )  # fmt: skip
-    return coefficient(studied, cohen_kappa(ratings), ratings, between=against, raters=2)
+    return coefficient(study_data, cohen_kappa(ratings), ratings, between=against, raters=2)
 
 
 def _code(reply: ModelReply | None) -> int:
     return -1 if reply is None else DECISIONS.index(reply.decision or "none")
 
 
-def _length(studied: StudyData, row: ModelRow, people: Sequence[UnitReply], against: str) -> Agreement:
+def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], against: str) -> Agreement:
     """The mean length of a model's replies over that of people's: paired, of the questions that both answered."""
     answered_pairs = [one for one in row.pairs if one.reply is not None]
     if row.source.shadow:
@@ -265,7 +265,7 @@ def _length(studied: StudyData, row: ModelRow, people: Sequence[UnitReply], agai
     reasons = _left(row.pairs)
     many = sum(reasons.values())
     return with_interval(
-        estimate(one, studied.how), studied.how, FIELD, "length ratio", between=against, places=n, units=n,
+        estimate(one, study_data.how), study_data.how, FIELD, "length ratio", between=against, places=n, units=n,
         traces=len(tasks), raters=2, clusters="task", missing=many / (len(row.pairs) or 1), reasons=reasons,
     )  # fmt: skip
 
@@ -278,7 +278,7 @@ def _lengths(replies: Sequence[UnitReply], tasks: Sequence[str]) -> Floats:
     return over_traces(np.column_stack((column, np.ones(len(replies)))), trace, len(tasks))
 
 
-def _similarity(studied: StudyData, row: ModelRow, against: str) -> Agreement:
+def _similarity(study_data: StudyData, row: ModelRow, against: str) -> Agreement:
     """How alike a shadow's words and the person's are, over the questions to which both said any."""
     if not row.source.shadow:
         return lacking(FIELD, "Levenshtein similarity", UNPAIRED, between=against)
@@ -288,7 +288,7 @@ def _similarity(studied: StudyData, row: ModelRow, against: str) -> Agreement:
         if one.reply is not None and (_words(one.person) or _words(one.reply))
     ]
     return average(
-        studied, items, FIELD, "Levenshtein similarity", most=1.0, least=0.0, between=against, raters=2,
+        study_data, items, FIELD, "Levenshtein similarity", most=1.0, least=0.0, between=against, raters=2,
         why="no question to which either said anything in words", left_out=_left(row.pairs),
     )  # fmt: skip
 
@@ -307,25 +307,25 @@ def _seconds(seconds: Iterable[float | None], whose: str) -> Cell:
 # -- support by the profile ------------------------------------------------------------------------------------
 
 
-def _support(studied: StudyData, row: ModelRow, support: Sequence[SupportedReply]) -> Agreement:
+def _support(study_data: StudyData, row: ModelRow, support: Sequence[SupportedReply]) -> Agreement:
     """The share of a model's replies that the profile supports: by people, else by the first judge."""
     theirs = [one for one in support if row.source.gave(one)]
     raters = sorted({one.rater for one in theirs}, key=lambda rater: (rater != "people", rater))
     if not raters:
         return lacking(FIELD, "share supported", NO_SUPPORT, between=row.name)
-    return share_supported(studied, [one for one in theirs if one.rater == raters[0]], row.name, raters[0])
+    return share_supported(study_data, [one for one in theirs if one.rater == raters[0]], row.name, raters[0])
 
 
-def share_supported(studied: StudyData, replies: Sequence[SupportedReply], whose: str, rater: str) -> Agreement:
+def share_supported(study_data: StudyData, replies: Sequence[SupportedReply], whose: str, rater: str) -> Agreement:
     """The share of replies that have a basis in the profile, by one who rated them all."""
     items = [UnitValue(one.unit, one.cluster, float(one.value == "supported")) for one in replies]
     return share(
-        studied, items, FIELD, "share supported", part=f"by {rater}", between=whose, raters=1,
+        study_data, items, FIELD, "share supported", part=f"by {rater}", between=whose, raters=1,
         why="nobody rated one of them",
     )  # fmt: skip
 
 
-def _support_table(studied: StudyData, rows: Sequence[ModelRow], support: Sequence[SupportedReply]) -> Table:
+def _support_table(study_data: StudyData, rows: Sequence[ModelRow], support: Sequence[SupportedReply]) -> Table:
     """The same share for people and each model, by everybody who rated: people's word, and each judge's."""
     columns = ("Replies by", "Rated by", "Replies", "Supported")
     whose = [("people", ReplySource("people", human=True)), *((_shown(row), row.source) for row in rows)]
@@ -334,7 +334,9 @@ def _support_table(studied: StudyData, rows: Sequence[ModelRow], support: Sequen
         theirs = [one for one in support if source.gave(one)]
         for rater in sorted({one.rater for one in theirs}, key=lambda rater: (rater != "people", rater)):
             replies = [one for one in theirs if one.rater == rater]
-            lines.append((name, rater, f"{len(replies):,}", as_percent(share_supported(studied, replies, name, rater))))
+            lines.append(
+                (name, rater, f"{len(replies):,}", as_percent(share_supported(study_data, replies, name, rater)))
+            )
     return Table("fidelity-support", "Replies that the profile supports", columns, tuple(lines), "KnowU-Bench 3.2, E.2")
 
 

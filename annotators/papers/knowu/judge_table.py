@@ -26,7 +26,7 @@ from annotators.papers.cells import coefficient, few, lacking
 from annotators.papers.field_answers import cases_of
 from annotators.papers.knowu.runs import hybrid_of, rule_of
 from annotators.papers.metrics import DEFAULTS
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement, How
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Point, Scatter, Section, Table
@@ -47,15 +47,19 @@ class Evaluator(NamedTuple):
     numbers: NumericRatings
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """How far each evaluator is from the experts, the scatter, and how far the experts agree."""
-    experts = numbers_of(studied, WHOLE)
-    evaluator_list = evaluators(studied, experts)
+    experts = numbers_of(study_data, WHOLE)
+    evaluator_list = evaluators(study_data, experts)
     cluster_count = len(experts.traces)
     says = [f"{len(experts.places):,} runs were rated by {len(experts.raters)} experts; their mean is the truth."]
     if not evaluator_list:
         says.append("No evaluator has scored these runs: none of them has a score by rules, and no judge rated here.")
-    tables = [_errors(studied, evaluator_list), _differences(studied, evaluator_list), _agreement(studied, experts)]
+    tables = [
+        _errors(study_data, evaluator_list),
+        _differences(study_data, evaluator_list),
+        _agreement(study_data, experts),
+    ]
     pictures = [_scatter(evaluator_list)] if any(_both(one).any() for one in evaluator_list) else []
     return [
         Section(
@@ -65,23 +69,23 @@ def sections(studied: StudyData) -> list[Section]:
     ]  # fmt: skip
 
 
-def evaluators(studied: StudyData, experts: NumericRatings) -> list[Evaluator]:
+def evaluators(study_data: StudyData, experts: NumericRatings) -> list[Evaluator]:
     """Those that scored any of the runs that experts rated."""
     truth = mean_of(experts)
-    cases = cases_of(studied)
+    cases = cases_of(study_data)
     scores: dict[str, dict[str, float]] = {"hybrid": {}, "rules alone": {}}
     for unit, case in cases.items():
         for name, value in (("hybrid", hybrid_of(case, DEFAULTS).value), ("rules alone", rule_of(case, DEFAULTS))):
             if value is not None:
                 scores[name][unit] = value
-    for judge in studied.judges:
-        own = numbers_of(studied, WHOLE, (judge,))
-        name = studied.columns.raters[judge].id
+    for judge in study_data.judges:
+        own = numbers_of(study_data, WHOLE, (judge,))
+        name = study_data.columns.raters[judge].id
         scores[name] = {place.unit: float(own.values[at, 0]) for at, place in enumerate(own.places)}
-        scores[_hybrid_name(name)] = _hybrid_by(studied, cases, judge)
+        scores[_hybrid_name(name)] = _hybrid_by(study_data, cases, judge)
     rows = []
     for name, by_unit in scores.items():
-        missing = _unscored(studied, experts, name, by_unit)
+        missing = _unscored(study_data, experts, name, by_unit)
         own_column = np.array([by_unit.get(place.unit, np.nan) for place in experts.places], dtype=np.float64)
         if not np.isnan(own_column).all():
             values = np.column_stack((truth, own_column))
@@ -93,9 +97,9 @@ def _hybrid_name(judge: str) -> str:
     return f"hybrid, judged by {judge}"
 
 
-def _hybrid_by(studied: StudyData, cases: Mapping[str, MeasuredRun], judge: int) -> dict[str, float]:
+def _hybrid_by(study_data: StudyData, cases: Mapping[str, MeasuredRun], judge: int) -> dict[str, float]:
     """By unit the hybrid score of its run with a judge's rating of the rubric, where rules and lambda are there."""
-    rubric = derived_numbers(studied, "score", (judge,))
+    rubric = derived_numbers(study_data, "score", (judge,))
     scores: dict[str, float] = {}
     for place, score in zip(rubric.places, rubric.values[:, 0].tolist(), strict=True):
         case = cases.get(place.unit)
@@ -105,10 +109,10 @@ def _hybrid_by(studied: StudyData, cases: Mapping[str, MeasuredRun], judge: int)
     return scores
 
 
-def _unscored(studied: StudyData, experts: NumericRatings, name: str, scores: Mapping[str, float]) -> MissingAnswers:
+def _unscored(study_data: StudyData, experts: NumericRatings, name: str, scores: Mapping[str, float]) -> MissingAnswers:
     """The runs that experts rated and an evaluator did not score, with its reasons where it is a judge."""
-    judges = {studied.columns.raters[one].id: one for one in studied.judges}
-    missing = numbers_of(studied, WHOLE, (judges[name],)).missing.by_place() if name in judges else {}
+    judges = {study_data.columns.raters[one].id: one for one in study_data.judges}
+    missing = numbers_of(study_data, WHOLE, (judges[name],)).missing.by_place() if name in judges else {}
     rows = [(place, missing.get(place, _NOT_SCORED)) for place in experts.places if place.unit not in scores]
     return MissingAnswers.one_each(rows, name, by_item=True)
 
@@ -128,12 +132,12 @@ def _both(one: Evaluator) -> Mask:
 # -- tables ----------------------------------------------------------------------------------------------------
 
 
-def _errors(studied: StudyData, evaluator_list: list[Evaluator]) -> Table:
+def _errors(study_data: StudyData, evaluator_list: list[Evaluator]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in evaluator_list:
         between = f"{one.name} against the mean of experts"
-        off = coefficient(studied, mae(one.numbers), one.numbers, between=between)
-        bias = coefficient(studied, _bias(one.numbers), one.numbers, between=between)
+        off = coefficient(study_data, mae(one.numbers), one.numbers, between=between)
+        bias = coefficient(study_data, _bias(one.numbers), one.numbers, between=between)
         rows.append((one.name, Number(off, 3), Number(bias, 3), f"{off.places:,}"))
     columns = ("Evaluator", "MAE", "Mean error", "Runs")
     notes = ("Mean error is the evaluator's score minus the experts': above 0 it is kinder than they are.",)
@@ -146,11 +150,11 @@ def _bias(numbers: NumericRatings) -> AdditiveStatistic:
     return mean(off, numbers.trace[in_both], len(numbers.traces), "mean error")
 
 
-def _differences(studied: StudyData, evaluator_list: list[Evaluator]) -> Table:
+def _differences(study_data: StudyData, evaluator_list: list[Evaluator]) -> Table:
     """MAE of one minus MAE of the other, over the runs that both scored."""
     rows: list[tuple[Cell, ...]] = []
-    jackknife = How(level=studied.how.level)
-    bootstrap = replace(studied.how, interval="bootstrap")
+    jackknife = How(level=study_data.how.level)
+    bootstrap = replace(study_data.how, interval="bootstrap")
     for one, other in combinations(evaluator_list, 2):
         in_both = _both(one) & _both(other)
         cells = [_difference(one, other, in_both, how) for how in (jackknife, bootstrap)]
@@ -182,13 +186,13 @@ def _only(numbers: NumericRatings, mask: Mask) -> NumericRatings:
     return numbers._replace(values=values[mask], trace=numbers.trace[mask], places=places)
 
 
-def _agreement(studied: StudyData, experts: NumericRatings) -> Table:
+def _agreement(study_data: StudyData, experts: NumericRatings) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for name, numbers in (("the whole run", experts), ("each criterion", numbers_of(studied, EACH))):
+    for name, numbers in (("the whole run", experts), ("each criterion", numbers_of(study_data, EACH))):
         if not numbers.places:
             continue
-        agreements = [coefficient(studied, one, numbers) for one in (icc(numbers, "A,1"), icc(numbers, "A,k"))]
-        agreements.append(coefficient(studied, alpha_numbers(numbers), numbers))
+        agreements = [coefficient(study_data, one, numbers) for one in (icc(numbers, "A,1"), icc(numbers, "A,k"))]
+        agreements.append(coefficient(study_data, alpha_numbers(numbers), numbers))
         rows.append(
             (name, *(Number(one, 3) for one in agreements), f"{agreements[0].places:,}", str(len(numbers.raters)))
         )

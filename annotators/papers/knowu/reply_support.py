@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from annotators.papers.field_answers import answers_in, asked_units, beside, run_of, truths
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.study import Unit
 
 FIELD = "support"
@@ -46,26 +46,26 @@ class ReplySource(NamedTuple):
         return not one.shadow and one.run in self.runs
 
 
-def supported_replies(studied: StudyData) -> list[SupportedReply]:
+def supported_replies(study_data: StudyData) -> list[SupportedReply]:
     """What is known of replies to this study's runs from the studies of reply support beside it, clustered by task."""
-    tasks = {one.trace: one.task for one in studied.played}
+    tasks = {one.trace: one.task for one in study_data.played}
     return [
         one._replace(cluster=tasks[one.run])
-        for other in beside(studied, PROTOCOL)
+        for other in beside(study_data, PROTOCOL)
         for one in rated_replies(other)
         if one.run in tasks
     ]
 
 
-def rated_replies(studied: StudyData) -> list[SupportedReply]:
+def rated_replies(study_data: StudyData) -> list[SupportedReply]:
     """What most people (or who settled) and each judge said of each reply of a study of reply support."""
-    units = {unit.id: unit for unit in asked_units(studied)}
-    rows = [_of(units[unit], "people", truth.value) for (unit, _), truth in truths(studied, FIELD).items()]
-    for judge in studied.judges:
-        name = studied.columns.raters[judge].id
+    units = {unit.id: unit for unit in asked_units(study_data)}
+    rows = [_of(units[unit], "people", truth.value) for (unit, _), truth in truths(study_data, FIELD).items()]
+    for judge in study_data.judges:
+        name = study_data.columns.raters[judge].id
         rows += [
             _of(units[one.unit], f"judge {name}", str(one.value))
-            for one in answers_in(studied, FIELD, [judge])
+            for one in answers_in(study_data, FIELD, [judge])
             if one.value is not None
         ]
     return rows

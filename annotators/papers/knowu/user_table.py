@@ -19,7 +19,7 @@ from annotators.papers.knowu.answering_table import answering
 from annotators.papers.knowu.policy import Group, paper_policy
 from annotators.papers.knowu.runs import Run, runs_of
 from annotators.papers.metrics import DEFAULTS, LeftOutTally
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement, How
 from lab.core.report import Bars, Cell, Number, Section, Table
 
@@ -87,11 +87,11 @@ MEASURES = (
 )
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """The numbers by condition, differences paired by task, and how people answered."""
     left_out: Counter[tuple[str, str]] = Counter()
-    ended_runs = list(_counting_runs(studied, left_out))
-    conditions = _conditions(studied, ended_runs)
+    ended_runs = list(_counting_runs(study_data, left_out))
+    conditions = _conditions(study_data, ended_runs)
     tasks = len({one.task for one in ended_runs})
     says = [f"{_many(len(ended_runs), 'run')} of {_many(tasks, 'task')} under {_many(len(conditions), 'condition')}."]
     says += [f"Left out: {_reasons(left_out)}."] if left_out else []
@@ -102,9 +102,11 @@ def sections(studied: StudyData) -> list[Section]:
         name: [one for one in ended_runs if one.condition == name] for name in conditions
     }
     out = {name: Counter({key: n for key, n in left_out.items() if key[0] == name}) for name in conditions}
-    tables = [_by_condition(studied, by, out), *_paired(studied, by)]
-    first = Section("People in the simulator's place", (*says, *few(tasks, "tasks")), tuple(tables), _bars(studied, by))
-    return [first, *answering(studied, {name: [one.run.case for one in some] for name, some in by.items()})]
+    tables = [_by_condition(study_data, by, out), *_paired(study_data, by)]
+    first = Section(
+        "People in the simulator's place", (*says, *few(tasks, "tasks")), tuple(tables), _bars(study_data, by)
+    )
+    return [first, *answering(study_data, {name: [one.run.case for one in some] for name, some in by.items()})]
 
 
 def _many(count: int, what: str) -> str:
@@ -119,22 +121,22 @@ def _reasons(left_out: Counter[tuple[str, str]]) -> str:
     return ", ".join(f"{many:,} {why}" for why, many in sorted(by.items())) or "-"
 
 
-def condition_of(studied: StudyData, one: Any) -> str:
+def condition_of(study_data: StudyData, one: Any) -> str:
     """The condition of a play; of several models each by its own name."""
-    condition: str = one.by.id if one.by.kind == "model" and len(_models(studied)) > 1 else one.condition
+    condition: str = one.by.id if one.by.kind == "model" and len(_models(study_data)) > 1 else one.condition
     return condition
 
 
-def _models(studied: StudyData) -> list[str]:
-    return sorted({one.by.id for one in studied.played if one.by.kind == "model"})
+def _models(study_data: StudyData) -> list[str]:
+    return sorted({one.by.id for one in study_data.played if one.by.kind == "model"})
 
 
-def _counting_runs(studied: StudyData, left_out: Counter[tuple[str, str]]) -> Iterator[EndedRun]:
+def _counting_runs(study_data: StudyData, left_out: Counter[tuple[str, str]]) -> Iterator[EndedRun]:
     """The runs that count; the others are counted in `left_out`, by condition and reason."""
     seen = set()
-    for one in studied.played:
-        condition = condition_of(studied, one)
-        case = studied.case(one.trace) if one.status not in ("interrupted", "open") else None
+    for one in study_data.played:
+        condition = condition_of(study_data, one)
+        case = study_data.case(one.trace) if one.status not in ("interrupted", "open") else None
         why = one.status if one.status in ("interrupted", "open") else "" if case is not None else "not in this file"
         tally = LeftOutTally()
         runs = runs_of([case], DEFAULTS, tally) if case is not None else []
@@ -149,10 +151,10 @@ def _counting_runs(studied: StudyData, left_out: Counter[tuple[str, str]]) -> It
 _WORDS = {"open": "not ended"}
 
 
-def _conditions(studied: StudyData, ended_runs: Sequence[EndedRun]) -> list[str]:
+def _conditions(study_data: StudyData, ended_runs: Sequence[EndedRun]) -> list[str]:
     """In the order in which the study's units name them."""
-    condition_names = [unit.play.condition for unit in studied.units if unit.play is not None]
-    models = _models(studied)
+    condition_names = [unit.play.condition for unit in study_data.units if unit.play is not None]
+    models = _models(study_data)
     if len(models) > 1:
         condition_names = [name for one in condition_names for name in (models if one == "model" else [one])]
     return list(dict.fromkeys((*condition_names, *(one.condition for one in ended_runs))))
@@ -170,11 +172,11 @@ def _missing(ended_runs: Iterable[EndedRun], measure: Measure) -> dict[str, int]
     return dict(Counter(why for why in values if isinstance(why, str)))
 
 
-def _mean(studied: StudyData, ended_runs: Sequence[EndedRun], measure: Measure, condition: str) -> Agreement:
+def _mean(study_data: StudyData, ended_runs: Sequence[EndedRun], measure: Measure, condition: str) -> Agreement:
     values = _valued(ended_runs, measure)
     items = [UnitValue(one.run.case.id, one.task, value) for one, value in values]
     return average(
-        studied, items, "play", measure.name, most=measure.most, least=0.0, part=condition,
+        study_data, items, "play", measure.name, most=measure.most, least=0.0, part=condition,
         between=f"user: {condition}", raters=_by_whom(values), why=f"no {measure.of}",
         left_out=_missing(ended_runs, measure),
     )  # fmt: skip
@@ -189,14 +191,16 @@ def _cell(one: Agreement, measure: Measure) -> Number:
 
 
 def _by_condition(
-    studied: StudyData, by: Mapping[str, Sequence[EndedRun]], left_out: Mapping[str, Counter[tuple[str, str]]]
+    study_data: StudyData, by: Mapping[str, Sequence[EndedRun]], left_out: Mapping[str, Counter[tuple[str, str]]]
 ) -> Table:
     rows: list[tuple[Cell, ...]] = [("Runs", *(f"{len(some):,}" for some in by.values()))]
     rows.append(("Tasks", *(f"{len({one.task for one in some}):,}" for some in by.values())))
     if any(left_out.values()):
         rows.append(("Left out", *(_reasons(left_out[name]) for name in by)))
     for measure in MEASURES:
-        rows.append((measure.name, *(_cell(_mean(studied, some, measure, name), measure) for name, some in by.items())))
+        rows.append(
+            (measure.name, *(_cell(_mean(study_data, some, measure, name), measure) for name, some in by.items()))
+        )
     notes = (
         "SR: score above .99. IE: score over questions, at least 1, of personalized tasks. Act, Silent and Stop are of "
         "proactive tasks that warranted help, that warranted none, and in which the person refused.",
@@ -205,16 +209,16 @@ def _by_condition(
     return Table("users", "The paper's numbers by who answered", ("", *by), tuple(rows), _SOURCE, notes)
 
 
-def _paired(studied: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list[Table]:
+def _paired(study_data: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list[Table]:
     """For each two conditions the mean difference over tasks that both have."""
     tables = []
     for at, (one, other) in enumerate(combinations(by, 2), 1):
-        rows = [_difference(studied, by, one, other, measure) for measure in MEASURES]
+        rows = [_difference(study_data, by, one, other, measure) for measure in MEASURES]
         columns = ("", one, other, "Difference", "Difference, bootstrap", "Tasks")
         notes = (
             "Means of the tasks' means, over the tasks that both have; the difference is paired by task.",
             f"Its first interval leaves out one task after another (jackknife-t); for the second whole tasks, each "
-            f"under both conditions, are drawn {studied.how.resamples:,} times, seed {studied.how.seed}. Neither "
+            f"under both conditions, are drawn {study_data.how.resamples:,} times, seed {study_data.how.seed}. Neither "
             "reaches beyond what a difference can be.",
         )
         tables.append(
@@ -224,7 +228,7 @@ def _paired(studied: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list[Ta
 
 
 def _difference(
-    studied: StudyData, by: Mapping[str, Sequence[EndedRun]], one: str, other: str, measure: Measure
+    study_data: StudyData, by: Mapping[str, Sequence[EndedRun]], one: str, other: str, measure: Measure
 ) -> tuple[Cell, ...]:
     values_by_condition = {name: _valued(by[name], measure) for name in (one, other)}
     first, second = (_by_task(values_by_condition[name]) for name in (one, other))
@@ -237,15 +241,15 @@ def _difference(
     for name, means in ((one, first), (other, second)):
         items = [UnitValue(task, task, means[task]) for task in tasks]
         mean = average(
-            studied, items, "play", f"{measure.name}, mean of tasks", most=measure.most, least=0.0, part=name,
+            study_data, items, "play", f"{measure.name}, mean of tasks", most=measure.most, least=0.0, part=name,
             between=f"user: {name}", raters=_by_whom(values_by_condition[name], tasks), **beside,
         )  # fmt: skip
         cells.append(_cell(mean, measure))
     items = [UnitValue(task, task, first[task] - second[task]) for task in tasks]
     raters = _by_whom([*values_by_condition[one], *values_by_condition[other]], tasks)
-    for how in (How(level=studied.how.level), replace(studied.how, interval="bootstrap")):
+    for how in (How(level=study_data.how.level), replace(study_data.how, interval="bootstrap")):
         gap = average(
-            studied, items, "play", f"{measure.name}, difference", between=f"{one} minus {other}", raters=raters,
+            study_data, items, "play", f"{measure.name}, difference", between=f"{one} minus {other}", raters=raters,
             how=how, **beside,
         )  # fmt: skip
         cells.append(_cell(_within(gap, measure.most), measure))
@@ -267,8 +271,8 @@ def _by_task(unit_values: Iterable[tuple[EndedRun, float]]) -> dict[str, float]:
     return {task: sum(some) / len(some) for task, some in values.items()}
 
 
-def _bars(studied: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> tuple[Bars, ...]:
-    bars: list[Any] = [(name, _mean(studied, some, MEASURES[0], name)) for name, some in by.items() if some]
+def _bars(study_data: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> tuple[Bars, ...]:
+    bars: list[Any] = [(name, _mean(study_data, some, MEASURES[0], name)) for name, some in by.items() if some]
     if not bars:
         return ()
     return (Bars("users-sr", "SR by who answered", tuple(one for _, one in bars), tuple(name for name, _ in bars)),)

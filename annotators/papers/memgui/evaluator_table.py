@@ -19,7 +19,7 @@ from annotators.papers.cells import UnitValue, average, coefficient, count, few,
 from annotators.papers.field_answers import answers_in, asked_units, cases_of, configurations
 from annotators.papers.memgui.attempts import apps_of
 from annotators.papers.memgui.stage_table import stage_table
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.units.pairs import method_of
 from lab.core.agreement import Agreement
 from lab.core.measured_run import MeasuredRun
@@ -50,41 +50,41 @@ class _Configured(msgspec.Struct):
     stages: dict[str, str] = {}
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """Experts before discussion, how they came to consensus, evaluators against it."""
-    people = ratings_of(studied, OUTCOME)
+    people = ratings_of(study_data, OUTCOME)
     if not (people.codes >= 0).any():
         return [Section("Validating evaluators", ("Nobody has handed in an outcome yet.",))]
-    cases = cases_of(studied)
+    cases = cases_of(study_data)
     return [
-        Section("Experts before discussion", _before(studied), (_experts(studied, people),)),
-        Section("Consensus", tables=_consensus(studied, people)),
-        _evaluators(studied, people, cases),
+        Section("Experts before discussion", _before(study_data), (_experts(study_data, people),)),
+        Section("Consensus", tables=_consensus(study_data, people)),
+        _evaluators(study_data, people, cases),
     ]
 
 
 # -- people ----------------------------------------------------------------------------------------------------
 
 
-def _before(studied: StudyData) -> tuple[str, ...]:
-    units = len(asked_units(studied))
+def _before(study_data: StudyData) -> tuple[str, ...]:
+    units = len(asked_units(study_data))
     return (f"{units} run{'' if units == 1 else 's'}, each rated alone; what was said in discussion is not in it.",)
 
 
-def _experts(studied: StudyData, people: Ratings) -> Table:
+def _experts(study_data: StudyData, people: Ratings) -> Table:
     chance = fleiss_kappa if len(people.raters) != 2 else cohen_kappa
     name = "Fleiss' kappa" if len(people.raters) != 2 else "Cohen's kappa"
     row: tuple[Cell, ...] = (
         "outcome",
-        Number(coefficient(studied, chance(people), people)),
-        Number(coefficient(studied, gwet_ac(people), people)),
-        cells.percent(coefficient(studied, percent(people), people)),
-        cells.percent(coefficient(studied, percent_exact(people), people)),
+        Number(coefficient(study_data, chance(people), people)),
+        Number(coefficient(study_data, gwet_ac(people), people)),
+        cells.percent(coefficient(study_data, percent(people), people)),
+        cells.percent(coefficient(study_data, percent_exact(people), people)),
     )
     counts = Counter(people.categories[code] for code in people.codes.ravel().tolist() if code >= 0)
     notes = (
         "Answers: " + ", ".join(f"{name} {counts[name]}" for name in people.categories) + ".",
-        *_impossible(studied),
+        *_impossible(study_data),
         "The paper reports no agreement before discussion.",
         *few(len(people.traces)),
     )
@@ -92,22 +92,22 @@ def _experts(studied: StudyData, people: Ratings) -> Table:
     return Table("memgui-experts", "Agreement before discussion", head, (row,), "MemGUI-Bench A.7.1", notes)
 
 
-def _impossible(studied: StudyData) -> tuple[str, ...]:
+def _impossible(study_data: StudyData) -> tuple[str, ...]:
     """Why experts call tasks impossible, where any does."""
-    reason_counts = Counter(str(one.value) for one in answers_in(studied, "why_impossible") if one.value is not None)
+    reason_counts = Counter(str(one.value) for one in answers_in(study_data, "why_impossible") if one.value is not None)
     if not reason_counts:
         return ()
     why = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(reason_counts.items()))
     return (f"Reasons given for impossible: {why}. Where few tasks are, AC1 is the one to read.",)
 
 
-def _consensus(studied: StudyData, people: Ratings) -> tuple[Table, ...]:
+def _consensus(study_data: StudyData, people: Ratings) -> tuple[Table, ...]:
     """What became of the runs on which experts differed."""
     differing = [
         place for place, row in zip(people.places, people.codes, strict=True) if len(set(row[row >= 0].tolist())) > 1
     ]
     places = {place.unit for place in differing}
-    all_of = [one for (_, spot), one in sorted(studied.settled.items()) if spot.field == OUTCOME]
+    all_of = [one for (_, spot), one in sorted(study_data.settled.items()) if spot.field == OUTCOME]
     means = Counter(one.what.by_means for one in all_of)
     open_ = len(places - {one.unit for one in all_of})
     minutes = [UnitValue(one.unit, one.unit, one.what.minutes) for one in all_of if one.what.minutes is not None]
@@ -118,7 +118,7 @@ def _consensus(studied: StudyData, people: Ratings) -> tuple[Table, ...]:
         ("settled by an adjudicator", count(means["adjudicator"], OUTCOME, part="adjudicator")),
         ("settled by majority", count(means["majority"], OUTCOME, part="majority")),
         ("differing and not settled", count(open_, OUTCOME, part="open")),
-        ("minutes a discussion took (mean)", _minutes(studied, minutes)),
+        ("minutes a discussion took (mean)", _minutes(study_data, minutes)),
         (f"discussions longer than {_LONG:g} minutes", count(long, OUTCOME, part="long")),
     ]
     moves = [move for one in all_of for move in one.what.moves]
@@ -135,20 +135,20 @@ def _word(value: object) -> str:
     return "no answer" if value is None else str(value)
 
 
-def _minutes(studied: StudyData, minutes: Sequence[UnitValue]) -> Number:
+def _minutes(study_data: StudyData, minutes: Sequence[UnitValue]) -> Number:
     return Number(
-        average(studied, minutes, OUTCOME, "mean minutes", least=0.0, why="nobody kept the minutes"), digits=1
+        average(study_data, minutes, OUTCOME, "mean minutes", least=0.0, why="nobody kept the minutes"), digits=1
     )
 
 
 # -- evaluators ------------------------------------------------------------------------------------------------
 
 
-def _evaluators(studied: StudyData, people: Ratings, cases: Mapping[str, MeasuredRun]) -> Section:
+def _evaluators(study_data: StudyData, people: Ratings, cases: Mapping[str, MeasuredRun]) -> Section:
     title = "Evaluators against the experts"
-    if not studied.judges:
+    if not study_data.judges:
         return Section(title, ("No model or script has rated these runs yet.",))
-    truth = truth_of(studied, people)
+    truth = truth_of(study_data, people)
     if "success" not in truth.categories or not (truth.codes >= 0).any():
         return Section(title, ("Nothing is settled about any of these runs, so evaluators stand against nothing.",))
     by_apps = [part for part in (_apps(cases, 1), _apps(cases, 2), _apps(cases, 0)) if part[1]]
@@ -162,12 +162,12 @@ def _evaluators(studied: StudyData, people: Ratings, cases: Mapping[str, Measure
         *((f"{unsettled_count} of {len(truth.places)} runs are not settled and left out.",) if unsettled_count else ()),
         *few(len(truth.traces)),
     )
-    nine = _table(studied, truth, "memgui-table-9", "By kind of task", "Task subset", everything + by_apps)
-    ten = _table(studied, truth, "memgui-table-10", "By agent", "Trajectory source", by_agent)
+    nine = _table(study_data, truth, "memgui-table-9", "By kind of task", "Task subset", everything + by_apps)
+    ten = _table(study_data, truth, "memgui-table-10", "By agent", "Trajectory source", by_agent)
     tables = [_noted(nine, "MemGUI-Bench Table 9", (*notes, _NINE))]
     if by_agent:
         tables.append(_noted(ten, "MemGUI-Bench Table 10", (*notes, _TEN)))
-    stages = stage_table(studied, OUTCOME)
+    stages = stage_table(study_data, OUTCOME)
     tables += [stages] if stages is not None else []
     return Section(title, tables=tuple(tables))
 
@@ -185,38 +185,38 @@ def kind_of(case: MeasuredRun) -> int:
 
 
 def _table(
-    studied: StudyData, truth: Ratings, id: str, title: str, of: str, parts: Sequence[tuple[str, set[str]]]
+    study_data: StudyData, truth: Ratings, id: str, title: str, of: str, parts: Sequence[tuple[str, set[str]]]
 ) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, units in parts:
-        some = of_units(studied, truth, units)
-        for judge in studied.judges:
-            rows.append(_row(studied, name, judge, some))
+        some = of_units(study_data, truth, units)
+        for judge in study_data.judges:
+            rows.append(_row(study_data, name, judge, some))
     head = (of, "Evaluator", "Model Config.", *(name for _, name in _WHATS), "Kappa", "AC1", "Cost ($)")
     return Table(id, title, head, tuple(rows))
 
 
-def _row(studied: StudyData, part: str, judge: int, truth: Ratings) -> tuple[Cell, ...]:
+def _row(study_data: StudyData, part: str, judge: int, truth: Ratings) -> tuple[Cell, ...]:
     """A judge against the experts on a part of the runs; N are those of which both say something."""
-    name = studied.columns.raters[judge].id
-    own = against(truth, ratings_of(studied, OUTCOME, (judge,)))
+    name = study_data.columns.raters[judge].id
+    own = against(truth, ratings_of(study_data, OUTCOME, (judge,)))
     between = f"{name} against the experts"
 
     def one(of: AdditiveStatistic) -> Agreement:
-        return coefficient(studied, of, own, part=part, between=between)
+        return coefficient(study_data, of, own, part=part, between=between)
 
     rates = [one(judged(own, what, "success")) for what, _ in _WHATS]
     kappa, ac1 = one(cohen_kappa(own)), one(gwet_ac(own))
     return (
-        f"{part} (N={kappa.places})", name, _configuration(studied, judge), *(Number(of, 1, 100) for of in rates),
-        Number(kappa), Number(ac1), _cost(studied, judge, truth, part, between),
+        f"{part} (N={kappa.places})", name, _configuration(study_data, judge), *(Number(of, 1, 100) for of in rates),
+        Number(kappa), Number(ac1), _cost(study_data, judge, truth, part, between),
     )  # fmt: skip
 
 
-def _configuration(studied: StudyData, judge: int) -> str:
+def _configuration(study_data: StudyData, judge: int) -> str:
     """Which model was asked how, and at which stage another one; else the first line of what an evaluator was asked
     with. Then the beginning of its hash; `-` where it told nothing."""
-    text_by_sha = configurations(studied, judge)
+    text_by_sha = configurations(study_data, judge)
     if not text_by_sha:
         return "-"
     sha, text = next(iter(text_by_sha.items()))
@@ -235,10 +235,10 @@ def _models(config: str) -> str:
     return f"{configuration.method}: {configuration.model}{''.join(f'; {one}' for one in stages)}"[:_CONFIGURED]
 
 
-def _cost(studied: StudyData, judge: int, truth: Ratings, part: str, between: str) -> Cell:
+def _cost(study_data: StudyData, judge: int, truth: Ratings, part: str, between: str) -> Cell:
     """What a judgement of one run cost on average, over the runs of which it is told."""
-    actor = studied.columns.raters[judge]
-    costs = studied.further.costs()
+    actor = study_data.columns.raters[judge]
+    costs = study_data.further.costs()
     items = [
         UnitValue(place.unit, truth.traces[int(at)], run_cost)
         for place, at in zip(truth.places, truth.trace, strict=True)
@@ -246,7 +246,7 @@ def _cost(studied: StudyData, judge: int, truth: Ratings, part: str, between: st
     ]
     if not items:
         return Number(lacking(OUTCOME, "cost", "not recorded", part=part, between=between), 3)
-    cost = average(studied, items, OUTCOME, "cost in US dollars", least=0.0, part=part, between=between, raters=1)
+    cost = average(study_data, items, OUTCOME, "cost in US dollars", least=0.0, part=part, between=between, raters=1)
     return Number(cost, 3)
 
 

@@ -17,7 +17,7 @@ from annotators.papers.failure_modes import (
     secondary,
 )
 from annotators.papers.field_answers import DONE, asked_units, beside, cases_of, run_of, unsettled
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.units.pairs import method_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
@@ -38,31 +38,33 @@ _PRECEDENCE = (
 )
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """Shares, agents, coders."""
-    modes = modes_of(studied, ORDER)
+    modes = modes_of(study_data, ORDER)
     title = "Failure modes"
     if not modes.of:
         return [Section(title, ("No failure has a settled mode yet.", *open_words(modes)))]
-    cases = cases_of(studied)
-    execution_count, why = executions(studied, cases)
-    shares = _shares(studied, modes, execution_count, why)
-    tables = [shares, *by_agent(studied, modes, cases, "memgui-agents", _SOURCE, TIMEOUT)]
+    cases = cases_of(study_data)
+    execution_count, why = executions(study_data, cases)
+    shares = _shares(study_data, modes, execution_count, why)
+    tables = [shares, *by_agent(study_data, modes, cases, "memgui-agents", _SOURCE, TIMEOUT)]
     mode_names = {mode: says for mode, says in modes.names.items() if mode != TIMEOUT}
-    tables += judges(studied, mode_names, modes.values, "memgui-judges", _SOURCE)
-    more = secondary(studied, modes, "memgui-secondary", _SOURCE)
-    tables += [coders(studied, "memgui-coders", _SOURCE), *((more,) if more else ())]
+    tables += judges(study_data, mode_names, modes.values, "memgui-judges", _SOURCE)
+    more = secondary(study_data, modes, "memgui-secondary", _SOURCE)
+    tables += [coders(study_data, "memgui-coders", _SOURCE), *((more,) if more else ())]
     return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]
 
 
-def _shares(studied: StudyData, modes: SettledModes, execution_count: int | None, why: str) -> Table:
-    counts, left_out = modes.counts(), unsettled(studied, PRIMARY)
+def _shares(study_data: StudyData, modes: SettledModes, execution_count: int | None, why: str) -> Table:
+    counts, left_out = modes.counts(), unsettled(study_data, PRIMARY)
     failures = sum(counts.values())
     within = failures - counts[TIMEOUT]
 
     def share(mode: str, of: int, what: str) -> Cell:
         return cells.percent(
-            of_all(studied, counts[mode], of, PRIMARY, f"share of {what}", part=mode, units=modes.of, left_out=left_out)
+            of_all(
+                study_data, counts[mode], of, PRIMARY, f"share of {what}", part=mode, units=modes.of, left_out=left_out
+            )
         )
 
     rows: list[tuple[Cell, ...]] = []
@@ -86,19 +88,19 @@ def _shares(studied: StudyData, modes: SettledModes, execution_count: int | None
     return Table("memgui-modes", "Failure modes", head, tuple(rows), _SOURCE, notes)
 
 
-def executions(studied: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple[int | None, str]:
+def executions(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple[int | None, str]:
     """How many runs the failures are of, and why that is not known where it is None.
 
     By a study of success beside; else by the agents' runs in the file, if all of their failures are in the study.
     """
-    own = {run_of(unit) for unit in asked_units(studied)}
-    for other in beside(studied, "success"):
+    own = {run_of(unit) for unit in asked_units(study_data)}
+    for other in beside(study_data, "success"):
         runs = {run_of(unit) for unit in asked_units(other)}
         if own <= runs:
             return len(runs), ""
     agents = {method_of(case) for case in cases.values()}
     agent_runs = [
-        case for case in studied.further.runs() if method_of(case) in agents and not case.gold and not case.parent
+        case for case in study_data.further.runs() if method_of(case) in agents and not case.gold and not case.parent
     ]
     failed_ids = {case.id for case in agent_runs if _failed(case)}
     if not agent_runs or not own <= {case.id for case in agent_runs}:

@@ -12,7 +12,7 @@ from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by
 from annotators.papers.cells import UnitValue, average, coefficient, count, few, of_all
 from annotators.papers.field_answers import answers_in, asked_units
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.rating_sheet import FieldReference
 from lab.core.report import Cell, Number, Point, Scatter, Section, Table
 from lab.core.study import Unit
@@ -64,30 +64,30 @@ class GoldenWay(NamedTuple):
         return self.third.steps if self.third is not None else None
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """The three experts, and the tasks by difficulty."""
-    ways = ways_of(studied)
+    ways = ways_of(study_data)
     title = "Golden steps"
     if not any(way.second is not None for way in ways):
         return [Section(title, ("No task has been walked by a second expert yet.",))]
-    return [Section(title, (), (_checked(studied, ways), _difficulty(studied, ways)), _picture(ways))]
+    return [Section(title, (), (_checked(study_data, ways), _difficulty(study_data, ways)), _picture(ways))]
 
 
-def ways_of(studied: StudyData) -> list[GoldenWay]:
+def ways_of(study_data: StudyData) -> list[GoldenWay]:
     """Each task's experts in turn: who wrote the way that is given (else the plan's first rater), then the others."""
     answers: dict[tuple[str, int], dict[str, object]] = {}
     for field in ("executable", "optimal", STEPS):
-        for one in answers_in(studied, field):
+        for one in answers_in(study_data, field):
             answers.setdefault((one.unit, one.rater), {})[field] = one.value
-    codes = {code: place for place, code in enumerate(studied.study.raters)}
-    order = sorted(studied.people, key=lambda i: (codes.get(studied.columns.raters[i].id, len(codes)), i))
+    codes = {code: place for place, code in enumerate(study_data.study.raters)}
+    order = sorted(study_data.people, key=lambda i: (codes.get(study_data.columns.raters[i].id, len(codes)), i))
     ways = []
-    for unit in asked_units(studied):
+    for unit in asked_units(study_data):
         shortest = unit.task.shortest if unit.task is not None else None
         words = [ExpertWord(True, None, float(shortest))] if shortest else []
         words += [_word(own) for i in order if _spoke(own := answers.get((unit.id, i), {}))]
         first, second, third = (*words[:3], None, None, None)[:3]
-        ways.append(GoldenWay(unit, first, second, third, _settled(studied, unit)))
+        ways.append(GoldenWay(unit, first, second, third, _settled(study_data, unit)))
     return ways
 
 
@@ -102,13 +102,13 @@ def _word(own: dict[str, object]) -> ExpertWord:
     return ExpertWord(own.get("executable") != "no", None if optimal is None else optimal == "yes", number)
 
 
-def _settled(studied: StudyData, unit: Unit) -> float | None:
-    one = studied.settled.get((unit.id, FieldReference("", STEPS)))
+def _settled(study_data: StudyData, unit: Unit) -> float | None:
+    one = study_data.settled.get((unit.id, FieldReference("", STEPS)))
     value = one.what.value if one is not None else None
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _checked(studied: StudyData, ways: Sequence[GoldenWay]) -> Table:
+def _checked(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
     both = [way for way in ways if way.changed is not None]
     change_count = sum(way.changed is True for way in both)
     not_done = sum(way.second is not None and not way.second.executable for way in both)
@@ -126,11 +126,11 @@ def _checked(studied: StudyData, ways: Sequence[GoldenWay]) -> Table:
         ("tasks that two experts walked", count(n, STEPS, part="tasks")),
         (
             "changed by the second expert",
-            cells.percent(of_all(studied, change_count, n, STEPS, "share changed", raters=2)),
+            cells.percent(of_all(study_data, change_count, n, STEPS, "share changed", raters=2)),
         ),
         ("of these not executable", count(not_done, STEPS, part="not executable")),
         ("of these walked in fewer steps", count(shorter, STEPS, part="not optimal")),
-        ("step counts, ICC(A,1)", Number(coefficient(studied, icc(steps, "A,1"), steps, between="two experts"))),
+        ("step counts, ICC(A,1)", Number(coefficient(study_data, icc(steps, "A,1"), steps, between="two experts"))),
         ("waiting for a third expert", count(open_, STEPS, part="open")),
     )
     notes = (
@@ -159,7 +159,7 @@ def _picture(ways: Sequence[GoldenWay]) -> tuple[Scatter, ...]:
     return (Scatter("memgui-steps", "Step counts of two experts", points, "first expert", "second expert", 0.0, most),)
 
 
-def _difficulty(studied: StudyData, ways: Sequence[GoldenWay]) -> Table:
+def _difficulty(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
     final_ways = [(way, way.final) for way in ways if way.final is not None]
     values = [steps for _, steps in final_ways]
     parts = (
@@ -169,11 +169,13 @@ def _difficulty(studied: StudyData, ways: Sequence[GoldenWay]) -> Table:
     )
     n = len(values)
     rows: list[tuple[Cell, ...]] = [
-        (name, count(many, STEPS, part=name), cells.percent(of_all(studied, many, n, STEPS, "share", part=name)))
+        (name, count(many, STEPS, part=name), cells.percent(of_all(study_data, many, n, STEPS, "share", part=name)))
         for name, many in parts
     ]
     items = [UnitValue(way.unit.id, way.unit.clustered, steps) for way, steps in final_ways]
-    rows.append(("Golden steps (mean)", Number(average(studied, items, STEPS, "mean golden steps", least=0.0), 1), ""))
+    rows.append(
+        ("Golden steps (mean)", Number(average(study_data, items, STEPS, "mean golden steps", least=0.0), 1), "")
+    )
     between = f"From {min(values):g} to {max(values):g} steps." if values else "No task has settled golden steps."
     notes = (
         between,

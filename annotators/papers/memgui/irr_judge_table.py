@@ -15,7 +15,7 @@ from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by
 from annotators.papers.cells import UnitValue, average, coefficient, count, few
 from annotators.papers.memgui.irr_rates import IRR, TYPES, USE, RunIrr, rated_of
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.report import Cell, Number, Section, Table
 
 _SOURCE = "MemGUI-Bench A.6, Prompt 8"
@@ -26,38 +26,38 @@ _TYPES: Mapping[str, str] = {
 
 
 def judge_sections(
-    studied: StudyData, marks: Ratings, run_rates: Sequence[RunIrr], outcome_by_run: Mapping[str, bool | None]
+    study_data: StudyData, marks: Ratings, run_rates: Sequence[RunIrr], outcome_by_run: Mapping[str, bool | None]
 ) -> list[Section]:
     """Each judge against most people, its rate beside theirs, and the rules by which rates came about."""
-    if not studied.judges:
+    if not study_data.judges:
         return []
-    by_judge = {judge: rated_of(studied, outcome_by_run, (judge,))[0] for judge in studied.judges}
-    tables = (_against(studied, marks, run_rates, by_judge), _types(studied, run_rates, by_judge))
+    by_judge = {judge: rated_of(study_data, outcome_by_run, (judge,))[0] for judge in study_data.judges}
+    tables = (_against(study_data, marks, run_rates, by_judge), _types(study_data, run_rates, by_judge))
     return [Section("Judges of information units", tables=tables)]
 
 
 def _against(
-    studied: StudyData, marks: Ratings, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]
+    study_data: StudyData, marks: Ratings, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]
 ) -> Table:
-    truth = truth_of(studied, marks)
+    truth = truth_of(study_data, marks)
     people = _means(run_rates)
     rows: list[tuple[Cell, ...]] = []
     for judge, own in by_judge.items():
-        name = studied.columns.raters[judge].shown
+        name = study_data.columns.raters[judge].shown
         between = f"{name} against most people"
-        two_columns = against(truth, ratings_of(studied, USE, (judge,)))
-        kappa = coefficient(studied, cohen_kappa(two_columns), two_columns, between=between)
+        two_columns = against(truth, ratings_of(study_data, USE, (judge,)))
+        kappa = coefficient(study_data, cohen_kappa(two_columns), two_columns, between=between)
         both = [one for one in own if one.unit.id in people]
         beside = numbers_by(IRR, ("people", name), [_pair(one, people) for one in both])
         rows.append((
             name,
-            cells.percent(coefficient(studied, percent(two_columns), two_columns, between=between)),
+            cells.percent(coefficient(study_data, percent(two_columns), two_columns, between=between)),
             Number(kappa),
-            Number(coefficient(studied, gwet_ac(two_columns), two_columns, between=between)),
+            Number(coefficient(study_data, gwet_ac(two_columns), two_columns, between=between)),
             count(kappa.places, USE, part=name, statistic="pieces"),
-            _mean(studied, name, [(one, one.irr) for one in own]),
-            _mean(studied, f"people where {name} has a rate", [(one, people[one.unit.id]) for one in both]),
-            Number(coefficient(studied, mae(beside), beside, between=f"{name} against people's mean"), 3),
+            _mean(study_data, name, [(one, one.irr) for one in own]),
+            _mean(study_data, f"people where {name} has a rate", [(one, people[one.unit.id]) for one in both]),
+            Number(coefficient(study_data, mae(beside), beside, between=f"{name} against people's mean"), 3),
             count(len(both), IRR, part=name, statistic="runs"),
         ))  # fmt: skip
     notes = (
@@ -81,16 +81,16 @@ def _means(run_rates: Sequence[RunIrr]) -> Mapping[str, float]:
     return {unit: float(np.mean(rates)) for unit, rates in by_unit.items()}
 
 
-def _mean(studied: StudyData, part: str, rates: Sequence[tuple[RunIrr, float]]) -> Number:
+def _mean(study_data: StudyData, part: str, rates: Sequence[tuple[RunIrr, float]]) -> Number:
     items = [UnitValue(one.unit.id, one.unit.clustered, rate) for one, rate in rates]
     return cells.percent(
-        average(studied, items, IRR, "mean IRR", most=1.0, part=part, raters=1, why="no run has a rate")
+        average(study_data, items, IRR, "mean IRR", most=1.0, part=part, raters=1, why="no run has a rate")
     )
 
 
-def _types(studied: StudyData, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]) -> Table:
+def _types(study_data: StudyData, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]) -> Table:
     """How many sheets fall under each of the four rules."""
-    sheets = {"people": run_rates, **{studied.columns.raters[judge].shown: own for judge, own in by_judge.items()}}
+    sheets = {"people": run_rates, **{study_data.columns.raters[judge].shown: own for judge, own in by_judge.items()}}
     rows: list[tuple[Cell, ...]] = []
     for name, own in sheets.items():
         counts = Counter(one.type for one in own)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from annotators.derived import information_units
 from annotators.papers.field_answers import answers_in, asked_units, run_of
 from annotators.papers.memgui.irr import rate
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.measured_run import UnitMark
 from lab.core.study import Unit
 
@@ -28,15 +28,15 @@ class RunIrr(NamedTuple):
 
 
 def rated_of(
-    studied: StudyData, outcome_by_run: Mapping[str, bool | None], raters: Sequence[int] | None = None
+    study_data: StudyData, outcome_by_run: Mapping[str, bool | None], raters: Sequence[int] | None = None
 ) -> tuple[list[RunIrr], dict[str, int]]:
     """The rate of each run by each of these raters (default: the people); and how many have none, by reason."""
     marks: dict[tuple[str, int], dict[str, UnitMark]] = {}
-    for one in answers_in(studied, USE, raters):
+    for one in answers_in(study_data, USE, raters):
         of = marks.setdefault((one.unit, one.rater), {})
         if one.value in ("correct", "wrong", "missing"):
             of[one.target] = one.value
-    units = {unit.id: unit for unit in asked_units(studied)}
+    units = {unit.id: unit for unit in asked_units(study_data)}
     rates: list[RunIrr] = []
     left_out: dict[str, int] = {}
     for (id, rater), own in sorted(marks.items()):

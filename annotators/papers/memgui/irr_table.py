@@ -18,7 +18,7 @@ from annotators.papers.cells import UnitValue, average, bars, coefficient, count
 from annotators.papers.field_answers import answers_in, cases_of, outcomes
 from annotators.papers.memgui.irr_judge_table import judge_sections
 from annotators.papers.memgui.irr_rates import IRR, TYPES, USE, RunIrr, rated_of
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.units.pairs import method_of
 from lab.core.design import Revision, Subject, subject_of
 from lab.core.measured_run import MeasuredRun
@@ -27,19 +27,19 @@ from lab.core.report import Cell, Number, Section, Table
 _SOURCE = "MemGUI-Bench A.6, Prompt 8"
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """IRR by agent, agreement on it, and how the lists of information units were agreed upon."""
-    cases = cases_of(studied)
-    outcome_by_run = outcomes(studied, cases.values())
-    run_rates, left_out = rated_of(studied, outcome_by_run)
-    marks = ratings_of(studied, USE)
+    cases = cases_of(study_data)
+    outcome_by_run = outcomes(study_data, cases.values())
+    run_rates, left_out = rated_of(study_data, outcome_by_run)
+    marks = ratings_of(study_data, USE)
     if not (marks.codes >= 0).any():
         return [Section("Information retention", ("Nobody has handed in a mark yet.",))]
-    by_agent = _by_agent(studied, run_rates, cases)
+    by_agent = _by_agent(study_data, run_rates, cases)
     first = Section("Information retention", _left(left_out), (by_agent,), bars(by_agent, "IRR"))
-    second = Section("Agreement on information retention", tables=(_agreement(studied, marks, run_rates),))
-    third = _lists(studied, cases)
-    judges = judge_sections(studied, marks, run_rates, outcome_by_run)
+    second = Section("Agreement on information retention", tables=(_agreement(study_data, marks, run_rates),))
+    third = _lists(study_data, cases)
+    judges = judge_sections(study_data, marks, run_rates, outcome_by_run)
     return [first, second, *judges, *((third,) if third else ())]
 
 
@@ -50,14 +50,14 @@ def _left(left_out: Mapping[str, int]) -> tuple[str, ...]:
 # -- the rate --------------------------------------------------------------------------------------------------
 
 
-def _by_agent(studied: StudyData, run_rates: Sequence[RunIrr], cases: Mapping[str, MeasuredRun]) -> Table:
+def _by_agent(study_data: StudyData, run_rates: Sequence[RunIrr], cases: Mapping[str, MeasuredRun]) -> Table:
     """The mean rate over runs, a run's being the mean of its raters'; with how many runs of each case type."""
     agents = sorted({method_of(case) for case in cases.values()})
     parts = [(agent, {id for id, case in cases.items() if method_of(case) == agent}) for agent in agents]
     rows: list[tuple[Cell, ...]] = []
     for name, units in [*parts, ("All", {one.unit.id for one in run_rates})]:
         some = [one for one in run_rates if one.unit.id in units]
-        rows.append((name, _mean(studied, some, name), count(len({one.unit.id for one in some}), IRR, part=name)))
+        rows.append((name, _mean(study_data, some, name), count(len({one.unit.id for one in some}), IRR, part=name)))
     notes = (
         "IRR is worked out, never typed: success is 100 %, written-out pieces count as they are, a decision that came "
         "out wrong is 0 %, and so is a run that used none.",
@@ -70,7 +70,7 @@ def _by_agent(studied: StudyData, run_rates: Sequence[RunIrr], cases: Mapping[st
     return Table("memgui-irr", "Information retention rate", ("Agent", "IRR", "Runs"), tuple(rows), _SOURCE, notes)
 
 
-def _mean(studied: StudyData, run_rates: Iterable[RunIrr], part: str) -> Number:
+def _mean(study_data: StudyData, run_rates: Iterable[RunIrr], part: str) -> Number:
     by_unit: dict[str, list[RunIrr]] = {}
     for one in run_rates:
         by_unit.setdefault(one.unit.id, []).append(one)
@@ -79,19 +79,19 @@ def _mean(studied: StudyData, run_rates: Iterable[RunIrr], part: str) -> Number:
     ]
     raters = len({one.rater for them in by_unit.values() for one in them})
     why = "no run has a rate"
-    return cells.percent(average(studied, items, IRR, "mean IRR", most=1.0, part=part, raters=raters, why=why))
+    return cells.percent(average(study_data, items, IRR, "mean IRR", most=1.0, part=part, raters=raters, why=why))
 
 
 # -- agreement -------------------------------------------------------------------------------------------------
 
 
-def _agreement(studied: StudyData, marks: Ratings, run_rates: Sequence[RunIrr]) -> Table:
-    types = types_of(studied, run_rates)
-    rates = rates_of(studied, run_rates)
+def _agreement(study_data: StudyData, marks: Ratings, run_rates: Sequence[RunIrr]) -> Table:
+    types = types_of(study_data, run_rates)
+    rates = rates_of(study_data, run_rates)
     rows: tuple[tuple[Cell, ...], ...] = (
-        _nominal(studied, "what became of each piece", marks),
-        _nominal(studied, "case type (by rule)", types),
-        ("IRR", *("",) * 3, Number(coefficient(studied, icc(rates, "A,1"), rates))),
+        _nominal(study_data, "what became of each piece", marks),
+        _nominal(study_data, "case type (by rule)", types),
+        ("IRR", *("",) * 3, Number(coefficient(study_data, icc(rates, "A,1"), rates))),
     )
     notes = (
         "Alpha is nominal; intervals are over runs. Case type: success, written out, decision, early failure.",
@@ -103,36 +103,39 @@ def _agreement(studied: StudyData, marks: Ratings, run_rates: Sequence[RunIrr]) 
     return Table("memgui-irr-agreement", "Agreement of raters", head, rows, _SOURCE, notes)
 
 
-def _nominal(studied: StudyData, says: str, of: Ratings) -> tuple[Cell, ...]:
+def _nominal(study_data: StudyData, says: str, of: Ratings) -> tuple[Cell, ...]:
     return (
         says,
-        Number(coefficient(studied, krippendorff_alpha(of), of)),
-        Number(coefficient(studied, gwet_ac(of), of)),
-        cells.percent(coefficient(studied, percent(of), of)),
+        Number(coefficient(study_data, krippendorff_alpha(of), of)),
+        Number(coefficient(study_data, gwet_ac(of), of)),
+        cells.percent(coefficient(study_data, percent(of), of)),
         "",
     )
 
 
-def types_of(studied: StudyData, run_rates: Sequence[RunIrr]) -> Ratings:
+def types_of(study_data: StudyData, run_rates: Sequence[RunIrr]) -> Ratings:
     """The case types as a field's ratings: runs by raters."""
-    raters = _raters(studied, run_rates)
+    raters = _raters(study_data, run_rates)
     types = {(one.unit.id, one.rater): one.type for one in run_rates}
-    return ratings_by("case type", TYPES, _names(studied, raters), _rows(studied, run_rates, raters, types))
+    return ratings_by("case type", TYPES, _names(study_data, raters), _rows(study_data, run_rates, raters, types))
 
 
-def rates_of(studied: StudyData, run_rates: Sequence[RunIrr]) -> NumericRatings:
+def rates_of(study_data: StudyData, run_rates: Sequence[RunIrr]) -> NumericRatings:
     """The rates as numbers: runs by raters."""
-    raters = _raters(studied, run_rates)
+    raters = _raters(study_data, run_rates)
     rates = {(one.unit.id, one.rater): one.irr for one in run_rates}
-    return numbers_by(IRR, _names(studied, raters), _rows(studied, run_rates, raters, rates))
+    return numbers_by(IRR, _names(study_data, raters), _rows(study_data, run_rates, raters, rates))
 
 
 def _rows(
-    studied: StudyData, run_rates: Sequence[RunIrr], raters: Sequence[int], rates: Mapping[tuple[str, int], float | str]
+    study_data: StudyData,
+    run_rates: Sequence[RunIrr],
+    raters: Sequence[int],
+    rates: Mapping[tuple[str, int], float | str],
 ) -> list[AnswerRow]:
     """Runs by raters; who marked a run and left a piece open has nothing that follows."""
     units = {one.unit.id: one.unit for one in run_rates}
-    sheets = {(one.unit, one.rater) for one in answers_in(studied, USE)}
+    sheets = {(one.unit, one.rater) for one in answers_in(study_data, USE)}
     why = {id: [NOTHING_FOLLOWS if (id, i) in sheets else NOT_HANDED_IN for i in raters] for id in units}
     return [
         AnswerRow(RatedItem(id, ""), unit.clustered, [rates.get((id, i)) for i in raters], why[id])
@@ -140,21 +143,21 @@ def _rows(
     ]
 
 
-def _raters(studied: StudyData, run_rates: Sequence[RunIrr]) -> list[int]:
-    return [i for i in studied.people if any(one.rater == i for one in run_rates)]
+def _raters(study_data: StudyData, run_rates: Sequence[RunIrr]) -> list[int]:
+    return [i for i in study_data.people if any(one.rater == i for one in run_rates)]
 
 
-def _names(studied: StudyData, raters: Sequence[int]) -> list[str]:
-    return [studied.columns.raters[i].id for i in raters]
+def _names(study_data: StudyData, raters: Sequence[int]) -> list[str]:
+    return [study_data.columns.raters[i].id for i in raters]
 
 
 # -- the lists of information units ----------------------------------------------------------------------------
 
 
-def _lists(studied: StudyData, cases: Mapping[str, MeasuredRun]) -> Section | None:
+def _lists(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> Section | None:
     """How many units each task's design had when it was first handed over, and as another expert verified it."""
     subjects = {subject_of(case.task): None for case in cases.values()}
-    pairs = [(subject, pair) for subject in subjects if (pair := _two(studied.further.designed(subject)))]
+    pairs = [(subject, pair) for subject in subjects if (pair := _two(study_data.further.designed(subject)))]
     title = "The lists of information units"
     if not pairs:
         return None
@@ -167,8 +170,8 @@ def _lists(studied: StudyData, cases: Mapping[str, MeasuredRun]) -> Section | No
     row: tuple[Cell, ...] = (
         "units per task",
         count(len(pairs), "information units", part="tasks"),
-        Number(coefficient(studied, alpha_numbers(counts, "ratio"), counts)),
-        cells.percent(cells.share(studied, change_items, "information units", "share changed", raters=2)),
+        Number(coefficient(study_data, alpha_numbers(counts, "ratio"), counts)),
+        cells.percent(cells.share(study_data, change_items, "information units", "share changed", raters=2)),
     )
     notes = (
         "As first submitted by the one who drafted it, beside as another person verified it; clusters are tasks.",

@@ -7,26 +7,26 @@ from collections.abc import Collection, Mapping, Sequence
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, average, count, few, lacking, of_all
 from annotators.papers.field_answers import answers_in, asked_units
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.judge_call import JudgeCall
 from lab.core.report import Cell, Number, Table
 
 _SOURCE = "MemGUI-Bench 4.2, A.7.1"
 
 
-def stage_table(studied: StudyData, field: str) -> Table | None:
+def stage_table(study_data: StudyData, field: str) -> Table | None:
     """A row for each evaluator and stage; None where no evaluator was asked by `hitlab judge`."""
     rows: list[tuple[Cell, ...]] = []
-    clusters = {unit.id: unit.clustered for unit in asked_units(studied)}
-    for judge in studied.judges:
-        name = studied.columns.raters[judge].id
-        units = {one.unit for one in answers_in(studied, field, (judge,)) if one.value is not None}
-        own = [one for one in studied.further.calls() if one.judge == name and one.unit in clusters]
+    clusters = {unit.id: unit.clustered for unit in asked_units(study_data)}
+    for judge in study_data.judges:
+        name = study_data.columns.raters[judge].id
+        units = {one.unit for one in answers_in(study_data, field, (judge,)) if one.value is not None}
+        own = [one for one in study_data.further.calls() if one.judge == name and one.unit in clusters]
         first = [one for one in own if one.run == 1 or one.once]
         stage_by_unit = deciding_stages(first, units)
         for stage in dict.fromkeys(one.stage for one in first):
             calls = [one for one in first if one.stage == stage]
-            rows.append(_row(studied, field, name, stage, calls, stage_by_unit, clusters))
+            rows.append(_row(study_data, field, name, stage, calls, stage_by_unit, clusters))
     if not rows:
         return None
     notes = (
@@ -45,7 +45,7 @@ def deciding_stages(calls: Sequence[JudgeCall], units: Collection[str]) -> Mappi
 
 
 def _row(
-    studied: StudyData,
+    study_data: StudyData,
     field: str,
     name: str,
     stage: str,
@@ -58,7 +58,7 @@ def _row(
     here = sum(one == stage for one in stage_by_unit.values())
     share: Cell = "-"
     if not all(one.once for one in calls):
-        share = cells.percent(of_all(studied, here, len(stage_by_unit), field, "share decided", part=part, raters=1))
+        share = cells.percent(of_all(study_data, here, len(stage_by_unit), field, "share decided", part=part, raters=1))
 
     def mean(what: str, values: Sequence[tuple[str, float | None]], digits: int) -> Number:
         sums: dict[str, float] = {}
@@ -68,7 +68,7 @@ def _row(
         if not sums:
             return Number(lacking(field, what, "not recorded", part=part), digits)
         items = [UnitValue(unit, clusters[unit], value) for unit, value in sums.items()]
-        return Number(average(studied, items, field, what, least=0.0, part=part, raters=1), digits)
+        return Number(average(study_data, items, field, what, least=0.0, part=part, raters=1), digits)
 
     return (
         name, stage, models, share, count(len(calls), field, part=part, statistic="questions"),

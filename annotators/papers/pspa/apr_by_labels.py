@@ -15,45 +15,45 @@ from annotators.derived import COMPLETED, NOT_COMPLETED, graph_of
 from annotators.papers.field_answers import answers_in, asked_units, truths
 from annotators.papers.pspa.run_values import path_taken
 from annotators.papers.pspa.tdg import PathAlignment, Steps
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 
 FIELD = "state"
 Rates = Mapping[str, float]
 """A rate by unit, as far as the answers settle it."""
 
 
-def rate_of(studied: StudyData, name: Literal["apr", "ppr"], rater: int, run: int = 1) -> Rates:
+def rate_of(study_data: StudyData, name: Literal["apr", "ppr"], rater: int, run: int = 1) -> Rates:
     """APR or PPR by one rater's answers, or by a judge's in one of its runs."""
-    run_rates = derived_numbers(studied, name, (rater,), run=run)
+    run_rates = derived_numbers(study_data, name, (rater,), run=run)
     rates = zip(run_rates.places, run_rates.values[:, 0].tolist(), strict=True)
     return {place.unit: value for place, value in rates if value == value}
 
 
-def paths_of_most(studied: StudyData) -> Mapping[str, PathAlignment]:
+def paths_of_most(study_data: StudyData) -> Mapping[str, PathAlignment]:
     """By unit the path by what most people say, or what was adjudicated, where that settles it."""
     paths = {}
-    for unit, nodes in zip(asked_units(studied), nodes_of_most(studied), strict=True):
+    for unit, nodes in zip(asked_units(study_data), nodes_of_most(study_data), strict=True):
         path = path_taken(graph_of(unit), nodes)
         if nodes and not isinstance(path, str):
             paths[unit.id] = path
     return paths
 
 
-def nodes_of_most(studied: StudyData) -> list[Steps]:
+def nodes_of_most(study_data: StudyData) -> list[Steps]:
     """What most people say of the nodes of each unit asked about; a step is the middle one of those that say so.
 
     A completion whose step nobody tells is as late as the latest that is told, so that it never decides between paths.
     """
     steps_by_node: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for one in answers_in(studied, FIELD):
+    for one in answers_in(study_data, FIELD):
         if one.value == COMPLETED and one.step >= 0:
             steps_by_node[one.unit, one.target].append(one.step)
     most: dict[str, dict[str, str]] = defaultdict(dict)
-    for (unit, target), truth in truths(studied, FIELD).items():
+    for (unit, target), truth in truths(study_data, FIELD).items():
         if truth.value in (COMPLETED, NOT_COMPLETED):
             most[unit][target] = truth.value
     node_list = []
-    for study_unit in asked_units(studied):
+    for study_unit in asked_units(study_data):
         nodes = most.get(study_unit.id, {})
         steps = {
             id: median_low(steps_by_node[study_unit.id, id]) for id in nodes if (study_unit.id, id) in steps_by_node
@@ -72,13 +72,13 @@ NO_VALUE = "no_value"
 
 
 def side_by_side(
-    studied: StudyData, field: str, columns: Mapping[str, Rates], why: Mapping[str, str] | None = None
+    study_data: StudyData, field: str, columns: Mapping[str, Rates], why: Mapping[str, str] | None = None
 ) -> NumericRatings:
     """Rates in columns over the units that have all of them, in the study's order.
 
     A unit that has some of them is missing, for the reason that `why` tells by unit.
     """
-    with_rate = [unit for unit in asked_units(studied) if any(unit.id in rates for rates in columns.values())]
+    with_rate = [unit for unit in asked_units(study_data) if any(unit.id in rates for rates in columns.values())]
     units = [unit for unit in with_rate if all(unit.id in rates for rates in columns.values())]
     lacking = [(RatedItem(one.id, ""), (why or {}).get(one.id, NO_VALUE)) for one in with_rate if one not in units]
     values = [[rates.get(unit.id, float("nan")) for rates in columns.values()] for unit in units]

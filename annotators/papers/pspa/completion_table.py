@@ -17,7 +17,7 @@ from annotators.papers.cells import coefficient, count, few
 from annotators.papers.field_answers import asked_units
 from annotators.papers.pspa.apr_by_labels import Rates, side_by_side
 from annotators.papers.pspa.run_rates import rates_beside
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.report import Cell, Number, Point, Scatter, Section, Table
 
@@ -33,25 +33,25 @@ _BESIDE = (
 )
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """Agreement of the raters, then each metric against their mean."""
-    people = _scaled(studied, numbers_of(studied, FIELD))
+    people = _scaled(study_data, numbers_of(study_data, FIELD))
     if not np.isfinite(people.values).any():
         return [Section("Completion as people rate it", ("Nobody has handed in a rating yet.",))]
     truth = {
         place.unit: fmean(value for value in row if value == value)
         for place, row in zip(people.places, people.values.tolist(), strict=True)
     }
-    metrics = _metrics(studied)
-    parts = [Section("Completion as people rate it", (_TRUTH,), (_raters(studied, people),))]
+    metrics = _metrics(study_data)
+    parts = [Section("Completion as people rate it", (_TRUTH,), (_raters(study_data, people),))]
     if not metrics:
         return [*parts, Section("Metrics against people's ratings", (_BESIDE,))]
-    return [*parts, _against(studied, truth, metrics)]
+    return [*parts, _against(study_data, truth, metrics)]
 
 
-def _scaled(studied: StudyData, numbers: NumericRatings) -> NumericRatings:
+def _scaled(study_data: StudyData, numbers: NumericRatings) -> NumericRatings:
     """Ratings between 0 and 1, by the field's own bounds."""
-    field = studied.study.protocol.field(FIELD)
+    field = study_data.study.protocol.field(FIELD)
     least = field.least if field is not None and field.least is not None else 0.0
     most = field.most if field is not None and field.most is not None else 100.0
     return numbers._replace(values=(numbers.values - least) / (most - least))
@@ -60,8 +60,8 @@ def _scaled(studied: StudyData, numbers: NumericRatings) -> NumericRatings:
 # -- people ----------------------------------------------------------------------------------------------------
 
 
-def _raters(studied: StudyData, people: NumericRatings) -> Table:
-    one, mean = (coefficient(studied, icc(people, form), people) for form in ("A,1", "A,k"))
+def _raters(study_data: StudyData, people: NumericRatings) -> Table:
+    one, mean = (coefficient(study_data, icc(people, form), people) for form in ("A,1", "A,k"))
     row: tuple[Cell, ...] = (
         FIELD,
         Number(one),
@@ -77,20 +77,20 @@ def _raters(studied: StudyData, people: NumericRatings) -> Table:
 # -- metrics ---------------------------------------------------------------------------------------------------
 
 
-def _metrics(studied: StudyData) -> dict[str, Rates]:
+def _metrics(study_data: StudyData) -> dict[str, Rates]:
     """Each metric's value by unit: those computed, then each judge's ratings."""
-    rates_by_run = dict(rates_beside(studied))
-    for rater in studied.judges:
-        ratings = _scaled(studied, numbers_of(studied, FIELD, (rater,)))
+    rates_by_run = dict(rates_beside(study_data))
+    for rater in study_data.judges:
+        ratings = _scaled(study_data, numbers_of(study_data, FIELD, (rater,)))
         values = zip(ratings.places, ratings.values[:, 0].tolist(), strict=True)
-        rates_by_run[studied.columns.raters[rater].shown] = {
+        rates_by_run[study_data.columns.raters[rater].shown] = {
             place.unit: value for place, value in values if value == value
         }
     return {name: rates for name, rates in rates_by_run.items() if rates}
 
 
-def _against(studied: StudyData, truth: Rates, metrics: Mapping[str, Rates]) -> Section:
-    rows = [_row(studied, name, truth, rates) for name, rates in metrics.items()]
+def _against(study_data: StudyData, truth: Rates, metrics: Mapping[str, Rates]) -> Section:
+    rows = [_row(study_data, name, truth, rates) for name, rates in metrics.items()]
     head = (
         "Metric", "Spearman", "Pearson", "Pearson, Fisher's interval", "MSE", "MAE", f"Within ±{BAND:g}", "Runs",
         "paper: ρ", "paper: MSE",
@@ -103,18 +103,18 @@ def _against(studied: StudyData, truth: Rates, metrics: Mapping[str, Rates]) -> 
     )
     table = Table("pspa-e1-metrics", "Metrics against people's mean rating", head, tuple(rows), SOURCE, notes)
     return Section(
-        "Metrics against people's ratings", (_TRUTH, _BESIDE), (table,), (_picture(studied, truth, metrics),)
+        "Metrics against people's ratings", (_TRUTH, _BESIDE), (table,), (_picture(study_data, truth, metrics),)
     )
 
 
-def _row(studied: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[Cell, ...]:
+def _row(study_data: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[Cell, ...]:
     rates_by_unit = {unit: value for unit, value in rates.items() if unit in truth}
-    both = side_by_side(studied, FIELD, {"people": truth, name: rates_by_unit}, _why(studied, name))
+    both = side_by_side(study_data, FIELD, {"people": truth, name: rates_by_unit}, _why(study_data, name))
     between = f"{name} against people's mean"
 
     def agreement(which: str) -> Agreement:
         statistic = {"spearman": spearman, "pearson": pearson, "mse": mse, "mae": mae}[which]
-        return coefficient(studied, statistic(both), both, between=between)
+        return coefficient(study_data, statistic(both), both, between=between)
 
     r = agreement("pearson")
     rho, error = _PAPER.get(name, ("", ""))
@@ -125,17 +125,17 @@ def _row(studied: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[Cel
         Number(fisher(r)),
         Number(agreement("mse"), 3),
         Number(agreement("mae"), 3),
-        cells.percent(coefficient(studied, within(both, BAND), both, between=between)),
+        cells.percent(coefficient(study_data, within(both, BAND), both, between=between)),
         count(len(both.places), FIELD, part=name, statistic="runs"),
         rho,
         error,
     )
 
 
-def _why(studied: StudyData, name: str) -> dict[str, str]:
+def _why(study_data: StudyData, name: str) -> dict[str, str]:
     """By unit why a judge of that name has no rating of it; nothing where it is a metric."""
-    judges = [one for one in studied.judges if studied.columns.raters[one].shown == name]
-    missing = [numbers_of(studied, FIELD, (judge,)).missing.by_place() for judge in judges]
+    judges = [one for one in study_data.judges if study_data.columns.raters[one].shown == name]
+    missing = [numbers_of(study_data, FIELD, (judge,)).missing.by_place() for judge in judges]
     return {place.unit: reason for one in missing for place, reason in one.items()}
 
 
@@ -154,8 +154,8 @@ def fisher(r: Agreement) -> Agreement:
     )
 
 
-def _picture(studied: StudyData, truth: Rates, metrics: Mapping[str, Rates]) -> Scatter:
-    units: Sequence[str] = [unit.id for unit in asked_units(studied) if unit.id in truth]
+def _picture(study_data: StudyData, truth: Rates, metrics: Mapping[str, Rates]) -> Scatter:
+    units: Sequence[str] = [unit.id for unit in asked_units(study_data) if unit.id in truth]
     points = tuple(
         Point(truth[unit], rates[unit], unit, name)
         for name, rates in metrics.items()

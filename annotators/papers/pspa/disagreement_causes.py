@@ -11,7 +11,7 @@ from annotators.papers import cells
 from annotators.papers.answer_subsets import by_runs, column, of_places
 from annotators.papers.cells import UnitValue, coefficient, count, few, share
 from annotators.papers.field_answers import beside
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.report import Cell, Number, Section, Table
 
@@ -26,32 +26,32 @@ _SAYS = (
 )
 
 
-def causes(studied: StudyData, people: Ratings, truth: Ratings) -> list[Section]:
+def causes(study_data: StudyData, people: Ratings, truth: Ratings) -> list[Section]:
     """Flags at the places where people, or a judge and most people, differ; and the coders' word where it is here."""
     where = [("people differ", _differing(people))]
-    for rater in studied.judges:
-        name = studied.columns.raters[rater].shown
-        two_columns = against(truth, column(by_runs(studied, _STATE, rater), 0))
+    for rater in study_data.judges:
+        name = study_data.columns.raters[rater].shown
+        two_columns = against(truth, column(by_runs(study_data, _STATE, rater), 0))
         where.append((f"{name} and most people differ", _differing(two_columns)))
-    tables = [_flags(studied, people, truth, where)]
-    cause_studies = list(beside(studied, "disagreement-cause"))
+    tables = [_flags(study_data, people, truth, where)]
+    cause_studies = list(beside(study_data, "disagreement-cause"))
     for cause_study in cause_studies:
         tables += [_shares(cause_study, where), _coders(cause_study)]
     says = [_SAYS]
     if not cause_studies:
         says.append(
-            f"No study of causes is read here: `hitlab study new disagreement-cause --earlier {studied.study.id}` asks "
-            "for them, and --with reads it."
+            "No study of causes is read here: "
+            f"`hitlab study new disagreement-cause --earlier {study_data.study.id}` asks for them, and --with reads it."
         )
     return [Section("What disagreements are about", tuple(says), tuple(tables))]
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """A study of causes by itself."""
-    cause_ratings = ratings_of(studied, CAUSE)
+    cause_ratings = ratings_of(study_data, CAUSE)
     if not (cause_ratings.codes >= 0).any():
         return [Section("Causes of disagreement", ("Nobody has handed in an answer yet.",))]
-    return [Section("Causes of disagreement", (_SAYS,), (_shares(studied, []), _coders(studied)))]
+    return [Section("Causes of disagreement", (_SAYS,), (_shares(study_data, []), _coders(study_data)))]
 
 
 def _differing(ratings: Ratings) -> frozenset[RatedItem]:
@@ -67,21 +67,23 @@ def _differing(ratings: Ratings) -> frozenset[RatedItem]:
 
 
 def _flags(
-    studied: StudyData, people: Ratings, truth: Ratings, where: Sequence[tuple[str, Collection[RatedItem]]]
+    study_data: StudyData, people: Ratings, truth: Ratings, where: Sequence[tuple[str, Collection[RatedItem]]]
 ) -> Table:
     """How many items differ, and which share of them is flagged by at least one rater."""
     item_ratings = of_places(
-        studied, people, frozenset(p for p, n in zip(people.places, (people.codes >= 0).sum(axis=1), strict=True) if n)
+        study_data,
+        people,
+        frozenset(p for p, n in zip(people.places, (people.codes >= 0).sum(axis=1), strict=True) if n),
     )
-    field_ids = {field.id for field in studied.study.protocol.fields}
-    shares = [cells.percent(_share(studied, item_ratings, places, f"{name}: items")) for name, places in where]
+    field_ids = {field.id for field in study_data.study.protocol.fields}
+    shares = [cells.percent(_share(study_data, item_ratings, places, f"{name}: items")) for name, places in where]
     counts = [count(len(places), _STATE, part=name, statistic="items") for name, places in where]
     rows: list[tuple[Cell, ...]] = [("share of all items", *shares, "7 %"), ("items", *counts, "")]
     for field, says, paper in _FLAGS:
         if field in field_ids:
-            flagged_items = _flagged(studied, field)
+            flagged_items = _flagged(study_data, field)
             flags = [
-                _share(studied, of_places(studied, item_ratings, places), flagged_items, f"{name}: {field}")
+                _share(study_data, of_places(study_data, item_ratings, places), flagged_items, f"{name}: {field}")
                 for name, places in where
             ]
             rows.append((says, *map(cells.percent, flags), paper))
@@ -93,10 +95,10 @@ def _flags(
     return Table("pspa-e3-flags", "Flags at items that differ", head, tuple(rows), SOURCE, notes)
 
 
-def _flagged(studied: StudyData, field: str) -> frozenset[RatedItem]:
+def _flagged(study_data: StudyData, field: str) -> frozenset[RatedItem]:
     """The places at which somebody raised a flag."""
     flagged_items: set[RatedItem] = set()
-    parts = [ratings_of(studied, field), *(by_runs(studied, field, rater) for rater in studied.judges)]
+    parts = [ratings_of(study_data, field), *(by_runs(study_data, field, rater) for rater in study_data.judges)]
     for part in parts:
         if "yes" in part.categories:
             yes = (part.codes == part.categories.index("yes")).any(axis=1)
@@ -104,12 +106,12 @@ def _flagged(studied: StudyData, field: str) -> frozenset[RatedItem]:
     return frozenset(flagged_items)
 
 
-def _share(studied: StudyData, of: Ratings, among: Collection[RatedItem], part: str) -> Agreement:
+def _share(study_data: StudyData, of: Ratings, among: Collection[RatedItem], part: str) -> Agreement:
     items = [
         UnitValue(place.unit, of.traces[trace], float(place in among))
         for place, trace in zip(of.places, of.trace.tolist(), strict=True)
     ]
-    return share(studied, items, _STATE, part=part, raters=len(of.raters), why="no such item")
+    return share(study_data, items, _STATE, part=part, raters=len(of.raters), why="no such item")
 
 
 # -- coders ----------------------------------------------------------------------------------------------------

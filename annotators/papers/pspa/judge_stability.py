@@ -16,7 +16,7 @@ from annotators.papers.answer_subsets import by_runs, modal
 from annotators.papers.cells import UnitValue, average, coefficient, lacking, share
 from annotators.papers.field_answers import configurations
 from annotators.papers.pspa.apr_by_labels import FIELD, Rates, paths_of_most, rate_of, side_by_side
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.report import Cell, Section, Table
 
@@ -28,41 +28,45 @@ _READINGS = (
 )
 
 
-def steadiness(studied: StudyData) -> Section:
+def steadiness(study_data: StudyData) -> Section:
     """Three readings of consistency over a judge's runs, two of how far its APR spreads."""
     return Section(
         "How steady the judge is",
         _READINGS,
-        tuple(_steady(studied, rater, at) for at, rater in enumerate(studied.judges, 1)),
+        tuple(_steady(study_data, rater, at) for at, rater in enumerate(study_data.judges, 1)),
     )
 
 
-def _steady(studied: StudyData, rater: int, at: int) -> Table:
-    name = studied.columns.raters[rater].shown
-    runs = by_runs(studied, FIELD, rater)
+def _steady(study_data: StudyData, rater: int, at: int) -> Table:
+    name = study_data.columns.raters[rater].shown
+    runs = by_runs(study_data, FIELD, rater)
     count = len(runs.raters)
     between = f"{name} in {count} run{'' if count == 1 else 's'}"
     rows: list[tuple[Cell, ...]] = [
         (says, cells.percent(one), paper)
         for says, one, paper in (
-            ("items at which all runs say the same", _over_runs(studied, percent_exact, runs, between), "98.7 %"),
-            ("two runs say the same", _over_runs(studied, percent, runs, between), "98.7 %"),
-            ("a run says what most runs say", _with_modal(studied, runs, between), "98.7 %"),
-            ("sd of mean APR over the judge's runs", _spread_of_means(studied, rater, between), "0.8 %"),
-            ("sd of APR over the judge's runs, mean of all rated runs", _mean_spread(studied, rater, between), "0.8 %"),
+            ("items at which all runs say the same", _over_runs(study_data, percent_exact, runs, between), "98.7 %"),
+            ("two runs say the same", _over_runs(study_data, percent, runs, between), "98.7 %"),
+            ("a run says what most runs say", _with_modal(study_data, runs, between), "98.7 %"),
+            ("sd of mean APR over the judge's runs", _spread_of_means(study_data, rater, between), "0.8 %"),
+            (
+                "sd of APR over the judge's runs, mean of all rated runs",
+                _mean_spread(study_data, rater, between),
+                "0.8 %",
+            ),
         )
     ]
     notes = (
-        f"{count} run{'' if count == 1 else 's'} of the judge{_configured(studied, rater)}.",
+        f"{count} run{'' if count == 1 else 's'} of the judge{_configured(study_data, rater)}.",
         "sd is that of a sample (n - 1).",
     )
     title = f"{name} over its runs"
     return Table(f"pspa-e3-steady-{at}", title, ("Reading", "Here", "paper"), tuple(rows), SOURCE, notes)
 
 
-def _configured(studied: StudyData, rater: int) -> str:
+def _configured(study_data: StudyData, rater: int) -> str:
     """Whether its runs were of one prompt and parameters, as far as it was told."""
-    text_by_sha = configurations(studied, rater)
+    text_by_sha = configurations(study_data, rater)
     if not text_by_sha:
         return ""
     if len(text_by_sha) == 1:
@@ -71,14 +75,14 @@ def _configured(studied: StudyData, rater: int) -> str:
 
 
 def _over_runs(
-    studied: StudyData, of: Callable[[Ratings], AdditiveStatistic], runs: Ratings, between: str
+    study_data: StudyData, of: Callable[[Ratings], AdditiveStatistic], runs: Ratings, between: str
 ) -> Agreement:
     if len(runs.raters) < 2:
         return lacking(FIELD, of(runs).name, _ONE_RUN, between=between)
-    return coefficient(studied, of(runs), runs, between=between, raters=1)
+    return coefficient(study_data, of(runs), runs, between=between, raters=1)
 
 
-def _with_modal(studied: StudyData, runs: Ratings, between: str) -> Agreement:
+def _with_modal(study_data: StudyData, runs: Ratings, between: str) -> Agreement:
     if len(runs.raters) < 2:
         return lacking(FIELD, "agreement with the modal answer", _ONE_RUN, between=between)
     most = modal(runs).codes[:, 0]
@@ -87,25 +91,25 @@ def _with_modal(studied: StudyData, runs: Ratings, between: str) -> Agreement:
         for place, trace, codes, best in zip(runs.places, runs.trace.tolist(), runs.codes, most.tolist(), strict=True)
         if best >= 0 and (codes >= 0).sum() >= 2
     ]
-    return share(studied, items, FIELD, "agreement with the modal answer", between=between, raters=1)
+    return share(study_data, items, FIELD, "agreement with the modal answer", between=between, raters=1)
 
 
 # -- APR -------------------------------------------------------------------------------------------------------
 
 
-def _aprs(studied: StudyData, rater: int) -> NumericRatings:
+def _aprs(study_data: StudyData, rater: int) -> NumericRatings:
     """APR by unit and run of a judge, over units at which every run settles one."""
-    numbers = runs_there(studied, [rater])
-    runs = {f"run {run}": rate_of(studied, "apr", rater, run) for run in numbers}
-    missing = [derived_numbers(studied, "apr", (rater,), run=run).missing.by_place() for run in numbers]
+    numbers = runs_there(study_data, [rater])
+    runs = {f"run {run}": rate_of(study_data, "apr", rater, run) for run in numbers}
+    missing = [derived_numbers(study_data, "apr", (rater,), run=run).missing.by_place() for run in numbers]
     why = {place.unit: reason for one in reversed(missing) for place, reason in one.items()}
-    return side_by_side(studied, "APR", runs, why)
+    return side_by_side(study_data, "APR", runs, why)
 
 
-def _spread_of_means(studied: StudyData, rater: int, between: str) -> Agreement:
+def _spread_of_means(study_data: StudyData, rater: int, between: str) -> Agreement:
     """The sd over runs of each run's mean APR."""
-    aprs = _aprs(studied, rater)
-    return coefficient(studied, sd_of_means(aprs), aprs, between=between, raters=1)
+    aprs = _aprs(study_data, rater)
+    return coefficient(study_data, sd_of_means(aprs), aprs, between=between, raters=1)
 
 
 def sd_of_means(numbers: NumericRatings) -> AdditiveStatistic:
@@ -124,9 +128,9 @@ def sd_of_means(numbers: NumericRatings) -> AdditiveStatistic:
     return AdditiveStatistic(name, sums, of, lambda sums: _NO_APR, None, 0.0, len(numbers.values))
 
 
-def _mean_spread(studied: StudyData, rater: int, between: str) -> Agreement:
+def _mean_spread(study_data: StudyData, rater: int, between: str) -> Agreement:
     """The mean over units of the sd of each one's APR over the runs."""
-    aprs = _aprs(studied, rater)
+    aprs = _aprs(study_data, rater)
     if len(aprs.raters) < 2:
         return lacking("APR", "mean sd", _ONE_RUN, between=between)
     spread = np.asarray(aprs.values.std(axis=1, ddof=1)).tolist()
@@ -134,21 +138,21 @@ def _mean_spread(studied: StudyData, rater: int, between: str) -> Agreement:
         UnitValue(place.unit, aprs.traces[trace], sd)
         for place, trace, sd in zip(aprs.places, aprs.trace.tolist(), spread, strict=True)
     ]
-    return average(studied, items, "APR", "mean sd", between=between, raters=1, why=_NO_APR)
+    return average(study_data, items, "APR", "mean sd", between=between, raters=1, why=_NO_APR)
 
 
-def rates(studied: StudyData) -> Section:
+def rates(study_data: StudyData) -> Section:
     """Mean APR and PPR by most people (Algorithm 1 on the majority's answers), by each rater, and how far they lie."""
-    paths = paths_of_most(studied)
+    paths = paths_of_most(study_data)
     most = {unit: path.apr for unit, path in paths.items()}
     flexible = {unit: path.ppr for unit, path in paths.items() if path.ppr is not None}
-    rows = [_rate(studied, "most people", most, flexible, None)]
-    for rater in (*studied.people, *studied.judges):
-        name, runs = studied.columns.raters[rater].shown, runs_there(studied, [rater])
-        for run in runs if rater in studied.judges else (1,):
-            says = f"{name}, run {run}" if rater in studied.judges and len(runs) > 1 else name
-            apr, ppr = rate_of(studied, "apr", rater, run), rate_of(studied, "ppr", rater, run)
-            rows.append(_rate(studied, says, apr, ppr, most))
+    rows = [_rate(study_data, "most people", most, flexible, None)]
+    for rater in (*study_data.people, *study_data.judges):
+        name, runs = study_data.columns.raters[rater].shown, runs_there(study_data, [rater])
+        for run in runs if rater in study_data.judges else (1,):
+            says = f"{name}, run {run}" if rater in study_data.judges and len(runs) > 1 else name
+            apr, ppr = rate_of(study_data, "apr", rater, run), rate_of(study_data, "ppr", rater, run)
+            rows.append(_rate(study_data, says, apr, ppr, most))
     head = ("By", "APR", "PPR", "Apart from most people's APR", "Runs")
     notes = (
         "The path is chosen by Algorithm 1 on that rater's own answers; a run is left out where an open item could "
@@ -158,12 +162,12 @@ def rates(studied: StudyData) -> Section:
     return Section("What the answers come to", (), (table,))
 
 
-def _rate(studied: StudyData, name: str, apr: Rates, ppr: Rates, most: Rates | None) -> tuple[Cell, ...]:
-    cluster = {unit.id: unit.clustered for unit in studied.units}
+def _rate(study_data: StudyData, name: str, apr: Rates, ppr: Rates, most: Rates | None) -> tuple[Cell, ...]:
+    cluster = {unit.id: unit.clustered for unit in study_data.units}
 
     def over(values: Rates, statistic: str) -> Agreement:
         items = [UnitValue(unit, cluster[unit], value) for unit, value in values.items()]
-        return average(studied, items, "APR", statistic, most=1.0, between=name, raters=1, why=_NO_APR)
+        return average(study_data, items, "APR", statistic, most=1.0, between=name, raters=1, why=_NO_APR)
 
     apart = {} if most is None else {unit: abs(value - most[unit]) for unit, value in apr.items() if unit in most}
     return (

@@ -11,7 +11,7 @@ from annotators.papers import cells
 from annotators.papers.cells import UnitValue, coefficient, count, few, share
 from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled
 from annotators.papers.pspa.side_bias import sides
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
 from lab.core.report import Cell, Number, Section, Table
@@ -29,34 +29,34 @@ _MAJORITY = (
 )
 
 
-def sections(studied: StudyData) -> list[Section]:
+def sections(study_data: StudyData) -> list[Section]:
     """Table 5 for each question, how far raters agree, which side they choose, and what they say the second time."""
-    fields = [field for field in studied.study.protocol.fields if field.sided]
-    if not any(answers_in(studied, field.id) for field in fields):
+    fields = [field for field in study_data.study.protocol.fields if field.sided]
+    if not any(answers_in(study_data, field.id) for field in fields):
         return [Section("Which method wins", ("Nobody has handed in an answer yet.",))]
-    tables = tuple(_wins(studied, field) for field in reversed(fields))
+    tables = tuple(_wins(study_data, field) for field in reversed(fields))
     return [
         Section("Which method wins", (_PAPER, _MAJORITY), tables),
-        Section("How far raters agree on pairs", (), (_agree(studied, fields),)),
-        sides(studied, fields),
+        Section("How far raters agree on pairs", (), (_agree(study_data, fields),)),
+        sides(study_data, fields),
     ]
 
 
 # -- who wins --------------------------------------------------------------------------------------------------
 
 
-def _wins(studied: StudyData, field: Field) -> Table:
-    most = {unit: truth.value for (unit, _), truth in truths(studied, field.id).items()}
-    rated_units = {one.unit for one in answers_in(studied, field.id)}
+def _wins(study_data: StudyData, field: Field) -> Table:
+    most = {unit: truth.value for (unit, _), truth in truths(study_data, field.id).items()}
+    rated_units = {one.unit for one in answers_in(study_data, field.id)}
     pairs: dict[tuple[str, str], list[Unit]] = {}
-    for unit in asked_units(studied):
+    for unit in asked_units(study_data):
         if unit.id in rated_units:
             pairs.setdefault(methods_of(unit), []).append(unit)
-    rows = tuple(_row(studied, field, pair, units, most) for pair, units in sorted(pairs.items()))
+    rows = tuple(_row(study_data, field, pair, units, most) for pair, units in sorted(pairs.items()))
     head = ("Methods", "First wins", "Second wins", "Tie", "No majority (of all)", "Pairs with a majority", "Pairs")
     clusters = len({unit.clustered for units in pairs.values() for unit in units})
     return Table(
-        f"pspa-d2-{field.id}", field.ask, head, rows, "PSPA-Bench Table 5", few(clusters, f"{clusters_of(studied)}s")
+        f"pspa-d2-{field.id}", field.ask, head, rows, "PSPA-Bench Table 5", few(clusters, f"{clusters_of(study_data)}s")
     )
 
 
@@ -72,23 +72,23 @@ def winner(unit: Unit, value: str) -> str:
 
 
 def _row(
-    studied: StudyData, field: Field, pair: tuple[str, str], units: Sequence[Unit], most: Mapping[str, str]
+    study_data: StudyData, field: Field, pair: tuple[str, str], units: Sequence[Unit], most: Mapping[str, str]
 ) -> tuple[Cell, ...]:
     part = f"{pair[0]} against {pair[1]}"
-    left_out = unsettled(studied, field.id, {unit.id for unit in units})
+    left_out = unsettled(study_data, field.id, {unit.id for unit in units})
     of = {unit.id: _won(unit, pair, most[unit.id]) for unit in units if unit.id in most}
 
     def share_of(which: str) -> Agreement:
         items = [UnitValue(unit.id, unit.clustered, float(of[unit.id] == which)) for unit in units if unit.id in of]
         return share(
-            studied, items, field.id, f"share: {which}", part=part, left_out=left_out, why="no pair with a majority"
+            study_data, items, field.id, f"share: {which}", part=part, left_out=left_out, why="no pair with a majority"
         )
 
     without = [UnitValue(unit.id, unit.clustered, float(unit.id not in of)) for unit in units]
     return (
         part,
         *(cells.percent(share_of(which)) for which in ("first", "second", "tie")),
-        cells.percent(share(studied, without, field.id, f"share: {NONE}", part=part)),
+        cells.percent(share(study_data, without, field.id, f"share: {NONE}", part=part)),
         count(len(of), field.id, part=part, statistic="pairs with a majority"),
         count(len(units), field.id, part=part, statistic="pairs"),
     )
@@ -106,22 +106,22 @@ def _won(unit: Unit, pair: tuple[str, str], value: str) -> str:
 # -- agreement -------------------------------------------------------------------------------------------------
 
 
-def _agree(studied: StudyData, fields: Sequence[Field]) -> Table:
+def _agree(study_data: StudyData, fields: Sequence[Field]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for field in fields:
-        ratings = ratings_of(studied, field.id)
-        alpha = coefficient(studied, krippendorff_alpha(ratings, "nominal"), ratings)
+        ratings = ratings_of(study_data, field.id)
+        alpha = coefficient(study_data, krippendorff_alpha(ratings, "nominal"), ratings)
         rows.append(
             (
                 field.id,
                 Number(alpha),
-                Number(coefficient(studied, gwet_ac(ratings), ratings)),
-                cells.percent(coefficient(studied, percent(ratings), ratings)),
-                cells.percent(coefficient(studied, percent_exact(ratings), ratings)),
+                Number(coefficient(study_data, gwet_ac(ratings), ratings)),
+                cells.percent(coefficient(study_data, percent(ratings), ratings)),
+                cells.percent(coefficient(study_data, percent_exact(ratings), ratings)),
                 count(alpha.places, field.id, statistic="pairs"),
             )
         )
     head = ("Question", "alpha", "AC1", "Two raters agree", "All agree", "Pairs rated by two or more")
-    over = f"Intervals are over {clusters_of(studied)}s."
+    over = f"Intervals are over {clusters_of(study_data)}s."
     notes = (f"Three answers: one side, the other, a tie. {over} The paper reports no agreement.",)
     return Table("pspa-d2-agreement", "Agreement between people", head, tuple(rows), SOURCE, notes)

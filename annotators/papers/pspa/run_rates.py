@@ -10,19 +10,19 @@ from annotators.papers.field_answers import asked_units, beside, cases_of, run_o
 from annotators.papers.metrics import context_of
 from annotators.papers.pspa.apr_by_labels import Rates, nodes_of_most
 from annotators.papers.pspa.run_values import valued
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.measured_run import MeasuredRun
 
 METRICS = ("APR", "TCR", "TCR by nodes", "Success Signal")
 
 
-def rates_beside(studied: StudyData) -> dict[str, Rates]:
+def rates_beside(study_data: StudyData) -> dict[str, Rates]:
     """By metric its value by unit, as far as there is one; APR and TCR by nodes by what most people said of nodes."""
-    context = context_of(studied.further.runs())
+    context = context_of(study_data.further.runs())
     ready = Demonstrations.of(context)
     rates_by_run: dict[str, dict[str, float]] = {name: {} for name in METRICS}
-    rated_runs = _rated(studied)
-    for unit, case in cases_of(studied).items():
+    rated_runs = _rated(study_data)
+    for unit, case in cases_of(study_data).items():
         values = valued(rated_runs.get(case.id, case), context, ready).values
         for name in METRICS:
             value = values[name]
@@ -31,12 +31,12 @@ def rates_beside(studied: StudyData) -> dict[str, Rates]:
     return {name: rates for name, rates in rates_by_run.items() if rates}
 
 
-def _rated(studied: StudyData) -> dict[str, MeasuredRun]:
+def _rated(study_data: StudyData) -> dict[str, MeasuredRun]:
     """By id the runs whose nodes a study beside this one settled, with its graph and what most say there."""
     rated_runs = {}
-    for other in beside(studied, "tdg"):
+    for other in beside(study_data, "tdg"):
         for unit, nodes in zip(asked_units(other), nodes_of_most(other), strict=True):
-            case = studied.case(run_of(unit)) if nodes else None
+            case = study_data.case(run_of(unit)) if nodes else None
             if case is not None:
                 rated_runs[case.id] = case._replace(task=replace(case.task, tdg=graph_of(unit)), nodes=nodes)
     return rated_runs

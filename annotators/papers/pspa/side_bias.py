@@ -9,7 +9,7 @@ from annotators.assignment import swapped
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, count, lacking, plain, share
 from annotators.papers.field_answers import FieldAnswer, answers_in
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
 from lab.core.report import Cell, Number, Section, Table
@@ -28,46 +28,46 @@ _AGAIN = (
 )
 
 
-def sides(studied: StudyData, fields: Sequence[Field]) -> Section:
+def sides(study_data: StudyData, fields: Sequence[Field]) -> Section:
     """How often the left was chosen, by question and rater; repeats with the sides turned."""
-    tables = [_left(studied, fields)]
+    tables = [_left(study_data, fields)]
     says = [_SIDES]
-    again = {field.id: _twice(studied, field) for field in fields}
+    again = {field.id: _twice(study_data, field) for field in fields}
     if any(again.values()):
         says.append(_AGAIN)
-        tables.append(_repeated(studied, fields, again))
+        tables.append(_repeated(study_data, fields, again))
     return Section("Sides", tuple(says), tuple(tables))
 
 
-def stood_left(studied: StudyData, one: FieldAnswer) -> str:
+def stood_left(study_data: StudyData, one: FieldAnswer) -> str:
     """The side that was shown left to who gave an answer."""
-    turned = swapped(studied.study, studied.columns.raters[one.rater].id, one.unit, one.run)
+    turned = swapped(study_data.study, study_data.columns.raters[one.rater].id, one.unit, one.run)
     return SIDES[turned]
 
 
 # -- left and right --------------------------------------------------------------------------------------------
 
 
-def _left(studied: StudyData, fields: Sequence[Field]) -> Table:
+def _left(study_data: StudyData, fields: Sequence[Field]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for field in fields:
-        side_answers = [one for one in answers_in(studied, field.id) if one.value in SIDES]
-        rows.append(_side_row(studied, field, field.id, side_answers))
+        side_answers = [one for one in answers_in(study_data, field.id) if one.value in SIDES]
+        rows.append(_side_row(study_data, field, field.id, side_answers))
     last = fields[-1]
-    for rater in studied.people:
-        side_answers = [one for one in answers_in(studied, last.id, (rater,)) if one.value in SIDES]
-        rows.append(_side_row(studied, last, f"{last.id}, {studied.columns.raters[rater].shown}", side_answers))
+    for rater in study_data.people:
+        side_answers = [one for one in answers_in(study_data, last.id, (rater,)) if one.value in SIDES]
+        rows.append(_side_row(study_data, last, f"{last.id}, {study_data.columns.raters[rater].shown}", side_answers))
     head = ("Question", "Chose left", "p", "Choices")
     return Table("pspa-d2-sides", "How often the left was chosen", head, tuple(rows), "", ("Ties are left out.",))
 
 
-def _side_row(studied: StudyData, field: Field, name: str, side_answers: Sequence[FieldAnswer]) -> tuple[Cell, ...]:
-    units = _units(studied)
-    left_answers = [one for one in side_answers if one.value == stood_left(studied, one)]
+def _side_row(study_data: StudyData, field: Field, name: str, side_answers: Sequence[FieldAnswer]) -> tuple[Cell, ...]:
+    units = _units(study_data)
+    left_answers = [one for one in side_answers if one.value == stood_left(study_data, one)]
     on_left = set(left_answers)
     items = [UnitValue(one.unit, units[one.unit].clustered, float(one in on_left)) for one in side_answers]
     raters = len({one.rater for one in side_answers})
-    shared = share(studied, items, field.id, "share of left", part=name, raters=raters, why="nobody chose a side")
+    shared = share(study_data, items, field.id, "share of left", part=name, raters=raters, why="nobody chose a side")
     return (
         name,
         cells.percent(shared),
@@ -85,23 +85,23 @@ def _p_value(field: Field, name: str, left_count: int, of: int) -> Agreement:
 # -- once more -------------------------------------------------------------------------------------------------
 
 
-def _twice(studied: StudyData, field: Field) -> list[tuple[FieldAnswer, FieldAnswer]]:
+def _twice(study_data: StudyData, field: Field) -> list[tuple[FieldAnswer, FieldAnswer]]:
     """Each rater's first and second answer to a pair."""
-    first = {(one.rater, one.unit): one for one in answers_in(studied, field.id) if one.value is not None}
-    again = answers_in(studied, field.id, run=2)
+    first = {(one.rater, one.unit): one for one in answers_in(study_data, field.id) if one.value is not None}
+    again = answers_in(study_data, field.id, run=2)
     return [(first[key], one) for one in again if one.value is not None and (key := (one.rater, one.unit)) in first]
 
 
 def _repeated(
-    studied: StudyData, fields: Sequence[Field], again: Mapping[str, list[tuple[FieldAnswer, FieldAnswer]]]
+    study_data: StudyData, fields: Sequence[Field], again: Mapping[str, list[tuple[FieldAnswer, FieldAnswer]]]
 ) -> Table:
-    units = _units(studied)
+    units = _units(study_data)
     rows: list[tuple[Cell, ...]] = []
     for field in fields:
         pairs = again[field.id]
         same = [UnitValue(a.unit, units[a.unit].clustered, float(a.value == b.value)) for a, b in pairs]
         same_side = [
-            UnitValue(a.unit, units[a.unit].clustered, float(_at(studied, a) == _at(studied, b)))
+            UnitValue(a.unit, units[a.unit].clustered, float(_at(study_data, a) == _at(study_data, b)))
             for a, b in pairs
             if a.value in SIDES and b.value in SIDES
         ]
@@ -110,8 +110,8 @@ def _repeated(
         rows.append(
             (
                 field.id,
-                cells.percent(share(studied, same, field.id, "same answer again", raters=raters, why=why)),
-                cells.percent(share(studied, same_side, field.id, "same side again", raters=raters, why=why)),
+                cells.percent(share(study_data, same, field.id, "same answer again", raters=raters, why=why)),
+                cells.percent(share(study_data, same_side, field.id, "same side again", raters=raters, why=why)),
                 count(len(pairs), field.id, statistic="pairs rated twice"),
             )
         )
@@ -120,9 +120,9 @@ def _repeated(
     return Table("pspa-d2-repeats", "What the same person says once more", head, tuple(rows), "", notes)
 
 
-def _at(studied: StudyData, one: FieldAnswer) -> bool:
-    return bool(one.value == stood_left(studied, one))
+def _at(study_data: StudyData, one: FieldAnswer) -> bool:
+    return bool(one.value == stood_left(study_data, one))
 
 
-def _units(studied: StudyData) -> Mapping[str, Unit]:
-    return {unit.id: unit for unit in studied.units}
+def _units(study_data: StudyData) -> Mapping[str, Unit]:
+    return {unit.id: unit for unit in study_data.units}

@@ -15,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 from annotators import protocols
 from annotators.agreement.agreements import agreements, by_pairs, confusion, disagreeing, runs_wanted
 from annotators.agreement.fields import numbers_of, ratings_of
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement, How
 from lab.core.errors import LabError
 from lab.core.protocol import Field, Option, Protocol

@@ -25,7 +25,7 @@ from annotators.agreement.option_sets import (
     sets_of,
 )
 from annotators.agreement.ratings import NumericRatings, RatedItem
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.errors import LabError
 from lab.core.protocol import Field, Option, Protocol

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from annotators.report.judge_section import sections
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.prediction_powered import corrected_difference, labelled_units
 from annotators.validation.study_agents import family_of
 from annotators.validation.study_validation import JudgedField, judged_fields

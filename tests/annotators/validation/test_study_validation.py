@@ -12,7 +12,7 @@ import pytest
 
 from annotators.report.judge_section import sections
 from annotators.report.text import section_lines
-from annotators.studied import StudyData
+from annotators.study_data import StudyData
 from annotators.validation.study_validation import JudgedField, judged_fields
 from lab.cli.main import main
 from lab.core.agreement import How
