@@ -51,9 +51,15 @@ def _quiz(study_data: StudyData) -> Table:
         items += [UnitValue(part, code, sum(first) / len(first))] if first else []
     if rows:
         mean = average(
-            study_data, items, "quiz", "mean share right at first", most=1.0,
-            raters=len({one.cluster for one in items}), why="nobody has passed yet", left_out={NOT_PASSED: not_passed} if not_passed else {},
-        )  # fmt: skip
+            study_data,
+            items,
+            "quiz",
+            "mean share right at first",
+            most=1.0,
+            raters=len({one.cluster for one in items}),
+            why="nobody has passed yet",
+            left_out={NOT_PASSED: not_passed} if not_passed else {},
+        )
         rows.append(("All", "", "", f"{sum(map(len, tries_by_play.values())):,}", percent(mean)))
     head = ("Person", "Plays", "Rounds", "Answers", "Right at the first try")
     notes = ("Of the round that was passed; who is wrong is asked again, until all is right.",)
