@@ -25,8 +25,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-_SETTLED = 3.0
-"""Seconds after the first paint at which memory is looked at."""
+_SETTLED = 6.0
+"""Seconds after the first paint at which memory is looked at: by then Live has painted its first pictures."""
 _QUESTION, _ANSWER = b"\x1b[c", b"\x1b[?62;22c"
 """What a program asks a terminal for, its attributes, and what one that draws no graphics says at once."""
 ROOT = Path(__file__).parents[2]
