@@ -2,53 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Generic, ParamSpec
+
+from simulators.phone.sized_cache import SizedCache
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 Arguments = ParamSpec("Arguments")
-
-
-class PictureCache:
-    """Pictures by key, up to `most` bytes of pixels; the one that was used longest ago goes first."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._size = most, 0
-        self._pictures: OrderedDict[Hashable, Image] = OrderedDict()
-        self._lock = threading.Lock()
-
-    @property
-    def size(self) -> int:
-        """Bytes of pixels that are kept now."""
-        return self._size
-
-    def get(self, key: Hashable) -> Image | None:
-        """The picture of a key, or None where none is kept."""
-        with self._lock:
-            picture = self._pictures.get(key)
-            if picture is not None:
-                self._pictures.move_to_end(key)
-            return picture
-
-    def put(self, key: Hashable, picture: Image) -> None:
-        """Keeps a picture, and forgets others while all together are too large; one too large alone is not kept."""
-        with self._lock:
-            self._forget(key)
-            if picture_bytes(picture) > self._most:
-                return
-            self._pictures[key] = picture
-            self._size += picture_bytes(picture)
-            while self._size > self._most:
-                self._forget(next(iter(self._pictures)))
-
-    def _forget(self, key: Hashable) -> None:
-        if (picture := self._pictures.pop(key, None)) is not None:
-            self._size -= picture_bytes(picture)
 
 
 def picture_bytes(picture: Image) -> int:
@@ -62,7 +25,7 @@ class KeptPictures(Generic[Arguments]):
     def __init__(self, draw: Callable[Arguments, Image], most: int) -> None:
         update_wrapper(self, draw)
         self._draw, self._most = draw, most
-        self._cache = PictureCache(most)
+        self.cache_clear()
 
     def __call__(self, *args: Arguments.args, **more: Arguments.kwargs) -> Image:
         key = (args, tuple(sorted(more.items())))
@@ -74,7 +37,7 @@ class KeptPictures(Generic[Arguments]):
 
     def cache_clear(self) -> None:
         """Forgets every picture, as `functools.lru_cache` has it."""
-        self._cache = PictureCache(self._most)
+        self._cache = SizedCache(self._most, picture_bytes)
 
 
 def keep_pictures(megabytes: int) -> Callable[[Callable[Arguments, Image]], KeptPictures[Arguments]]:

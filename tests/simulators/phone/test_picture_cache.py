@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from PIL import Image
 
-from simulators.phone.picture_cache import PictureCache, keep_pictures, picture_bytes
+from simulators.phone.picture_cache import keep_pictures, picture_bytes
 from simulators.phone.pictures import dish
+from simulators.phone.sized_cache import SizedCache
 
 WHITE = (255, 255, 255)
 
@@ -21,7 +22,7 @@ def test_a_picture_takes_what_pillow_keeps_of_it(mode: str, size: int) -> None:
 
 
 def test_what_was_used_longest_ago_goes_first() -> None:
-    cache = PictureCache(300)
+    cache = SizedCache(300, picture_bytes)
     one, other, third = grey(10), grey(10), grey(10)
     for key, picture in (("one", one), ("other", other), ("third", third)):
         cache.put(key, picture)
@@ -33,7 +34,7 @@ def test_what_was_used_longest_ago_goes_first() -> None:
 
 
 def test_one_that_is_too_large_is_not_kept_and_sends_no_other_away() -> None:
-    cache = PictureCache(100)
+    cache = SizedCache(100, picture_bytes)
     small = grey(10)
     cache.put("small", small)
     cache.put("large", grey(11))
@@ -42,7 +43,7 @@ def test_one_that_is_too_large_is_not_kept_and_sends_no_other_away() -> None:
 
 
 def test_a_key_that_is_put_twice_counts_once() -> None:
-    cache = PictureCache(300)
+    cache = SizedCache(300, picture_bytes)
     for side in (10, 15):
         cache.put("one", grey(side))
     assert cache.size == 225
