@@ -57,8 +57,8 @@ def local_workers(count: int, threads: int = 1, env: Mapping[str, str] | None = 
         for name, value in QUIET.items()
     }
     with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"} | quiet):
-        get_mp_context().set_forkserver_preload(["distributed", "tests.warm_judge"])  # type: ignore[no-untyped-call]
-        with LocalCluster(  # type: ignore[no-untyped-call]
+        get_mp_context().set_forkserver_preload(["distributed", "tests.warm_judge"])
+        with LocalCluster(
             n_workers=count, threads_per_worker=threads, processes=True, dashboard_address=":0", host="127.0.0.1",
             silence_logs=logging.CRITICAL, env=dict(env or {}),
         ) as cluster:  # fmt: skip

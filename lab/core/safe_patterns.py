@@ -16,7 +16,7 @@ from math import comb
 from typing import Any, NamedTuple
 
 STEPS = 200_000_000
-"""Counted steps of one search: far more than are taken, for most ways end early; the worst known take a second."""
+"""Counted steps of one search: far more than are taken, for most ways end early; the worst known take some seconds."""
 LEAST = 40
 """Characters that an expression must be able to read."""
 MOST = 1_000_000

@@ -89,10 +89,11 @@ def test_what_would_never_end_is_refused_with_its_file_and_field(tmp_path: Path,
 SLOW = ["a.*a.*b", "a*a*a*a*b", "(?:a|b)*c", r"(\w+) \1", "a{1,999}b", "(a++)++b", r"(\w+\s)+x", "a" * 900]
 
 
-def test_no_question_hangs_what_is_taken(tmp_path: Path) -> None:
-    user = Scripted(script_of(tmp_path, *SLOW))
-    with guarded():
-        for unit in ("a", "ab", " "):
+@pytest.mark.parametrize("when", SLOW, ids=range(len(SLOW)))
+def test_no_question_hangs_what_is_taken(tmp_path: Path, when: str) -> None:
+    user = Scripted(script_of(tmp_path, when))
+    for unit in ("a", "ab", " "):
+        with guarded():
             assert ask(user, "-" + unit * (200_000 // len(unit)) + "-", []).by == user.actor
 
 

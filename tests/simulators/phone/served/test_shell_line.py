@@ -46,8 +46,10 @@ def test_no_regular_expression_of_a_client_hangs_the_phone() -> None:
             assert (said.code, said.err.count("\n")) == (2, 1)
             assert "repeats within repeats" in said.err
         assert ASKED.say(f"echo {'a' * 5000} | sed -E 's/(a|aa)+b/x/g'").code == 2
-        for tried in ("a*a*a*a*b", "a.*a.*b", "a+b"):
+    for tried in ("a*a*a*a*b", "a.*a.*b", "a+b"):
+        with guarded():
             assert ASKED.say(f"echo {'a' * 100_000} | grep -E '{tried}'").code == 1
+        with guarded():
             assert ASKED.say(f"echo {'a' * 50_000}c | sed -E 's/{tried}/x/'").text == "a" * 50_000 + "c\n"
 
 
