@@ -13,12 +13,15 @@ from hypothesis import HealthCheck, settings
 
 from screens.memory_use import give_pictures_back
 from tests.compiled import compile_all
+from tests.fuzzing_examples import examples
 from tests.schema_template import SchemaTemplate
 
 NOBODY = "::ffff:127.0.0.1"
 """This machine by a name that is not taken for it: where nobody listens, no adb server is started there."""
 
-settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "busy machine", max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("busy machine")
 
 

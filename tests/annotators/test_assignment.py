@@ -16,6 +16,7 @@ from lab.core.errors import LabError
 from lab.core.protocol import Field, Option, Protocol, UnitKind
 from lab.core.study import Assignment, Gold, Play, Study, Unit
 from lab.core.task import Task
+from tests.fuzzing_examples import examples
 
 CODES = [f"R{number}" for number in range(1, 8)]
 
@@ -209,7 +210,7 @@ def test_conditions_leave_the_square_of_tasks_as_it_is(size: int) -> None:
         assert len({one.unit.split("-")[0] for one in dealt if one.position == place}) == size
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     st.integers(1, 9),
     st.integers(1, 6),

@@ -26,6 +26,7 @@ from lab.core.run_records import Verdict
 from lab.core.step import Action, Question, Usage
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Source
+from tests.fuzzing_examples import examples
 
 MODEL = Actor("model", "m")
 FEW = st.text(alphabet="abc", max_size=12)
@@ -121,7 +122,7 @@ def test_and_of_texts_longer_than_a_machine_word(one: str, other: str) -> None:
 LONG = st.text(alphabet="ab日\ud800😀", max_size=150)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(LONG, st.lists(LONG, min_size=1, max_size=24))
 def test_one_text_is_as_similar_to_many_as_the_textbook_has_it(text: str, others: list[str]) -> None:
     each = [plain_similarity(text, other) for other in others]

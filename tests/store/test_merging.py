@@ -26,6 +26,7 @@ from store.kit_export import make_kit
 from store.merge import Merged, merge, merge_into
 from store.schema import APPEND_ONLY
 from store.store import Store
+from tests.fuzzing_examples import examples
 from tests.merging import content, say
 from tests.studies import R1, frozen, label, study, unit
 
@@ -382,7 +383,7 @@ def do(store: Store, plan: Study, op: Op, at: int) -> None:
         pass
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OPS)
 def test_any_split_is_brought_together_in_any_order(tmp_path: Path, ops: list[Op]) -> None:
     folder = Path(tempfile.mkdtemp(dir=tmp_path))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from annotators.agreement.cases import CaseResult, MalformedCase, computed, read, value_of_case
 from lab.core.errors import LabError
 from tests.annotators.agreement.rated import CASES
+from tests.fuzzing_examples import examples
 
 needs_cases = pytest.mark.skipif(not CASES.is_file(), reason="the verified cases in ../shared are not here")
 
@@ -204,7 +205,7 @@ _NAMES = st.tuples(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(_GIVEN, _NAMES, st.sampled_from(["", " jackknife"]))
 def test_every_statistic_of_any_small_table_is_a_number_or_a_sentence(table: Any, name: str, rest: str) -> None:
     try:

@@ -26,6 +26,7 @@ from annotators.agreement.coefficients import (
 )
 from annotators.agreement.ratings import Ratings
 from tests.annotators.agreement.rated import drawn, ratings, value, why
+from tests.fuzzing_examples import examples
 
 Coefficient = Callable[[Ratings], AdditiveStatistic]
 
@@ -66,7 +67,7 @@ def same(one: AdditiveStatistic, other: AdditiveStatistic) -> bool:
 
 
 @pytest.mark.parametrize("name", ALL | OF_TWO)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds)
 def test_order_of_raters_and_places_and_names_change_nothing(name: str, seed: int) -> None:
     of = (ALL | OF_TWO)[name]
@@ -84,7 +85,7 @@ def test_order_of_raters_and_places_and_names_change_nothing(name: str, seed: in
 
 
 @pytest.mark.parametrize("name", NOMINAL | {"cohen": cohen_kappa, "scott": scott_pi})
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds)
 def test_what_nominal_categories_are_called_changes_nothing(name: str, seed: int) -> None:
     of = (ALL | OF_TWO)[name]
@@ -94,7 +95,7 @@ def test_what_nominal_categories_are_called_changes_nothing(name: str, seed: int
 
 
 @pytest.mark.parametrize("name", ORDERED | {"cohen.linear": 0, "scott.quadratic": 0})
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds)
 def test_an_order_read_from_its_other_end_changes_nothing_but_ratios(name: str, seed: int) -> None:
     of = (ALL | OF_TWO)[name]
@@ -108,7 +109,7 @@ def test_an_order_read_from_its_other_end_changes_nothing_but_ratios(name: str, 
 
 
 @pytest.mark.parametrize("name", ALL | OF_TWO)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds)
 def test_perfect_agreement_is_one(name: str, seed: int) -> None:
     was = two(seed) if name in OF_TWO else some(seed)
@@ -117,7 +118,7 @@ def test_perfect_agreement_is_one(name: str, seed: int) -> None:
     assert value((ALL | OF_TWO)[name](alike)) == pytest.approx(1.0, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds)
 def test_weights_that_agree_only_with_themselves_are_none(seed: int) -> None:
     for of in (fleiss_kappa, conger_kappa, brennan_prediger, gwet_ac):
@@ -128,7 +129,7 @@ def test_weights_that_agree_only_with_themselves_are_none(seed: int) -> None:
         assert same(cohen_kappa(yes_no, weights), cohen_kappa(yes_no))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds)
 def test_two_raters_have_one_kappa_by_many_names(seed: int) -> None:
     whole = drawn(seed, 30, 2, 3, 8)
@@ -235,7 +236,7 @@ def test_alpha_knows_its_levels() -> None:
 
 
 @pytest.mark.parametrize("name", ALL | OF_TWO)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds)
 def test_sums_are_of_traces_so_that_how_often_each_comes_is_a_product(name: str, seed: int) -> None:
     """What a product of weights and sums says is what the rows themselves say, written down as often."""

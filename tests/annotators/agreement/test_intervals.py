@@ -21,6 +21,7 @@ from annotators.agreement.ratings import Ratings
 from annotators.agreement.similarity import apart
 from lab.core.agreement import How
 from tests.annotators.agreement.rated import drawn, drawn_numbers, numbers, ratings, value
+from tests.fuzzing_examples import examples
 
 BOOTSTRAP = How("bootstrap", resamples=400, seed=11)
 
@@ -380,7 +381,7 @@ _ROWS = st.integers(1, 4).flatmap(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(_ROWS, st.sampled_from(_OF_ANY), st.sampled_from([How(), How("bootstrap", resamples=40, seed=1)]))
 def test_any_small_table_has_an_interval_or_a_sentence(rows: Any, of: Any, how: How) -> None:
     some = ratings([list(answers) for _, answers in rows], ("a", "b", "c"), [trace for trace, _ in rows])

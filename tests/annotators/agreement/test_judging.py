@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from annotators.agreement.judge_accuracy import Box, centre_in_box, iou, judged, same_box
 from tests.annotators.agreement.rated import ratings, value, why
+from tests.fuzzing_examples import examples
 
 ROWS = [[1, 1]] * 6 + [[1, 0]] * 2 + [[0, 1]] * 1 + [[0, 0]] * 3 + [[1, None], [None, 1]]
 
@@ -58,7 +59,7 @@ boxes = st.tuples(*[st.integers(0, 50)] * 4).map(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(boxes, boxes)
 def test_neither_box_is_first(one: Box, other: Box) -> None:
     assert iou(one, other) == iou(other, one)

@@ -16,6 +16,7 @@ from annotators.agreement.numbers import alpha_numbers, icc, mae, mean, mse, pea
 from annotators.agreement.ranks import joint, spearman_of
 from annotators.agreement.ratings import NumericRatings
 from tests.annotators.agreement.rated import drawn_numbers, numbers, value, why
+from tests.fuzzing_examples import examples
 
 FORMS: tuple[Icc, ...] = get_args(Icc)
 OF_TWO: dict[str, Callable[[NumericRatings], AdditiveStatistic]] = {
@@ -49,7 +50,7 @@ def anova(x: np.ndarray[tuple[int, int], np.dtype[np.float64]], form: Icc) -> fl
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds, raters=st.integers(2, 5))
 def test_icc_is_the_analysis_of_variance(form: Icc, seed: int, raters: int) -> None:
     some = drawn_numbers(seed, 12, raters, 4)
@@ -87,7 +88,7 @@ def test_one_way_forms_take_places_as_they_are_rated() -> None:
     assert icc(numbers(rows), "1").places == 4
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds)
 def test_order_of_raters_and_places_changes_nothing(seed: int) -> None:
     some = drawn_numbers(seed, 20, 3, 5, missing=0.1)
@@ -180,7 +181,7 @@ def often(some: NumericRatings, weights: np.ndarray[tuple[int], np.dtype[np.int6
 
 
 @pytest.mark.parametrize("name", [*FORMS, "interval", "ratio", *OF_TWO])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds)
 def test_sums_are_of_traces_so_that_how_often_each_comes_is_a_product(name: str, seed: int) -> None:
     def of(some: NumericRatings) -> AdditiveStatistic:

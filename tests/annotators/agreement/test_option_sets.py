@@ -34,6 +34,7 @@ from lab.core.task import Actor
 from lab.studies.study_data import gathered
 from store.store import Store
 from tests.answered import Answered
+from tests.fuzzing_examples import examples
 from tests.rated import Answer, rated
 
 OPTIONS = ("slip", "plan", "look", "memory")
@@ -126,7 +127,7 @@ WORDS = ["-", *("".join(some) for size in (1, 2, 3, 4) for some in combinations(
 ROWS = st.lists(st.lists(st.none() | st.sampled_from(WORDS), min_size=3, max_size=3), min_size=2, max_size=6)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ROWS)
 def test_alpha_is_that_of_every_pair(rows: list[list[str | None]]) -> None:
     these = ratings(rows)
@@ -139,7 +140,7 @@ def test_alpha_is_that_of_every_pair(rows: list[list[str | None]]) -> None:
             assert value == pytest.approx(float(expected))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ROWS, st.permutations(range(3)))
 def test_the_order_of_raters_changes_nothing(rows: list[list[str | None]], order: list[int]) -> None:
     turned = ratings([[row[at] for at in order] for row in rows])

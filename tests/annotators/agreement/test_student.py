@@ -9,6 +9,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from annotators.agreement.distributions import binomial_two_sided, f_quantile, t_quantile, t_share, wilson
+from tests.fuzzing_examples import examples
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 9.5, 30, 99, 999, 100_000])
@@ -34,7 +35,7 @@ def test_f_as_scipy_has_it(above: float, below: float, share: float) -> None:
     assert f_quantile(share, above, below) == pytest.approx(stats.f.ppf(share, above, below), rel=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(1, 400).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))), st.floats(0.05, 0.95))
 def test_binomial_as_scipy_has_it(counted: tuple[int, int], share: float) -> None:
     right, of = counted

@@ -19,6 +19,7 @@ from annotators.validation.double_sample import (
     rate,
     threshold,
 )
+from tests.fuzzing_examples import examples
 
 COUNTS = st.integers(0, 30)
 SAMPLES = st.builds(DoubleSample, COUNTS, COUNTS, COUNTS, COUNTS, st.integers(0, 400), st.integers(0, 400)).filter(
@@ -82,7 +83,7 @@ def test_where_people_never_said_yes_only_the_judge_binds_the_rate() -> None:
     assert 0.07 < high < 0.15  # of 25 labels none is a yes
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SAMPLES)
 def test_ends_are_where_the_drop_is_as_large_as_it_may_be(some: DoubleSample) -> None:
     low, high = interval(some)

@@ -15,6 +15,7 @@ from annotators.validation.label_queue import (
     labels_wanted,
 )
 from annotators.validation.prediction_powered import corrected, labelled_units
+from tests.fuzzing_examples import examples
 
 DOUBTS = st.lists(st.floats(0, 100), min_size=1, max_size=60)
 
@@ -28,7 +29,7 @@ def test_doubt_is_the_spread_of_what_people_would_correct() -> None:
         doubt_of_confidence([1.2])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(DOUBTS, st.integers(1, 60), st.floats(0.01, 1))
 def test_probabilities_add_up_and_none_is_nothing(doubt: list[float], budget: int, uniform: float) -> None:
     if budget > len(doubt):

@@ -22,6 +22,7 @@ from annotators.protocols import protocols
 from lab.cli.main import main
 from lab.core.codec import encode
 from store.store import Store
+from tests.fuzzing_examples import examples
 from tests.studies import NODES, frozen, unit
 
 HOSTILE = (
@@ -33,7 +34,9 @@ HOSTILE = (
 LOUD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 """What a terminal would obey, or not show."""
 FUZZ = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 JSONS = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=20) | st.just(HOSTILE),

@@ -43,6 +43,7 @@ from store.kit_export import make_kit
 from store.labels import insert_label
 from store.store import Store
 from tests import studied_runs
+from tests.fuzzing_examples import examples
 from tests.studies import NODES, R1, frozen, label, unit
 
 DB = "lab.db"
@@ -785,7 +786,7 @@ def take_all(store: Store, rows: list[dict[str, Any]], rater: str) -> list[str]:
     return [(refused(one) if isinstance(one, LabError) else taking.take(one)).state for one in found]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(ROWS, max_size=14), st.integers(0, 14))
 def test_any_history_comes_over_whole_also_after_a_stop(rows: list[dict[str, Any]], cut: int) -> None:
     with (

@@ -29,6 +29,7 @@ from lab.core.trace import (
     Trace,
     fold,
 )
+from tests.fuzzing_examples import examples
 
 EVENTS: list[Any] = [Started, Asked, Answered, Acting, Step, Paused, Resumed, Ended]
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -89,7 +90,7 @@ def structs(kind: Any, depth: int = 0) -> st.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("kind", EVENTS)
 def test_every_field_of_every_event_survives_json(kind: Any) -> None:
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=examples(25), deadline=None)
     @given(structs(kind))
     def survives(event: AnyEvent) -> None:
         assert decode(encode(event), AnyEvent, "event") == event
@@ -97,7 +98,7 @@ def test_every_field_of_every_event_survives_json(kind: Any) -> None:
     survives()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(structs(Verdict), structs(Summary))
 def test_verdicts_and_summaries_survive_json(verdict: Verdict, summary: Summary) -> None:
     assert decode(encode(verdict), Verdict, "verdict") == verdict

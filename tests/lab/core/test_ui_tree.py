@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lab.core.errors import LabError
 from lab.core.ui_tree import Bounds, Node, UiTree
+from tests.fuzzing_examples import examples
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"
 DUMPS = sorted([*TRACES.glob("uiautomator_xml/**/*.xml"), *TRACES.glob("appagent/**/*.xml")])
@@ -37,7 +38,7 @@ NODES = st.recursive(
 TREES = st.builds(UiTree, roots=st.lists(NODES, max_size=2).map(tuple), rotation=st.integers(0, 3))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TREES)
 def test_a_tree_survives_xml(tree: UiTree) -> None:
     assert UiTree.from_xml(tree.to_xml()) == tree

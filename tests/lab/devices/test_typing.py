@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lab.core.errors import LabError
 from lab.devices.shell import line_of, quoted
 from lab.devices.text_input import Typist, commands, joined, pieces
+from tests.fuzzing_examples import examples
 from tests.lab.devices.answering import answering
 
 HARD = 'it\'s "50%" off; rm -rf $HOME & `id` \\ %s %%s !x\n-n'
@@ -35,7 +36,7 @@ def typed(text: str) -> str:
     return out
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(words, min_size=1, max_size=4))
 def test_any_words_survive_a_shell(given_words: list[str]) -> None:
     assert in_sh("show " + " ".join(map(quoted, given_words))) == given_words
@@ -62,7 +63,7 @@ def test_percent_signs_are_typed_as_they_are(text: str) -> None:
     assert "".join(typed(piece.replace(" ", "%s")) for piece in pieces(text)) == text
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.text(st.sampled_from(list("ab %s'\"\\$`;&|<>()*?~#\n")), max_size=60))
 def test_a_text_arrives_through_shell_and_input(text: str) -> None:
     got = ""

@@ -24,6 +24,7 @@ from lab.studies.design_drafts import begun, chained, of_golden, of_run, shipped
 from lab.studies.design_files import as_yaml, read_parts
 from lab.studies.design_graph import drawn
 from simulators import library
+from tests.fuzzing_examples import examples
 
 
 def node(id: str, **more: object) -> TdgNode:
@@ -155,7 +156,7 @@ def test_ids_are_made_of_words() -> None:
 VERBS = ("add", "remove", "up", "down", "indent", "outdent")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(VERBS), st.integers(0, 30)), max_size=25))
 def test_no_way_of_editing_loses_a_node_or_leaves_an_edge_astray(ways: list[tuple[str, int]]) -> None:
     tdg, there = CHAIN, {"a", "b", "c", "d"}
@@ -274,7 +275,7 @@ def test_a_written_design_is_a_part_of_a_task_and_the_same(name: str, tmp_path: 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     WORDS, WORDS, st.sampled_from(["1e5", "0x1f", "yes", "null", "~", "12:05", "- a", "a: b", "#", "007", ".nan", "<<"])
 )

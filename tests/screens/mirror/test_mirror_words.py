@@ -21,6 +21,7 @@ from screens.mirror.overlay import saying
 from screens.mirror.painter import NO_SCREENSHOT, PaintedPhone, Painter
 from screens.mirror.shot import MirrorShot, MirrorView
 from screens.mirror.typeset import typeset
+from tests.fuzzing_examples import examples
 
 SIZE = (1080, 2400)
 WIDE = MirrorView((45, 50))
@@ -281,7 +282,7 @@ def screens_of_words(draw: st.DrawFn) -> list[TextBlock]:
     return made
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(screens_of_words(), st.sampled_from(((45, 25), (22, 25), (20, 12), (80, 45), (12, 8))))
 def test_no_text_leaves_the_phone_or_covers_another(words: list[TextBlock], cells: tuple[int, int]) -> None:
     where = fit(SIZE, cells, "wide")
@@ -296,7 +297,7 @@ def test_no_text_leaves_the_phone_or_covers_another(words: list[TextBlock], cell
         taken |= {(placed.row, column) for column in columns}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(TEXTS, min_size=1, max_size=5),
     st.sampled_from(("tap", "double", "long", "drag", "scroll", "type", "box", "evidence")),

@@ -26,6 +26,7 @@ from simulators.phone.shots import SCREENS
 from simulators.phone.shots_phone import at
 from simulators.phone.stage import windows
 from simulators.phone.tree import walk
+from tests.fuzzing_examples import examples
 
 SCREEN = Bounds(0, 0, 1080, 2400)
 DEVICE: type[Device] = Phone
@@ -120,7 +121,7 @@ def _tap_some(phone: Phone, choice: int) -> None:
     phone.perform(Action("click", at=targets[choice % len(targets)].bounds.center))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @example(app="social", moves=[CLICK, 14, CLICK, CLICK, Action("input_text", text="\x1b")])
 @given(app=st.sampled_from(sorted(APPS)), moves=st.lists(_ACTIONS | st.integers(0, 60), max_size=12))
 def test_whatever_is_done_it_stays_well_formed_and_restores(app: str, moves: list[Action | int]) -> None:

@@ -14,6 +14,7 @@ from simulators.phone.installed import APPS
 from simulators.phone.served.commands.installed import component
 from simulators.phone.served.commands.table import COMMANDS
 from simulators.phone.served.shell import run
+from tests.fuzzing_examples import examples
 from tests.simulators.phone.served.asking import Asked, Typed
 
 HOME = "com.hitlab.launcher/.Home"
@@ -180,7 +181,7 @@ WORDS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     name=st.sampled_from(sorted(set(COMMANDS) - {"sleep", "getevent"})),
     args=st.lists(st.sampled_from(WORDS), max_size=5),

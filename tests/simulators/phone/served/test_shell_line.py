@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulators.phone.served.line import BadLine, parse
+from tests.fuzzing_examples import examples
 from tests.simulators.phone.served.asking import Asked
 from tests.store.formats.test_long_runs import guarded
 
@@ -62,7 +63,7 @@ def test_a_dump_in_one_long_line_is_searched_whole() -> None:
 
 
 @pytest.mark.skipif(not SH.exists(), reason="there is no /bin/sh here")
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(st.text("ab '\"\\%=\t", max_size=14))
 def test_quotes_mean_what_they_mean_to_sh(line: str) -> None:
     asked = f"printf '%s|' x{line}"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from simulators.phone.phone import Phone
 from simulators.phone.served import folders
 from simulators.phone.served.served import PhoneServer
+from tests.fuzzing_examples import examples
 from tests.simulators.phone.served.host import Host
 from tests.simulators.phone.served.rig import Rig, until
 
@@ -131,7 +132,7 @@ REQUESTS = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(st.one_of(REQUESTS, REQUESTS, st.binary(max_size=12)), max_size=12))
 def test_any_requests_break_nothing(served: PhoneServer, requests: list[bytes]) -> None:
     with Host(served.serial) as host:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from simulators.phone.phone import Phone
 from simulators.phone.served.served import PhoneServer
+from tests.fuzzing_examples import examples
 from tests.simulators.phone.served.host import MOST, VERSION, Host, packet
 from tests.simulators.phone.served.rig import Rig, until
 
@@ -199,7 +200,7 @@ PAYLOADS = st.one_of(
 PACKETS = st.builds(packet, COMMANDS, NUMBERS, NUMBERS, PAYLOADS)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(PACKETS, PACKETS, PACKETS, st.binary(max_size=40)), max_size=30), st.booleans())
 def test_a_host_that_keeps_to_no_rule_breaks_nothing(served: PhoneServer, sent: list[bytes], met: bool) -> None:
     with Host(served.serial) as host:
