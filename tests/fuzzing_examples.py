@@ -9,6 +9,11 @@ SOAK = "HITLAB_SOAK"
 LEAST = 10
 
 
+def soaking() -> bool:
+    """Whether this is `make soak`, which takes hours."""
+    return bool(os.environ.get(SOAK))
+
+
 def examples(count: int) -> int:
     """The examples of one run of a property: a quarter of `count`, or in a soak four times as many."""
-    return count * 4 if os.environ.get(SOAK) else max(count // 4, LEAST)
+    return count * 4 if soaking() else max(count // 4, LEAST)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from textwrap import dedent
 from typing import TypeAlias
 
+from rich.console import Console, ConsoleOptions
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
@@ -22,11 +24,28 @@ KeyRow: TypeAlias = tuple[DOMNode, str, Binding]
 """Whose key it is, all the keys of the action as they are written, and the binding."""
 
 
+class Drawn:
+    """A table whose lines are made once for each width: Textual asks several times how high it is before it paints."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._lines: dict[int, list[Segment]] = {}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        width = options.max_width
+        if width not in self._lines:
+            self._lines[width] = list(console.render(self._table, options))
+        yield from self._lines[width]
+
+
 class KeyTable(BindingsTable):
     """The keys that are worth a line: how a field is typed in is left out, for that is as everywhere."""
 
     _shown: Sequence[KeyRow] = ()
     """What was painted last."""
+
+    def render(self) -> Drawn:  # type: ignore[override]
+        return Drawn(self.render_bindings_table())
 
     def look(self) -> None:
         """Paints the keys anew where they are others."""
@@ -34,7 +53,7 @@ class KeyTable(BindingsTable):
             self.refresh(layout=True)
 
     def render_bindings_table(self) -> Table:
-        table = Table.grid(padding=(0, 1), expand=True)
+        table = Table.grid(padding=(0, 1))
         table.add_column(justify="right", no_wrap=True)
         key_style = self.get_component_rich_style("bindings-table--key")
         last: DOMNode | None = None
@@ -83,6 +102,7 @@ class Help(HelpPanel):
     Help #help-text { height: 1fr; scrollbar-size-vertical: 1; }
     Help #widget-help { height: auto; max-height: 1000; }
     Help KeyPanel#keys-help { height: auto; width: 1fr; overflow-y: hidden; }
+    Help KeyTable { width: 1fr; }
     """
 
     def compose(self) -> ComposeResult:

@@ -55,6 +55,7 @@ SMALL = (64, 18)
 PATIENCE = 2000
 MOST = 4
 """Sittings in which every key of a mode is met."""
+HELP = "question_mark"
 LAST = ("q", "escape")
 """Keys that lead out."""
 CLOCKS = re.compile(r"\d+:\d\d(:\d\d)?|\d+(\.\d+)? m?s\b")
@@ -73,6 +74,10 @@ class Mode(NamedTuple):
     says: str
     keys: tuple[str, ...] = ()
     then: str = ""
+
+
+def room(mode: Mode) -> str:
+    return mode.name.split(",")[0]
 
 
 def at(screen: Any, *, person: str = "D1", seat: Any = "developer", **of: Any) -> Callable[[Store], LabApp]:
@@ -193,8 +198,8 @@ MODES = [
     Mode("live, at a breakpoint", live("developer", breaks=("step:2",)), "Breakpoint step:2"),
     Mode("live, paused", live("developer", gate="ask"), "waits for your decision", ("ctrl+x",), "paused:"),
     Mode("live, ended", live("developer", gate="ask"), "for your decision", ("ctrl+x", "ctrl+x"), "run is over"),
-    Mode("record", recording, "finish"),
-    Mode("record, finish", recording, "finish", ("f",), "impossible"),
+    Mode("record", recording, "Touch the phone, or:"),
+    Mode("record, finish", recording, "Touch the phone, or:", ("f",), "impossible"),
 ]
 
 
@@ -367,9 +372,14 @@ async def sitting(mode: Mode, store: Store, size: tuple[int, int] = SIZE) -> Asy
             app.session.leave()
 
 
+FIRST = {room(mode): mode.name for mode in reversed(MODES)}
+"""Each room's first mode: in the others the key for help, where no field has it, is not pressed once more."""
+
+
 @pytest.mark.parametrize("mode", MODES, ids=[mode.name for mode in MODES])
 async def test_every_key_that_is_promised_acts(mode: Mode, template: Path, tmp_path: Path) -> None:
     pressed, idle, sat = set[str](), list[str](), 0
+    known = set[str]() if mode.name == FIRST[room(mode)] else {HELP}
     left = [""]
     while left and sat < MOST:
         sat += 1
@@ -378,22 +388,22 @@ async def test_every_key_that_is_promised_acts(mode: Mode, template: Path, tmp_p
         path.write_bytes(template.read_bytes())
         with Store.open(path) as store:
             async with sitting(mode, store, SMALL if sat == 1 and not mode.keys else SIZE) as app:
-                screen, focus, room = app.screen, app.focused, app.current_mode
+                screen, focus, place = app.screen, app.focused, app.current_mode
                 if sat == 1 and not mode.keys:
                     await _looks_right(app)
                     await soon(app, lambda: mode.says in painted(app))
                 all_keys = {key.key for key in app.screen.query(FooterKey)}
-                while left := sorted(promised(app).keys() - pressed, key=LAST.__contains__):
+                while left := sorted(promised(app).keys() - pressed - known, key=LAST.__contains__):
                     key = left[0]
                     word, before = promised(app)[key], seen(app)
                     pressed.add(key)
                     await send(app, key)
                     if not await acted(app, before):
                         idle.append(word)
-                    if app._exit or not await restored(app, room, screen, focus):
+                    if app._exit or not await restored(app, place, screen, focus):
                         break
-                left = sorted(all_keys - pressed)
-    assert pressed
+                left = sorted(all_keys - pressed - known)
+    assert pressed | known
     assert not idle, f"{mode.name}: nothing came of {idle}"
     assert not left, f"{mode.name}: not pressed {left}"
 
@@ -431,15 +441,15 @@ async def acted(app: LabApp, before: Seen) -> bool:
     return False
 
 
-async def restored(app: LabApp, room: str, screen: Any, focus: Any) -> bool:
+async def restored(app: LabApp, place: str, screen: Any, focus: Any) -> bool:
     """Goes back to the room, with the keys where they were; False where that is gone."""
     await rested(app)
     if app.screen.query("HelpPanel"):
         app.action_hide_help_panel()
     if screen.query("SearchRow") and isinstance(app.focused, Input) and app.focused is not focus:
         await send(app, "escape")
-    if app.current_mode != room:
-        await app.switch_mode(room)
+    if app.current_mode != place:
+        await app.switch_mode(place)
     while app.screen is not screen and len(app.screen_stack) > 1 and screen in app.screen_stack:
         app.pop_screen()
         await rested(app)

@@ -41,7 +41,7 @@ from tests.plays import LUNCH, unit
 from tests.plays import frozen as played
 from tests.screens.annotate.sample_studies import rating, ready, studied
 from tests.screens.live.conftest import LeapingClock
-from tests.screens.long_texts import Words, alternately, area, at_sizes, in_view, lost, read, turned, whole, words
+from tests.screens.long_texts import LONG, Words, alternately, area, at_sizes, in_view, lost, read, turned, whole, words
 from tests.screens.play.test_play import Stage as Playing
 from tests.screens.play.test_play import answer_quiz
 from tests.screens.record.conftest import Board
@@ -51,12 +51,11 @@ from tests.studies import frozen, label
 
 Until = Callable[..., Awaitable[None]]
 Sizes = list[tuple[int, int]]
-LONG = 5000
 GOAL, THOUGHT, ASKED, SAID = range(4)
 
 
 def four(language: str) -> list[Words]:
-    """Four texts of 5,000 characters."""
+    """Four of the longest texts."""
     return [words(language, LONG, place) for place in range(4)]
 
 
