@@ -63,7 +63,14 @@ async def test_the_state_of_a_phones_screen_stands_at_home(
         await until(pilot, lambda: "○ locked" not in painted(app))
 
 
-async def test_a_run_is_made_on_the_phone_that_is_chosen(
+STATES = [
+    ("lock", "pin", "locked", "is locked: the lock screen is in front."),
+    ("folded", True, "folded", "is folded: its main screen is off"),
+]
+"""What is done to a phone, the state that it is in then, and what is said of it."""
+
+
+async def test_a_run_on_the_chosen_phone_tells_a_screen_that_shows_no_app_above_the_question_and_on_the_border(
     store: Store, settings: Settings, until: Until, line: Rig
 ) -> None:
     app = LabApp(store, settings)
@@ -74,10 +81,21 @@ async def test_a_run_is_made_on_the_phone_that_is_chosen(
         await until(pilot, lambda: isinstance(app.screen, LiveScreen))
         await until(pilot, lambda: app.session is not None and app.session.device.info.kind == "adb")
         await until(pilot, lambda: "Phone · screencap" in painted(app) and "The agent asks" in painted(app))
-        assert app.session is not None
-        app.session.stop("enough")
-        assert app.session.join(180)
-        assert store.runs.trace(app.session.trace_id).device.id == line.serial
+        for name, value, state, said in STATES:
+            line.served.fault(name, value)
+            await until(
+                pilot, lambda said=said, state=state: said in painted(app) and f"not live: {state}" in painted(app)
+            )
+            assert "The agent asks" in painted(app)
+            hints = ("by hand. It goes on by itself", "Unfold it. It goes on")
+            await until(pilot, lambda hints=hints: any(hint in painted(app) for hint in hints))
+            line.served.fault("clear", None)
+            await until(pilot, lambda: "waits for your answer" in painted(app) and "not live" not in painted(app))
+    assert app.session is not None
+    trace = store.runs.trace(app.session.trace_id)
+    assert (trace.device.id, trace.status) == (line.serial, "open")
+    paused = [event for event in store.runs.events(trace.id) if isinstance(event, Paused)]
+    assert [event.state for event in paused][:2] == [state for _, _, state, _ in STATES]
 
 
 def test_a_phone_that_goes_away_stays_listed_while_it_is_chosen() -> None:
@@ -114,35 +132,6 @@ async def test_a_phone_that_goes_is_told_above_the_open_question_and_the_run_end
     ended = store.runs.trace(app.session.trace_id).ended
     assert ended is not None
     assert ended.status == "stopped"
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "state", "said"),
-    [
-        ("lock", "pin", "locked", "is locked: the lock screen is in front."),
-        ("folded", True, "folded", "is folded: its main screen is off"),
-    ],
-)
-async def test_a_screen_that_shows_no_app_is_told_above_the_question_and_on_the_mirrors_border(
-    store: Store, settings: Settings, until: Until, line: Rig, name: str, value: object, state: str, said: str
-) -> None:
-    app = LabApp(store, settings)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
-        app.choose_phone(line.serial)
-        app.open_task("usual_lunch")
-        await until(pilot, lambda: "The agent asks" in painted(app))
-        line.served.fault(name, value)
-        await until(pilot, lambda: said in painted(app) and f"not live: {state}" in painted(app))
-        assert "The agent asks" in painted(app)
-        hints = ("by hand. It goes on by itself", "Unfold it. It goes on")
-        await until(pilot, lambda: any(hint in painted(app) for hint in hints))
-        line.served.fault("clear", None)
-        await until(pilot, lambda: "waits for your answer" in painted(app) and "not live" not in painted(app))
-    assert app.session is not None
-    paused = [event for event in store.runs.events(app.session.trace_id) if isinstance(event, Paused)]
-    assert paused[0].state == state
-    assert store.runs.trace(app.session.trace_id).status == "open"
 
 
 def test_phones_of_one_model_are_told_apart_in_little_room() -> None:
