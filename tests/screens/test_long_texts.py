@@ -29,7 +29,9 @@ from tests.screens.long_texts import LONG, Words, alternately, area, at_sizes, i
 Until = Callable[..., Awaitable[None]]
 Sizes = list[tuple[int, int]]
 
-LENGTHS = (5, 500, LONG)
+
+def lengths(language: str) -> tuple[int, int, int]:
+    return 5, 500, LONG[language]
 
 
 def stage(path: Path, *turns: tuple[Action, str], told: Words, **changes: Any) -> Stage:
@@ -42,7 +44,7 @@ def stage(path: Path, *turns: tuple[Action, str], told: Words, **changes: Any) -
 
 def of_each_length(language: str, place: int = 0) -> list[Words]:
     """A text of each length; a Chinese one has the same words at each place."""
-    return [words(language, length, at + place * (language == "en")) for at, length in enumerate(LENGTHS)]
+    return [words(language, length, at + place * (language == "en")) for at, length in enumerate(lengths(language))]
 
 
 async def zoomed(pilot: Any, text: Words) -> None:
@@ -111,7 +113,7 @@ async def gated(app: Any, pilot: Any, until: Until, number: int, thought: Words,
 async def test_what_a_participant_is_told_of_their_part(
     tmp_path: Path, until: Until, language: str, sizes: Sizes
 ) -> None:
-    told = words(language, LENGTHS[-1], 2)
+    told = words(language, LONG[language], 2)
     app: Any = stage(tmp_path / "lab.db", (Action("ask_user", text="?"), ""), told=told, seat="participant")
     async with app.run_test(size=sizes[0]) as pilot:
         await until(pilot, lambda: app.asked)
@@ -137,7 +139,7 @@ async def unfolded(app: Any, pilot: Any, until: Until, part: str, told: Words) -
 
 @alternately("zh", "en")
 async def test_what_is_said_at_a_step_that_is_forked(tmp_path: Path, until: Until, language: str, sizes: Sizes) -> None:
-    asked = words(language, LENGTHS[-1], 2)
+    asked = words(language, LONG[language], 2)
     spec = Spec(replace(task("proactive"), policy=""), PERSONA)
     with Store.open(tmp_path / "lab.db") as store:
         session = Session(store, spec, agent=Cast((Action("ask_user", text=asked.text), "")))

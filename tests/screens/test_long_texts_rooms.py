@@ -56,7 +56,7 @@ GOAL, THOUGHT, ASKED, SAID = range(4)
 
 def four(language: str) -> list[Words]:
     """Four of the longest texts."""
-    return [words(language, LONG, place) for place in range(4)]
+    return [words(language, LONG[language], place) for place in range(4)]
 
 
 def run_of(texts: list[Words], trace: str = WHOLE) -> Imported:
