@@ -18,8 +18,8 @@ from tests.store.formats.samples import episodes
 
 ROOT = Path(__file__).parents[3]
 MB = 1024**2
-SIZE = 24 * MB
-LIMIT = 600 * MB
+SIZE = 10 * MB
+LIMIT = 400 * MB
 """What a process may have in all, its libraries included; reading JSON takes several times the JSON's size.
 
 `make soak` brings in 64 MB within 1024.
@@ -142,11 +142,11 @@ def test_many_mb_come_in_within_the_limit(made: Callable[[Path], Path], tmp_path
 
 
 def bomb(path: Path) -> Path:
-    """Four megabytes that unpack to four gigabytes: beyond what is read, and beyond the memory."""
-    piece = gzip.compress(b" " * (256 * MB))
+    """A megabyte that unpacks to one gigabyte: beyond what is read, and beyond the memory."""
+    piece = gzip.compress(b" " * (16 * MB))
     with (path / "bomb.json.gz").open("wb") as file:
         file.write(gzip.compress(b'{"T": {"traj": [{"action": "'))
-        for _ in range(16):
+        for _ in range(64):
             file.write(piece)
     return path / "bomb.json.gz"
 
@@ -170,6 +170,6 @@ def huge(path: Path) -> Path:
 
 @pytest.mark.parametrize("made", [bomb, long_line, huge])
 def test_what_is_beyond_the_limit_is_refused_with_a_sentence(made: Callable[[Path], Path], tmp_path: Path) -> None:
-    imported, (said,) = brought_in(made(tmp_path), ROOMY)
+    imported, (said,) = brought_in(made(tmp_path), LIMIT)
     assert imported == 0
     assert any(words in said for words in ("memory", "more than", "longer than")), said
