@@ -23,6 +23,7 @@ from store.formats import FailedRun, KnownRun, RunSource, files, formats
 from store.formats.knowu.reader import KNOWU
 from store.run_import import Outcome, Tally, import_paths
 from store.store import Store
+from tests.crossed import crossed, spread
 
 STEP: dict[str, Any] = {"task_goal": "g", "step": 1, "prediction": "p", "action": {"action_type": "wait"}}
 
@@ -202,6 +203,7 @@ import os, signal, sys
 from pathlib import Path
 from store import run_import as importing
 from store.store import Store
+from tests.crossed import crossed, spread
 importing._BATCH_RUNS = 3
 store, left = Store.open(Path(sys.argv[1])), int(sys.argv[3])
 ticks = 0
@@ -236,7 +238,8 @@ def eight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     return root, int(killed(root / "whole.db", root / "m", 0)[-1].split()[1])
 
 
-@pytest.mark.parametrize("kill", range(1, 7))
+@crossed
+@pytest.mark.parametrize("kill", spread(range(1, 7), 3))
 def test_killed_at_any_moment_whole_runs_are_in_and_the_rest_comes_later(
     tmp_path: Path, eight: tuple[Path, int], kill: int
 ) -> None:
@@ -291,6 +294,7 @@ from pathlib import Path
 from store.formats import formats
 from store.run_import import import_paths
 from store.store import Store
+from tests.crossed import crossed, spread
 formats()
 root = Path(sys.argv[1])
 Store.open(root / "lab.db").close()

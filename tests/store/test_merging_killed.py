@@ -13,6 +13,7 @@ import pytest
 from lab.core.task import Actor
 from store.store import Store
 from store.withdrawal import withdraw
+from tests.crossed import crossed, spread
 from tests.killing import ROOT, killed_lines, ticking
 from tests.merging import content, say
 from tests.store.test_merging import STATE, UNITS, ran
@@ -46,7 +47,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, int]:
     )
 
 
-@pytest.mark.parametrize("kill", range(1, KILLS + 1))
+@crossed
+@pytest.mark.parametrize("kill", spread(range(1, KILLS + 1), 5))
 def test_it_is_done_or_not_done(tmp_path: Path, files: tuple[Path, Path, int], kill: int) -> None:
     here, other, ticks = files
     shutil.copy(here, tmp_path / "here.db")
