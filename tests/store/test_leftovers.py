@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from store.leftovers import sweep
+from tests.crossed import crossed, each_once
 from tests.killing import ROOT
 from tests.replied import REPLY, Hitlab, bytes_of, hitlab, keep, replied
 
@@ -66,8 +67,8 @@ def left(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if ".part-" in path.name]
 
 
-@pytest.mark.parametrize("name", KILLS)
-@pytest.mark.parametrize("then", ["traces", "doctor", "withdraw"])
+@crossed
+@pytest.mark.parametrize(("name", "then"), each_once(list(KILLS), ["traces", "doctor", "withdraw"]))
 def test_it_is_named_and_removed(folder: Path, call: Hitlab, name: str, then: str) -> None:
     where, words = KILLS[name]
     killed(folder, where, *words)
