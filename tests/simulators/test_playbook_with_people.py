@@ -50,8 +50,9 @@ def test_it_goes_on_from_wherever_a_person_leaves_the_phone(name: str) -> None:
     """In a soak at each third of a run; else at one of them, another for each task, by another of the acts."""
     task = task_named(name)
     whole = len(fitting(name).steps)
-    turns = list(enumerate(range(1, whole - 1, max(4, whole // 3)), 0 if IN_SOAK else ACTIVE.index(name)))
-    for number, turn in turns if IN_SOAK else [turns[ACTIVE.index(name) % len(turns)]]:
+    turns = range(1, whole - 1, max(4, whole // 3))
+    at = ACTIVE.index(name)
+    for number, turn in enumerate(turns) if IN_SOAK else [(at, turn) for turn in turns[at % max(len(turns), 1) :][:1]]:
         action = INSTEAD[number % len(INSTEAD)]
         played = play(
             task, persona(task.persona), library.script(name), state=first_state(task, 0), gate=Meddling(turn, action)

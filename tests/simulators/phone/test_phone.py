@@ -23,7 +23,7 @@ from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
 from simulators.phone.shots import SCREENS
 from simulators.phone.shots_phone import at
-from simulators.phone.stage import activity, windows
+from simulators.phone.stage import activity
 from simulators.phone.tree import walk
 from tests.crossed import IN_SOAK, crossed, spread
 from tests.fuzzing_examples import examples
@@ -64,11 +64,12 @@ def test_the_png_is_what_pillow_reads_back() -> None:
 
 @crossed
 @pytest.mark.parametrize(("name", "app", "screen", "args"), SCREENS, ids=[s[0] for s in SCREENS])
-def test_every_screen_restores_to_the_same_picture_and_stays_in_bounds(
+def test_every_screen_restores_to_the_same_picture_stays_in_bounds_and_draws_the_texts_of_its_nodes(
     name: str, app: str, screen: str, args: dict[str, Any]
 ) -> None:
     phone = at(app, screen, args)
     _well_formed(phone.look().tree)
+    _text_of_nodes(phone)
     state = phone.snapshot()
     again = Phone(state=state)
     assert again.snapshot() == state
@@ -79,13 +80,25 @@ def test_every_screen_restores_to_the_same_picture_and_stays_in_bounds(
     assert again.look().tree == phone.look().tree
 
 
+def _text_of_nodes(phone: Phone) -> None:
+    """What is drawn as text is the text of its node."""
+    for box in _boxes(phone):
+        drawn = "".join(paint.text for paint in box.paints if isinstance(paint, InkLine))
+        if not drawn:
+            continue
+        assert box.node is not None
+        text = str(box.node["text"] or box.node.get("desc"))
+        squeezed = drawn.replace(" ", "").rstrip("…")
+        assert text.replace(" ", "").replace("\n", "").startswith(squeezed)
+
+
 DRAWN: set[tuple[str, ...]] = set()
 """What stood in the pictures that were compared: one in which all has stood is not drawn (in a soak every one is)."""
 
 
 def _kinds(phone: Phone) -> set[tuple[str, ...]]:
     """What is painted on a screen: kinds of paint, of drawings and signs."""
-    paints = [paint for shown in windows(phone.snapshot(), APPS) for box, _ in walk(shown.root) for paint in box.paints]
+    paints = [paint for shown in phone.look().windows for box, _ in walk(shown.root) for paint in box.paints]
     return {(type(paint).__name__, getattr(paint, "kind", ""), getattr(paint, "name", "")) for paint in paints}
 
 
@@ -150,19 +163,7 @@ def test_whatever_is_done_it_stays_well_formed_and_restores(app: str, moves: lis
 
 
 def _boxes(phone: Phone) -> list[Box]:
-    return [box for shown in windows(phone.snapshot(), APPS) if shown.listed for box, _ in walk(shown.root)]
-
-
-@pytest.mark.parametrize(("name", "app", "screen", "args"), SCREENS, ids=[s[0] for s in SCREENS])
-def test_what_is_drawn_as_text_is_the_text_of_its_node(name: str, app: str, screen: str, args: dict[str, Any]) -> None:
-    for box in _boxes(at(app, screen, args)):
-        drawn = "".join(paint.text for paint in box.paints if isinstance(paint, InkLine))
-        if not drawn:
-            continue
-        assert box.node is not None
-        text = str(box.node["text"] or box.node.get("desc"))
-        squeezed = drawn.replace(" ", "").rstrip("…")
-        assert text.replace(" ", "").replace("\n", "").startswith(squeezed)
+    return [box for shown in phone.look().windows if shown.listed for box, _ in walk(shown.root)]
 
 
 def test_texts_have_room_for_the_cells_of_a_text_mirror() -> None:
