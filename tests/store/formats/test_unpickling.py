@@ -24,6 +24,7 @@ from store.formats.androidworld.unpickling import unpickle
 from store.formats.androidworld.values import Array, ForeignObject, Global, LargeBytes, Shaper, shot_of
 from store.formats.image_spool import Spool, SpooledImage
 from store.formats.stream import FileStream
+from tests.crossed import IN_SOAK, crossed
 
 
 def load(tmp_path: Path, data: bytes, spool: Spool | None = None) -> Any:
@@ -279,20 +280,24 @@ def test_what_is_repeated_without_end_is_refused(tmp_path: Path, code: bytes, mo
     assert "holds more than" in refusal(tmp_path, b"\x80\x04" + code * 70_000)
 
 
+@crossed
 def test_memory_stays_bounded_whatever_a_small_file_unpacks_to(tmp_path: Path) -> None:
+    """In a soak up to the four million objects that are read; else up to a quarter of them, in less memory."""
+    objects, memory = ("4_000_000", "700") if IN_SOAK else ("1_000_000", "420")
     path = tmp_path / "bomb.pkl.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(b"\x80\x04\x8c\x0dtask_template0\x8c\x0cepisode_data")
         for _ in range(64):
             file.write(b"}" * 1024**2)
     limited = (
-        "import resource, sys; from pathlib import Path; limit = 700 * 1024**2;"
+        "import resource, sys; from pathlib import Path; limit = int(sys.argv[2]) * 1024**2;"
         "resource.setrlimit(resource.RLIMIT_AS, (limit, limit));"
-        "from store.formats import read; (found,) = read(Path(sys.argv[1])); print(found.error)"
+        "from store.formats import read; from store.formats.androidworld import unpickling;"
+        "unpickling._MOST_MADE = int(sys.argv[3]); (found,) = read(Path(sys.argv[1])); print(found.error)"
     )
-    run = [sys.executable, "-c", limited, str(path)]
+    run = [sys.executable, "-c", limited, str(path), memory, objects]
     done = subprocess.run(run, capture_output=True, text=True, cwd=Path(__file__).parents[3], check=False)
-    assert "holds more than" in done.stdout, done.stderr[-2000:]
+    assert "objects" in done.stdout.partition("holds more than")[2], done.stderr[-2000:]
 
 
 def test_mutated_pickles_never_do_more_than_refuse(tmp_path: Path) -> None:
