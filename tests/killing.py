@@ -32,13 +32,18 @@ print(done)
 
 
 def killed_lines(command: Sequence[str], after: int, pause: float) -> list[bytes]:
-    """The whole lines that a program printed until it was killed, `pause` seconds after line number `after`.
+    """`lines_until_killed` of a program."""
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return lines_until_killed(process, after, pause)
+
+
+def lines_until_killed(process: subprocess.Popen[bytes], after: int, pause: float) -> list[bytes]:
+    """The whole lines that a program prints until it is killed, `pause` seconds after line number `after`.
 
     With `after` 0 it is killed in its beginning: after `pause` seconds, whatever it printed.
     """
     lines: list[bytes] = []
     reached = threading.Event()
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
 
     def read() -> None:
