@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+
+from tests.warm_code import python
 
 ROOT = Path(__file__).parents[1]
 
@@ -71,7 +72,6 @@ def ticking(work: str, db: Path, ticks: int) -> int:
 
     With `ticks` 0 it is not killed; gives how many it took.
     """
-    command = [sys.executable, "-c", _TICKING.format(work=work), str(db), str(ticks)]
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False)
-    assert done.returncode == (-signal.SIGKILL if ticks else 0)
+    done = python(_TICKING.format(work=work), db, ticks)
+    assert done.returncode == (-signal.SIGKILL if ticks else 0), done.stderr
     return int(done.stdout or 0)

@@ -21,13 +21,15 @@ from tests import warm_client
 from tests.warm_lock import locked
 
 ROOT = Path(__file__).parents[1]
+_TEMPORARY = Path(tempfile.gettempdir())
+"""As it is before a test has its own."""
 
 
 @cache
 def server() -> str:
     """The socket of the server, which is started with the first question of all workers, and ends with the last one."""
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
-    folder = Path(tempfile.gettempdir()) / f"warm-{run}"
+    folder = _TEMPORARY / f"warm-{run}"
     users, place = folder / "users", folder / "socket"
     with locked():
         if folder.exists():

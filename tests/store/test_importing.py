@@ -24,6 +24,7 @@ from store.formats.knowu.reader import KNOWU
 from store.run_import import Outcome, Tally, import_paths
 from store.store import Store
 from tests.crossed import crossed, spread
+from tests.warm_code import python
 
 STEP: dict[str, Any] = {"task_goal": "g", "step": 1, "prediction": "p", "action": {"action_type": "wait"}}
 
@@ -203,7 +204,6 @@ import os, signal, sys
 from pathlib import Path
 from store import run_import as importing
 from store.store import Store
-from tests.crossed import crossed, spread
 importing._BATCH_RUNS = 3
 store, left = Store.open(Path(sys.argv[1])), int(sys.argv[3])
 ticks = 0
@@ -221,10 +221,10 @@ print("ticks", ticks)
 
 
 def killed(db: Path, runs: Path, ticks: int) -> list[str]:
-    command = [sys.executable, "-c", KILLED, str(db), str(runs), str(ticks)]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    done = python(KILLED, db, runs, ticks, text=True)
     assert done.returncode == (-signal.SIGKILL if ticks else 0), done.stderr
-    return done.stdout.split("\n")[:-1]
+    printed: list[str] = done.stdout.split("\n")[:-1]
+    return printed
 
 
 @pytest.fixture(scope="module")
@@ -294,7 +294,6 @@ from pathlib import Path
 from store.formats import formats
 from store.run_import import import_paths
 from store.store import Store
-from tests.crossed import crossed, spread
 formats()
 root = Path(sys.argv[1])
 Store.open(root / "lab.db").close()

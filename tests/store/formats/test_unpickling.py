@@ -9,8 +9,6 @@ import gzip
 import os
 import pickle
 import struct
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ from store.formats.androidworld.values import Array, ForeignObject, Global, Larg
 from store.formats.image_spool import Spool, SpooledImage
 from store.formats.stream import FileStream
 from tests.crossed import IN_SOAK, crossed
+from tests.warm_code import python
 
 
 def load(tmp_path: Path, data: bytes, spool: Spool | None = None) -> Any:
@@ -283,20 +282,21 @@ def test_what_is_repeated_without_end_is_refused(tmp_path: Path, code: bytes, mo
 @crossed
 def test_memory_stays_bounded_whatever_a_small_file_unpacks_to(tmp_path: Path) -> None:
     """In a soak up to the four million objects that are read; else up to a quarter of them, in less memory."""
-    objects, memory = ("4_000_000", "700") if IN_SOAK else ("1_000_000", "420")
+    objects, memory = ("4_000_000", "450") if IN_SOAK else ("1_000_000", "150")
     path = tmp_path / "bomb.pkl.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(b"\x80\x04\x8c\x0dtask_template0\x8c\x0cepisode_data")
         for _ in range(64):
             file.write(b"}" * 1024**2)
     limited = (
-        "import resource, sys; from pathlib import Path; limit = int(sys.argv[2]) * 1024**2;"
+        "import resource, sys; from pathlib import Path;"
+        "own = int(Path('/proc/self/statm').read_text().split()[0]) * resource.getpagesize();"
+        "limit = own + int(sys.argv[2]) * 1024**2;"
         "resource.setrlimit(resource.RLIMIT_AS, (limit, limit));"
         "from store.formats import read; from store.formats.androidworld import unpickling;"
         "unpickling._MOST_MADE = int(sys.argv[3]); (found,) = read(Path(sys.argv[1])); print(found.error)"
     )
-    run = [sys.executable, "-c", limited, str(path), memory, objects]
-    done = subprocess.run(run, capture_output=True, text=True, cwd=Path(__file__).parents[3], check=False)
+    done = python(limited, path, memory, objects, text=True)
     assert "objects" in done.stdout.partition("holds more than")[2], done.stderr[-2000:]
 
 
