@@ -271,6 +271,16 @@ def test_a_clock_that_is_no_time_gets_a_sentence(clock: str) -> None:
         Phone(clock=clock)
 
 
+def test_restore_refuses_a_state_in_which_any_app_cannot_be_shown() -> None:
+    phone = Phone()
+    before = phone.snapshot()
+    for app in sorted({*APPS} - {"launcher", "settings"}):  # these two are in front of all
+        for _ in range(2):
+            with pytest.raises(LabError, match="cannot be shown"):
+                phone.restore({**before, "apps": {**before["apps"], app: {}}})
+    assert phone.snapshot() == before
+
+
 @pytest.mark.parametrize("state", [{}, {"apps": {}}, [], {"clock": 1}])
 def test_restore_refuses_what_is_no_snapshot(state: Any) -> None:
     phone = Phone()
