@@ -30,9 +30,8 @@ tests:
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 soak: .venv/tested
-	$(BIN)/pytest -s tests/soak/walk.py tests/soak/kills.py tests/soak/memory.py tests/soak/judging.py tests/soak/crowd.py
-	HITLAB_SOAK=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal -m hypothesis
-	HITLAB_SOAK=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal tests/screens/test_long_texts*.py
+	$(BIN)/pytest -s tests/soak/walk.py tests/soak/kills.py tests/soak/memory.py tests/soak/judging.py tests/soak/crowd.py tests/soak/bombs.py
+	HITLAB_SOAK=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "hypothesis or crossed"
 
 format: .venv/tested
 	$(BIN)/ruff format .

@@ -12,9 +12,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -37,7 +38,8 @@ _FACTORS = (0.8, 0.9, 1.1, 1.25, 1.4)
 Group = dict[str, list[str]]
 
 
-class World(NamedTuple):
+@dataclass(frozen=True)
+class World:
     """What is called and costs otherwise: names by name, and the factor on prices."""
 
     names: Mapping[str, str]
@@ -93,8 +95,13 @@ class World(NamedTuple):
         return value
 
     def _text(self, text: str) -> str:
-        renamed_text = _pattern(tuple(self.names)).sub(lambda m: self.names[m[0]], text) if self.names else text
+        renamed_text = self._named.sub(lambda m: self.names[m[0]], text) if self.names else text
         return _AMOUNT.sub(lambda m: self._amount(m[1]), renamed_text)
+
+    @functools.cached_property
+    def _named(self) -> re.Pattern[str]:
+        """Any of the names; to look it up by all of them takes longer than to find none in a text."""
+        return _pattern(tuple(self.names))
 
     def _amount(self, text: str) -> str:
         price = self.price(float(text))
@@ -105,6 +112,7 @@ class World(NamedTuple):
         return round(price * self.factor, 2)
 
 
+@functools.cache
 def world(seed: int) -> World:
     """The world of a seed; 0 is the one that the files describe."""
     if seed == 0:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
-import sys
+import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.killing import killed_lines
+from tests.killing import lines_until_killed
+from tests.warm import Warm
 
 TASK = "usual_lunch"
 
@@ -24,14 +25,15 @@ class Killed(NamedTuple):
 
 
 def command(db: Path) -> list[str]:
-    """A headless run that prints each event after its commit."""
-    return [sys.executable, "-m", "lab.cli.main", "live", TASK, "--events", "--db", str(db)]
+    """The words of `hitlab` for a headless run that prints each event after its commit."""
+    return ["live", TASK, "--events", "--db", str(db)]
 
 
 def kill_at_random(db: Path, dice: random.Random) -> Killed:
     """Starts a run, kills it after a random number of events and a random few milliseconds, reads the file."""
     after = dice.randrange(0, 60)
-    return compare(db, killed_lines(command(db), after, dice.random() * (0.05 if after else 1.5)))
+    run = Warm(command(db), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return compare(db, lines_until_killed(run, after, dice.random() * (0.05 if after else 0.5)))
 
 
 def compare(db: Path, lines: list[bytes]) -> Killed:

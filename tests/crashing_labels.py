@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -15,8 +16,9 @@ from lab.core.rating_sheet import FieldReference
 from lab.core.study import Study
 from lab.studies.rating_session import RatingSession
 from store.store import Store
-from tests.killing import killed_lines
+from tests.killing import lines_until_killed
 from tests.studies import R1, frozen, unit
+from tests.warm import Warm
 
 UNITS = 2000
 STATE, PAY, RATING = FieldReference("open", "state"), FieldReference("pay", "state"), FieldReference("", "rating")
@@ -56,8 +58,8 @@ def label_on(db: Path) -> None:
 
 def kill_at_random(db: Path, dice: random.Random) -> Killed:
     """Starts the labelling, kills it after a random number of labels and a random few milliseconds, reads the file."""
-    command = [sys.executable, "-m", "tests.crashing_labels", str(db)]
-    lines = killed_lines(command, dice.randrange(1, 40), dice.random() * 0.02)
+    process = Warm([str(db)], main="tests.crashing_labels:main", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    lines = lines_until_killed(process, dice.randrange(1, 40), dice.random() * 0.02)
     return compared(db, [line.decode().strip() for line in lines])
 
 
@@ -82,5 +84,10 @@ def compared(db: Path, printed: list[str]) -> Killed:
     return Killed(len(printed), [id for id in printed if id not in there], wrong)
 
 
-if __name__ == "__main__":
+def main() -> int:
     label_on(Path(sys.argv[1]))
+    return 0
+
+
+if __name__ == "__main__":
+    main()

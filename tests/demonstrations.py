@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 
 from lab.core.proofreading import Act, Field, Review
 from lab.core.run_records import Blob, Imported, numbered
@@ -25,6 +26,11 @@ def stamp(seconds: int) -> str:
 
 def drawn(lines: list[str]) -> Blob:
     """A screen as PNG, with a text chunk that says more than its pixels."""
+    return _drawn(tuple(lines))
+
+
+@cache
+def _drawn(lines: tuple[str, ...]) -> Blob:
     from PIL import Image, ImageDraw
     from PIL.PngImagePlugin import PngInfo
 

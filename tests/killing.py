@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+
+from tests.warm_code import python
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,13 +33,18 @@ print(done)
 
 
 def killed_lines(command: Sequence[str], after: int, pause: float) -> list[bytes]:
-    """The whole lines that a program printed until it was killed, `pause` seconds after line number `after`.
+    """`lines_until_killed` of a program."""
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return lines_until_killed(process, after, pause)
+
+
+def lines_until_killed(process: subprocess.Popen[bytes], after: int, pause: float) -> list[bytes]:
+    """The whole lines that a program prints until it is killed, `pause` seconds after line number `after`.
 
     With `after` 0 it is killed in its beginning: after `pause` seconds, whatever it printed.
     """
     lines: list[bytes] = []
     reached = threading.Event()
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
 
     def read() -> None:
@@ -66,7 +72,6 @@ def ticking(work: str, db: Path, ticks: int) -> int:
 
     With `ticks` 0 it is not killed; gives how many it took.
     """
-    command = [sys.executable, "-c", _TICKING.format(work=work), str(db), str(ticks)]
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False)
-    assert done.returncode == (-signal.SIGKILL if ticks else 0)
+    done = python(_TICKING.format(work=work), db, ticks)
+    assert done.returncode == (-signal.SIGKILL if ticks else 0), done.stderr
     return int(done.stdout or 0)

@@ -23,7 +23,9 @@ from lab.core import task_checks
 from lab.core.step import Action
 from lab.core.task import Task
 from simulators import library
+from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
+from simulators.phone.stage import activity
 
 TASKS = {
     "FlightAlarm": ("flight_alarm", ["general", "easy"], ["Messages", "Clock"]),
@@ -223,7 +225,7 @@ def _handler(server: MobileWorldServer) -> type[BaseHTTPRequestHandler]:
                     return {
                         "device": sent["device"],
                         "mode": sent["mode"],
-                        "content": server.phone.observe().tree.to_xml(),
+                        "content": server.phone.look().tree.to_xml(),
                     }
                 case "GET", "/download":
                     found = re.fullmatch(r"src/knowu_bench/user_profile/(\w+)\.yaml", sent["path"])
@@ -232,7 +234,7 @@ def _handler(server: MobileWorldServer) -> type[BaseHTTPRequestHandler]:
                         return None
                     raise KeyError("file not found")
                 case "GET", "/state":
-                    return {"current_activity": server.phone.observe().activity, "current_app": ""}
+                    return {"current_activity": activity(server.phone.look().state, APPS), "current_app": ""}
             self.answer(404, {"detail": "Not Found"})
             return None
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[1]
+from tests.warm import Warm
 
 
 class ServedPhone(NamedTuple):
@@ -18,7 +16,7 @@ class ServedPhone(NamedTuple):
 
     serial: str
     harness: str
-    process: subprocess.Popen[str]
+    process: Warm
 
     @property
     def words(self) -> list[str]:
@@ -29,10 +27,9 @@ class ServedPhone(NamedTuple):
 @contextmanager
 def served_phones(count: int, environment: Mapping[str, str]) -> Iterator[list[ServedPhone]]:
     """So many of them, begun side by side; they are ended with it."""
-    command = [sys.executable, "-m", "lab.cli.main", "phone", "--json"]
     with ExitStack() as stack:
         begun = [
-            stack.enter_context(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True))
+            stack.enter_context(Warm(["phone", "--json"], env=environment, stdin=DEVNULL, stdout=PIPE, text=True))
             for _ in range(count)
         ]
         for process in begun:

@@ -22,7 +22,9 @@ LEAST_LABELS = 3
 
 _GRID = 64
 _ZOOMS = 4
-_HALVINGS = 50
+_MOST_STEPS = 100
+_NEAR = 1e-15
+_BELOW_ONE = 1 - 2.0**-53
 _TINY = 1e-12
 
 
@@ -174,19 +176,28 @@ def _best_judge(sample: DoubleSample, rates: Floats) -> tuple[Floats, Floats]:
     """(rates): the true and the false positive rate of the judge that make the counts likeliest at each rate.
 
     Where the likelihood is largest, both follow from its slope in the share p of the judge's yes, which falls with p;
-    so one halving of p finds them.
+    so one search for p finds them: Newton's steps, and a halving where such a step leaves what is known to hold p, or
+    is not half as long as the one before.
     """
     low, high = np.zeros(len(rates)), np.ones(len(rates))
     of = np.stack((rates, 1 - rates))
     yes, no = (np.array(each, np.float64)[:, None] for each in (sample[:2], sample[2:4]))
     shares = np.zeros_like(of)
-    for _ in range(_HALVINGS):
-        share = (low + high) / 2
-        slope = sample.yes / share - sample.no / (1 - share)
-        shares = _best_share(of * slope, yes, no)
-        more = of[0] * shares[0] + of[1] * shares[1] > share
-        low, high = np.where(more, share, low), np.where(more, high, share)
-    share, (true, false) = (low + high) / 2, shares
+    share, last = np.full(len(rates), np.clip(_shares(sample)[0], 0.001, 0.999)), np.full(len(rates), 2.0)
+    for _ in range(_MOST_STEPS):
+        shares, steepness = _best_share(of * (sample.yes / share - sample.no / (1 - share)), yes, no)
+        falls = 1 + (of**2 * steepness).sum(axis=0) * (sample.yes / share**2 + sample.no / (1 - share) ** 2)
+        short = (of * shares).sum(axis=0) - share
+        low, high = np.where(short > 0, share, low), np.where(short > 0, high, share)
+        newton = share + short / falls
+        by_newton = (newton > low - _NEAR) & (newton < high + _NEAR) & (newton > 0) & (newton < 1)
+        by_newton &= (np.abs(newton - share) < last / 2) | (np.abs(newton - share) <= _NEAR)
+        following = np.minimum(np.where(by_newton, newton, (low + high) / 2), _BELOW_ONE)
+        last = np.abs(following - share)
+        if (last <= _NEAR).all():
+            break
+        share = following
+    true, false = shares
     if not sample.yes_yes + sample.no_yes:  # people never said yes: only the share binds it
         true = np.clip((share - (1 - rates) * false) / rates, 0, 1)
     if not sample.yes_no + sample.no_no:
@@ -194,8 +205,9 @@ def _best_judge(sample: DoubleSample, rates: Floats) -> tuple[Floats, Floats]:
     return true, false
 
 
-def _best_share(slope: Floats, yes: Floats, no: Floats) -> Floats:
-    """The s at which yes / s - no / (1 - s) + slope is 0, or the end that it leans to; without cancellation.
+def _best_share(slope: Floats, yes: Floats, no: Floats) -> tuple[Floats, Floats]:
+    """The s at which yes / s - no / (1 - s) + slope is 0, or the end that it leans to; without cancellation. And how
+    steeply it rises with the slope.
 
     `slope` is (2 x rates), `yes` and `no` are (2 x 1): both rates of the judge at once.
     """
@@ -205,4 +217,6 @@ def _best_share(slope: Floats, yes: Floats, no: Floats) -> Floats:
     both = below + root
     above = np.where(positive, 2 * yes, root - below)
     under = np.where(positive, np.where(both > 0, both, 1.0), 2 * slope)
-    return np.minimum(np.maximum(above / under, 0.0), 1.0)
+    share = np.minimum(np.maximum(above / under, 0.0), 1.0)
+    bent = yes * (1 - share) ** 2 + no * share**2
+    return share, np.where(bent > 0, (share * (1 - share)) ** 2 / np.where(bent > 0, bent, 1.0), 0.0)

@@ -133,6 +133,10 @@ def _is_clean(value: Any) -> bool:
     return value is None or (kind is str and value.isascii()) or (kind is int and -_SMALL < value < _SMALL)
 
 
+_JSON = json.JSONDecoder(parse_constant=float)
+"""Made once: a file of lines is as many documents, and `json.loads` makes a decoder for each."""
+
+
 def read_json(data: bytes, what: str) -> StorableValue:
     """A stranger's JSON as a storable value.
 
@@ -143,7 +147,7 @@ def read_json(data: bytes, what: str) -> StorableValue:
     check_values(data, what)
     try:
         text = data.decode("utf-8-sig", errors="surrogateescape")
-        value = json.loads(text, parse_constant=float)
+        value = _JSON.decode(text)
     except json.JSONDecodeError as error:
         raise LabError(what, f"is not JSON (line {error.lineno}, column {error.colno}: {error.msg})") from error
     except RecursionError as error:

@@ -33,8 +33,8 @@ _TIMES = ("time", "edited", "placed")
 """Keys whose value, where none is given, is the phone's clock."""
 
 _SHOWN: set[bytes] = set()
-"""SHA-256 of the states that were laid out whole, screen by screen."""
-_MOST_SHOWN = 1000
+"""SHA-256 of the states that were laid out whole, and of each app's with what its screens show of the phone."""
+_MOST_SHOWN = 10_000
 
 _NOTE: State = {"id": 0, "app": "", "title": "", "text": "", "screen": "", "args": {}, "time": "", "heads_up": False}
 
@@ -135,25 +135,34 @@ def _same_keys(state: State, like: State, what: str) -> None:
 def _show(state: State, like: State) -> None:
     """Lays out what is in front, and each app that is not as in `like`, as it was left and at its first screen.
 
-    A state that was laid out before, as each attempt's first one is, is not laid out again.
+    A state that was laid out before, as each attempt's first one is, is not laid out again, nor an app that was.
     """
-    digest = hashlib.sha256(msgspec.json.encode(state)).digest()
+    digest = _digest(state)
     if digest in _SHOWN:
         return
     windows(state, APPS)
-    common = _seen_by_all(state) == _seen_by_all(like)
+    of_all = _seen_by_all(state)
+    common, common_digest = of_all == _seen_by_all(like), _digest(of_all)
+    shown = [digest]
     for app in APPS.values():
-        stack = nav.stack(state, app.id)
-        same = state["apps"][app.id] == like["apps"][app.id] and stack == like["nav"]["stacks"].get(app.id)
-        if common and same:
+        own, stack = state["apps"][app.id], nav.stack(state, app.id)
+        if common and own == like["apps"][app.id] and stack == like["nav"]["stacks"].get(app.id):
+            continue
+        app_digest = _digest([app.id, common_digest, own, stack])
+        if app_digest in _SHOWN:
             continue
         app.screen(app.root, AppContext(state, app.id))
         if stack:
             app_windows(state, APPS, NAV_BAR.top, app.id)
+        shown.append(app_digest)
     windows({**state, "shade": True}, APPS)
     if len(_SHOWN) >= _MOST_SHOWN:
         _SHOWN.clear()
-    _SHOWN.add(digest)
+    _SHOWN.update(shown)
+
+
+def _digest(value: Any) -> bytes:
+    return hashlib.sha256(msgspec.json.encode(value)).digest()
 
 
 def _seen_by_all(state: State) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ _Shots = Iterator[tuple[str, bytes]]
 
 
 def _press(phone: Phone, id: str) -> None:
-    phone.perform(Action("click", at=phone.observe().tree.find(id=id)[0].bounds.center))
+    phone.perform(Action("click", at=phone.look().tree.find(id=id)[0].bounds.center))
 
 
 def _marrowby(dark: bool) -> _Shots:

@@ -20,6 +20,6 @@ def at(app: str, screen: str, args: dict[str, Any], *, dark: bool = False) -> Ph
 
 def tap(phone: Phone, label: str) -> None:
     """Taps the last thing on the screen with that text or description."""
-    tree = phone.observe().tree
+    tree = phone.look().tree
     nodes = [node for node in tree.nodes() if label in (node.text, node.desc)]
     phone.perform(Action("click", at=tree.target(nodes[-1]).bounds.center))

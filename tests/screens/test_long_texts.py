@@ -23,9 +23,11 @@ from screens.live.reply import DecisionRow, OpenQuestion
 from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen
 from store.store import Store
+from tests.crossed import crossed
 from tests.screens.live.conftest import PERSONA, Cast, LeapingClock, Slate, Stage, task
 from tests.screens.long_texts import LONG, Words, alternately, area, at_sizes, in_view, lost, read, turned, words
 
+pytestmark = crossed
 Until = Callable[..., Awaitable[None]]
 Sizes = list[tuple[int, int]]
 

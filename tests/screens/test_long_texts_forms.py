@@ -23,11 +23,12 @@ from screens.navigation import Opening
 from screens.record.intent import IntentScreen
 from screens.replay.family import FamilyScreen
 from store.store import Store
+from tests.crossed import crossed
 from tests.plays import LUNCH, unit
 from tests.plays import frozen as played
 from tests.screens.annotate.sample_studies import rating, ready, studied
 from tests.screens.long_texts import (
-    LONGEST,
+    LONG,
     Words,
     alternately,
     area,
@@ -44,6 +45,7 @@ from tests.screens.runs import AGENT, BARE, WHOLE
 from tests.screens.test_long_texts_rooms import four, run_of, short
 from tests.studies import frozen, label
 
+pytestmark = crossed
 Until = Callable[..., Awaitable[None]]
 Sizes = list[tuple[int, int]]
 P1, P2 = Actor("human", "P1"), Actor("human", "P2")

@@ -36,6 +36,7 @@ from screens.review.review import ReviewScreen
 from screens.sent.sent import SentScreen
 from screens.widgets.text_page import TextPage
 from store.store import Store
+from tests.crossed import crossed
 from tests.demonstrations import DEMO, demonstration
 from tests.plays import LUNCH, unit
 from tests.plays import frozen as played
@@ -49,6 +50,7 @@ from tests.screens.record.conftest import Stage as Recording
 from tests.screens.runs import AGENT, BARE, PERSON, WHOLE
 from tests.studies import frozen, label
 
+pytestmark = crossed
 Until = Callable[..., Awaitable[None]]
 Sizes = list[tuple[int, int]]
 GOAL, THOUGHT, ASKED, SAID = range(4)

@@ -13,12 +13,13 @@ from lab.core.trace import Step
 from lab.runs.spec import brief_of
 from simulators import library
 from simulators.users.human import PassGate
+from tests.crossed import IN_SOAK, crossed
 from tests.simulators.playing import Blind, first_state, fitting, persona, play, playing, task_named
 
 ACTIVE = [name for name in sorted(library.tasks()) if not any(c.run == "silent" for c in task_named(name).checks)]
 
 KINDS = ("largest", "open chat", "left searches", "quick settings")
-"""Ways in which a phone may be found; each task begins from two of them in turn."""
+"""Ways in which a phone may be found; each task begins from one of them in turn, in a soak from two."""
 NOTIFIED = [
     name for name in ACTIVE if task_named(name).kind == "proactive" and task_named(name).phone.get("notifications")
 ]
@@ -43,11 +44,15 @@ class Meddling:
 INSTEAD = [None, Action("navigate_home"), Action("navigate_back"), Action("open_app", app="Settings"), Action("wait")]
 
 
+@crossed
 @pytest.mark.parametrize("name", ACTIVE)
 def test_it_goes_on_from_wherever_a_person_leaves_the_phone(name: str) -> None:
+    """In a soak at each third of a run; else at one of them, another for each task, by another of the acts."""
     task = task_named(name)
     whole = len(fitting(name).steps)
-    for number, turn in enumerate(range(1, whole - 1, max(4, whole // 3))):
+    turns = range(1, whole - 1, max(4, whole // 3))
+    at = ACTIVE.index(name)
+    for number, turn in enumerate(turns) if IN_SOAK else [(at, turn) for turn in turns[at % max(len(turns), 1) :][:1]]:
         action = INSTEAD[number % len(INSTEAD)]
         played = play(
             task, persona(task.persona), library.script(name), state=first_state(task, 0), gate=Meddling(turn, action)
@@ -86,12 +91,13 @@ def test_a_held_back_agent_gives_up_with_a_reason() -> None:
     assert "let through" in last.thought
 
 
+@crossed
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
         (name, KINDS[(number + turn) % len(KINDS)])
         for number, name in enumerate(ACTIVE)
-        for turn in (0, 1)
+        for turn in ((0, 1) if IN_SOAK else (number // len(KINDS) % 2,))
         if not (KINDS[(number + turn) % len(KINDS)] == "open chat" and name in NOTIFIED)
     ],
 )

@@ -20,6 +20,7 @@ from lab.studies.design_checks import check_sound
 from lab.studies.design_drafts import shipped
 from simulators import library, task_variation
 from simulators.phone.installed import APPS
+from tests.crossed import crossed, each_once, spread
 from tests.simulators.playing import Spy, first_state, fitting, persona, play, playing, task_named
 
 ROOT = Path(__file__).parents[2]
@@ -100,8 +101,10 @@ def test_a_mirror_pair_asks_the_like_of_other_facts(pair: tuple[str, str]) -> No
 # -- played ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", ["noise", "clean"])
-@pytest.mark.parametrize("name", TASKS)
+@crossed
+@pytest.mark.parametrize(
+    ("name", "source"), [*((name, "noise") for name in TASKS), *((name, "clean") for name in spread(TASKS, 8))]
+)
 def test_the_fitting_script_passes_every_check(name: str, source: str) -> None:
     played = fitting(name, seed=0 if source == "noise" else 7, source=source)
     assert played.ended.status == "completed", played.told()
@@ -109,8 +112,8 @@ def test_the_fitting_script_passes_every_check(name: str, source: str) -> None:
     assert not silent(task_named(name)) or not any(step.question for step in played.steps)
 
 
-@pytest.mark.parametrize("vary", [3, 11])
-@pytest.mark.parametrize("name", TASKS)
+@crossed
+@pytest.mark.parametrize(("name", "vary"), each_once(TASKS, [3, 11]))
 def test_with_names_prices_and_menus_changed_it_still_passes(name: str, vary: int) -> None:
     task = task_named(name)
     world = task_variation.world(vary)
@@ -181,7 +184,8 @@ def _marked(value: Any, place: str) -> Any:
     return f"canary{place}"
 
 
-@pytest.mark.parametrize("name", TASKS)
+@crossed
+@pytest.mark.parametrize("name", spread(TASKS, 8))
 def test_neither_facts_nor_labels_reach_the_agent(name: str) -> None:
     task = task_named(name)
     real = persona(task.persona)

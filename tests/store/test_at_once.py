@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,8 @@ from lab.core.step import Action, Proposed
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started, Step
 from store.store import Store
+from tests.warm import Warm
+from tests.warm_code import CODE
 
 ROOT = Path(__file__).parents[2]
 STEPS = 15
@@ -44,7 +45,7 @@ def test_two_processes_of_five_threads_each_lose_nothing(tmp_path: Path) -> None
     path = tmp_path / "lab.db"
     here = str(Path(__file__).parent)
     processes = [
-        subprocess.Popen([sys.executable, "-c", PROCESS, str(path), here, name], cwd=ROOT, stderr=subprocess.PIPE)
+        Warm([PROCESS, str(path), here, name], main=CODE, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         for name in ("a", "b")
     ]
     errors = [process.communicate()[1] for process in processes]
@@ -117,7 +118,7 @@ for i in range(100_000):
 
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "lab.db"
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], cwd=ROOT, stdout=subprocess.PIPE)
+    writer = Warm([WRITER, str(path)], main=CODE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     assert writer.stdout is not None
     acknowledged = [int(writer.stdout.readline()) for _ in range(40)][-1]
     os.kill(writer.pid, signal.SIGKILL)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +13,9 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.task import Actor
 from store.store import Store
-from tests.killing import ROOT
 from tests.replied import keep, replied
 from tests.studies import frozen, label, unit
+from tests.warm import Warm
 
 
 def deleted(db: Path) -> None:
@@ -38,8 +36,8 @@ def test_answers_are_no_longer_acknowledged(tmp_path: Path, lose: Callable[[Path
     units = [unit(f"u{i}") for i in range(2)]
     with Store.open(db) as store:
         frozen(store, units)
-    command = [sys.executable, "-m", "lab.cli.main", "label", "trial", "--as", "R1", "--json", "--db", str(db)]
-    process = subprocess.Popen(command, cwd=ROOT, stdin=-1, stdout=-1, stderr=-1, text=True)
+    command = ["label", "trial", "--as", "R1", "--json", "--db", str(db)]
+    process = Warm(command, stdin=-1, stdout=-1, stderr=-1, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
     said = [{"unit": one.id, "target": "open", "field": "state", "value": "completed"} for one in units]

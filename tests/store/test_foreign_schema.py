@@ -57,9 +57,9 @@ def grown(path: Path, kind: str) -> None:
     db = sqlite3.connect(path)
     db.execute("PRAGMA journal_mode = DELETE")
     db.execute("PRAGMA writable_schema = ON")
-    parts = ((f"t{n}", f"CREATE TABLE t{n}(a)") for n in range(300_000))
+    parts = ((f"t{n}", f"CREATE TABLE t{n}(a)") for n in range(50_000))
     if kind == "long":
-        parts = ((f"t{n}", f"CREATE TABLE t{n}(a /* {'x' * 10 * MB} */)") for n in range(4))
+        parts = ((f"t{n}", f"CREATE TABLE t{n}(a /* {'x' * 10 * MB} */)") for n in range(2))
     db.executemany("INSERT INTO sqlite_master VALUES ('table', ?1, ?1, 2, ?2)", parts)
     db.commit()
     db.close()

@@ -23,6 +23,8 @@ from store.formats import FailedRun, KnownRun, RunSource, files, formats
 from store.formats.knowu.reader import KNOWU
 from store.run_import import Outcome, Tally, import_paths
 from store.store import Store
+from tests.crossed import crossed, spread
+from tests.warm_code import python
 
 STEP: dict[str, Any] = {"task_goal": "g", "step": 1, "prediction": "p", "action": {"action_type": "wait"}}
 
@@ -219,10 +221,10 @@ print("ticks", ticks)
 
 
 def killed(db: Path, runs: Path, ticks: int) -> list[str]:
-    command = [sys.executable, "-c", KILLED, str(db), str(runs), str(ticks)]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    done = python(KILLED, db, runs, ticks, text=True)
     assert done.returncode == (-signal.SIGKILL if ticks else 0), done.stderr
-    return done.stdout.split("\n")[:-1]
+    printed: list[str] = done.stdout.split("\n")[:-1]
+    return printed
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +238,8 @@ def eight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     return root, int(killed(root / "whole.db", root / "m", 0)[-1].split()[1])
 
 
-@pytest.mark.parametrize("kill", range(1, 7))
+@crossed
+@pytest.mark.parametrize("kill", spread(range(1, 7), 3))
 def test_killed_at_any_moment_whole_runs_are_in_and_the_rest_comes_later(
     tmp_path: Path, eight: tuple[Path, int], kill: int
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 from collections import Counter
 from pathlib import Path
@@ -18,6 +17,8 @@ from lab.core.task import Actor
 from lab.studies.rating_session import RatingSession
 from store.store import Store
 from tests.studies import R1, frozen, unit
+from tests.warm import Warm
+from tests.warm_code import CODE
 
 ROOT = Path(__file__).parents[2]
 PEOPLE, LABELS = 10, 100
@@ -47,10 +48,7 @@ while (at := desk.next_assignment()) is not None:
 
 
 def rating(db: Path, rater: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", RATER, str(db), rater],
-        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    return Warm([RATER, str(db), rater], main=CODE, stdin=-1, stdout=-1, stderr=-1, text=True)
 
 
 def test_ten_processes_of_a_hundred_labels_each_lose_and_double_nothing(tmp_path: Path) -> None:

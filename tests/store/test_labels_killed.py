@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.crashing_labels import compared, kill_at_random, laid
+from tests.crossed import crossed, spread
 
 KILLS = 25
 
@@ -19,7 +20,8 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kill", range(KILLS))
+@crossed
+@pytest.mark.parametrize("kill", spread(range(KILLS), 6))
 def test_what_was_told_of_is_there(db: Path, kill: int) -> None:
     killed = kill_at_random(db, random.Random(kill))
     assert killed.printed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -14,14 +13,26 @@ from pathlib import Path
 import pytest
 
 from store.leftovers import sweep
-from tests.killing import ROOT
+from tests.crossed import crossed, each_once
 from tests.replied import REPLY, Hitlab, bytes_of, hitlab, keep, replied
+from tests.warm import Warm
+from tests.warm_code import CODE, python
 
-_KILLED = """
+_REPLACED = """
 import os, signal, sys
 from importlib import import_module
 module, name = sys.argv[1].split(":")
-setattr(import_module(module), name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+real = getattr(import_module(module), name)
+
+def replaced(new):
+    for one in [one for one in sys.modules.values() if getattr(one, name, None) is real]:
+        setattr(one, name, new)
+"""
+"""Puts another function in the place of the one that is named, also where it was imported already."""
+
+_KILLED = f"""
+{_REPLACED}
+replaced(lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
 from lab.cli.main import main
 main(sys.argv[2:])
 """
@@ -49,9 +60,7 @@ def call(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
 
 
 def killed(folder: Path, where: str, *words: str, db: str = "lab.db") -> None:
-    command = [sys.executable, "-c", _KILLED, where, *words, "--db", str(folder / db)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = python(_KILLED, where, *words, "--db", folder / db, cwd=folder, text=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
@@ -66,8 +75,8 @@ def left(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if ".part-" in path.name]
 
 
-@pytest.mark.parametrize("name", KILLS)
-@pytest.mark.parametrize("then", ["traces", "doctor", "withdraw"])
+@crossed
+@pytest.mark.parametrize(("name", "then"), each_once(list(KILLS), ["traces", "doctor", "withdraw"]))
 def test_it_is_named_and_removed(folder: Path, call: Hitlab, name: str, then: str) -> None:
     where, words = KILLS[name]
     killed(folder, where, *words)
@@ -125,17 +134,13 @@ def test_what_another_program_holds_locked_is_left(folder: Path, call: Hitlab) -
     assert sweep([folder]).removed == (part,)
 
 
-_WAITS = """
-import os, sys
-from importlib import import_module
-module, name = sys.argv[1].split(":")
-here = import_module(module)
-real = getattr(here, name)
+_WAITS = f"""
+{_REPLACED}
 def waiting(*args, **more):
     print("here", flush=True)
     input()
     return real(*args, **more)
-setattr(here, name, waiting)
+replaced(waiting)
 os.getpid = lambda: 4_000_000_000
 from lab.cli.main import main
 sys.exit(main(sys.argv[2:]))
@@ -146,10 +151,8 @@ sys.exit(main(sys.argv[2:]))
 @pytest.mark.parametrize("name", KILLS)
 def test_what_is_written_in_another_container_is_left_and_becomes_whole(folder: Path, call: Hitlab, name: str) -> None:
     where, words = KILLS[name]
-    command = [sys.executable, "-c", _WAITS, where, *words, "--db", str(folder / "lab.db")]
-    process = subprocess.Popen(
-        command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=-1, stdout=-1, stderr=-1
-    )
+    command = [_WAITS, where, *words, "--db", str(folder / "lab.db")]
+    process = Warm(command, main=CODE, cwd=folder, stdin=-1, stdout=-1, stderr=-1)
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == b"here\n"

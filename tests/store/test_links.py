@@ -25,6 +25,7 @@ from store.run_export import export_runs
 from store.run_import import import_paths
 from store.run_redaction import redact
 from store.store import Store
+from tests.warm_code import python
 
 
 def picture(number: int) -> bytes:
@@ -334,8 +335,7 @@ print(ticks)
 def test_killed_while_it_is_renewed_a_file_is_of_the_third_schema_or_whole(tmp_path: Path) -> None:
     def renewed(name: str, left: int) -> subprocess.CompletedProcess[str]:
         third_schema(tmp_path / name)
-        command = [sys.executable, "-c", MIGRATED, str(tmp_path / name), str(left)]
-        return subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+        return python(MIGRATED, tmp_path / name, left, text=True)
 
     ticks = int(renewed("whole.db", 0).stdout)
     for kill in (4, 7, 9):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,13 @@ import pytest
 from lab.core.task import Actor
 from store.store import Store
 from store.withdrawal import withdraw
-from tests.killing import ROOT, killed_lines, ticking
+from tests.crossed import IN_SOAK, crossed
+from tests.killing import lines_until_killed, ticking
 from tests.merging import content, say
 from tests.store.test_merging import STATE, UNITS, ran
 from tests.studies import frozen
+from tests.warm import Warm
+from tests.warm_code import python
 from tests.withdrawals import CODE, fill
 
 KILLS = 12
@@ -46,7 +48,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, int]:
     )
 
 
-@pytest.mark.parametrize("kill", range(1, KILLS + 1))
+@crossed
+@pytest.mark.parametrize("kill", range(1, KILLS + 1) if IN_SOAK else (1, 4, 8, 11, 12))
 def test_it_is_done_or_not_done(tmp_path: Path, files: tuple[Path, Path, int], kill: int) -> None:
     here, other, ticks = files
     shutil.copy(here, tmp_path / "here.db")
@@ -59,8 +62,8 @@ def test_it_is_done_or_not_done(tmp_path: Path, files: tuple[Path, Path, int], k
 def test_what_was_told_is_on_the_disk(tmp_path: Path, files: tuple[Path, Path, int]) -> None:
     _, other, _ = files
     out = tmp_path / "new.db"
-    merge = [sys.executable, "-m", "lab.cli.main", "merge", str(other), "--db", str(out)]
-    assert killed_lines(merge, 1, 0.0)
+    merge = Warm(["merge", str(other), "--db", str(out)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert lines_until_killed(merge, 1, 0.0)
     assert content(out) == content(other)
 
 
@@ -72,6 +75,5 @@ def test_a_new_file_is_whole_or_not_there(tmp_path: Path, files: tuple[Path, Pat
         "merging.kept_on_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"merging.merge_into(Path({str(out)!r}), [Path({str(other)!r})])"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
-    assert done.returncode == -signal.SIGKILL
+    assert python(code).returncode == -signal.SIGKILL
     assert not out.exists()

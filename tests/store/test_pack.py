@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from lab.core.run_records import Blob, Imported, Verdict, numbered
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started
 from store.store import Store
+from tests.warm_code import python
 
 PICTURE = Blob(b"\x89PNG" * 500_000, "image/png")
 STATE = Blob(b"{}", "application/json")
@@ -101,7 +100,7 @@ def test_a_disk_that_is_full_leaves_nothing_of_a_copy(store: Store, tmp_path: Pa
     with store.database.writing() as db:
         db.execute("INSERT INTO blob VALUES ('x', 'application/json', 200000, ?)", (bytes(200_000),))
     (tmp_path / "out").mkdir()
-    command = [sys.executable, "-c", FULL, str(store.path), str(tmp_path / "out" / "copy.db"), str(images)]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    done = python(FULL, store.path, tmp_path / "out" / "copy.db", images, text=True)
+    assert done.returncode == 0, done.stderr
     assert "the disk is full" in done.stdout
     assert list((tmp_path / "out").iterdir()) == []

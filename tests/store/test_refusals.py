@@ -18,6 +18,7 @@ from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Started, Step
 from store.schema import VERSION
 from store.store import Store
+from tests.warm_code import python
 
 ROOT = Path(__file__).parents[2]
 
@@ -154,10 +155,7 @@ except LabError as error:
 def test_a_full_disk_gives_one_sentence_and_leaves_whole_runs_only(tmp_path: Path, limit: int) -> None:
     """A disk that is full at the very first page, while the schema is laid, and in the middle of a run."""
     path = tmp_path / "lab.db"
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, str(path), str(Path(__file__).parent), str(limit)],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+    done = python(FULL, path, Path(__file__).parent, limit, text=True)
     assert done.stderr == ""
     (sentence,) = done.stdout.splitlines()
     assert "the disk is full" in sentence

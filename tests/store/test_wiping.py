@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ import pytest
 from lab.core.settings import folder
 from lab.core.task import Actor
 from store.store import Store
-from tests.killing import ROOT
 from tests.replied import REPLY, Hitlab, bytes_of, hitlab, keep, replied
+from tests.warm_code import python
 
 _SMALL_DISK = """
 import resource, signal, sys
@@ -43,8 +42,7 @@ def call(db: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
 
 
 def small_disk(db: Path, most: int, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", _SMALL_DISK, str(most), *words, "--db", str(db)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return python(_SMALL_DISK, most, *words, "--db", db, text=True)
 
 
 def names(db: Path) -> list[str]:

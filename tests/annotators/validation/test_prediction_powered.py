@@ -200,11 +200,14 @@ def test_clusters_of_one_unit_are_none_at_all() -> None:
 
 
 def test_intervals_hold_where_units_go_together() -> None:
-    """As if each run stood alone 95 % intervals hold in about 75 % of 160 studies; over tasks in 93 to 97."""
+    """As if each run stood alone 95 % intervals hold in about 75 % of 160 studies; over tasks in 93 to 97.
+
+    In 80 where the judge's answers are no whole numbers.
+    """
     for exact in (True, False):
         covered: list[bool] = []
         alone: list[bool] = []
-        for seed in range(160):
+        for seed in range(160 if exact else 80):
             units = clustered(seed)
             if not exact:
                 units = units._replace(judge=units.judge * 0.9 + 0.05)

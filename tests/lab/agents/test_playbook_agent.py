@@ -20,6 +20,7 @@ from lab.core.trace import Step
 from lab.core.ui_tree import Bounds, Node, UiTree
 from simulators import library
 from simulators.users.scripted import Line, Script
+from tests.crossed import crossed, spread
 from tests.simulators.playing import Played, first_state, persona, play, playing, task_named
 from tests.store.formats.test_long_runs import guarded
 
@@ -233,10 +234,11 @@ class Handover:
         return self.agent.propose(brief, screen, history)
 
 
+@crossed
 @pytest.mark.parametrize("name", sorted(OLD))
 def test_a_run_that_was_begun_by_rules_goes_on_by_the_playbook(name: str) -> None:
     task = task_named(name)
-    for cut in range(1, len(OLD[name]), max(2, len(OLD[name]) // 5)):
+    for cut in spread(range(1, len(OLD[name]), max(2, len(OLD[name]) // 5)), 2):
         agent = Handover(task, OLD[name], cut)
         run = play(task, persona(task.persona), library.script(name), state=first_state(task, 0), agent=agent)
         assert run.ended.score == 1.0, f"cut at {cut}\n{run.told()}"

@@ -17,6 +17,7 @@ from lab.core.study import Play, Unit
 from lab.core.task import load_task
 from simulators import library
 from store.store import Store
+from tests.crossed import crossed, spread
 from tests.lab.cli.test_commands import Hitlab, hitlab  # noqa: F401 - a fixture
 
 GENERAL = "kind: general\ninstruction: Look.\nchecks:\n  - {name: settings, path: nav.app, equals: settings}\n"
@@ -127,8 +128,9 @@ def test_rule_is_another_name_of_the_playbook(hitlab: Hitlab) -> None:  # noqa: 
     assert agent_of(hitlab, told["trace"]) == "playbook"
 
 
+@crossed
 def test_what_was_done_in_a_run_is_saved_as_a_playbook_that_does_it_again(hitlab: Hitlab, tmp_path: Path) -> None:  # noqa: F811
-    for name in ("usual_review", "old_screenshots"):
+    for name in spread(("old_screenshots", "usual_review"), 1):
         file = str(tmp_path / f"{name}.yaml")
         run = hitlab("live", name, "--json").json["trace"]
         assert "moves" in hitlab("record", "--run", run, "--save-playbook", file).out

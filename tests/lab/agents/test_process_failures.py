@@ -75,6 +75,13 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _old_objects_stay() -> None:
+    """What is there before these tests is not looked through for rubbish by each of them."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HITLAB_AGENT_TIMEOUT", "60")

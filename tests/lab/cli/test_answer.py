@@ -21,6 +21,7 @@ from lab.runs.conversation_run import give_reply, waiting_turn
 from store.store import Store
 from tests.answering import CONSENT, JUDGE, Call, messages, reply_to, until
 from tests.screens.runs import BARE, bare_run
+from tests.warm import Warm
 
 SCRIPT = """\
 replies:
@@ -57,8 +58,8 @@ class Process:
     """`hitlab answer` in a process of its own; `base` is where it listens."""
 
     def __init__(self, db: str, *words: str) -> None:
-        command = [sys.executable, "-m", "lab.cli", "answer", "--json", "--db", db, *words]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        command = ["answer", "--json", "--db", db, *words]
+        self.process = Warm(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self.process.stdout is not None
         self.served = json.loads(self.process.stdout.readline())
         self.base = self.served["base"]
@@ -70,7 +71,7 @@ class Process:
     def end(self, *, kill: bool = False) -> str:
         """Ends it, and gives what it wrote to its standard error."""
         (self.process.kill if kill else self.process.terminate)()
-        return self.process.communicate(timeout=180)[1].decode()
+        return str(self.process.communicate(timeout=180)[1].decode())
 
 
 @pytest.fixture

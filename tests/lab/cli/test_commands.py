@@ -24,6 +24,7 @@ from lab.core.codec import read_yaml
 from lab.core.settings import Settings
 from simulators import library
 from store.connection import connect
+from tests.warm import run
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "traces"
 RUNS = SHARED / "mobileworld" / "runs"
@@ -368,9 +369,7 @@ def test_a_pace_that_is_no_time_is_a_usage_error(hitlab: Hitlab, pace: str) -> N
 
 def command(*args: str, out: int, **env: str) -> subprocess.CompletedProcess[bytes]:
     """`hitlab ARGS` as a process of its own, its standard output going to the file descriptor `out`."""
-    line = [sys.executable, "-m", "lab.cli.main", *args]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])} | env
-    return subprocess.run(line, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=environment)
+    return run(args, stdout=out, env=os.environ | env)
 
 
 def test_events_that_nobody_reads_leave_the_run_open_without_a_word(hitlab: Hitlab) -> None:
@@ -395,7 +394,8 @@ def test_an_output_that_takes_nothing_gets_one_sentence(line: str) -> None:
 
 @pytest.mark.usefixtures("hitlab")
 def test_an_encoding_without_the_signs_shows_their_numbers() -> None:
-    done = command("doctor", out=subprocess.PIPE, LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="ascii")
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-m", "lab.cli.main", "doctor"], capture_output=True, env=environment)
     assert done.stderr == b""
     assert rb"\u2713 python" in done.stdout
 

@@ -17,125 +17,144 @@ import pytest
 from lab.cli.main import main
 from store.store import Store
 from tests.studied_runs import RUNS
+from tests.warm import shim
 
 ROOT = Path(__file__).parents[3]
 BASH, ZSH = shutil.which("bash"), shutil.which("zsh")
 if BASH is None:
     pytest.skip("there is no bash here", allow_module_level=True)
 
-Completed = Callable[[str], list[str]]
+Completed = Callable[..., list[list[str]]]
 ASK = """
 eval "$(hitlab completion bash)"
-COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=9
-_python_argcomplete hitlab
-printf '%s\\n' "${COMPREPLY[@]}"
+for COMP_LINE in "$@"; do
+  COMP_POINT=${#COMP_LINE} COMP_TYPE=9 COMPREPLY=()
+  _python_argcomplete hitlab
+  printf '%s\\t' "${COMPREPLY[@]}"
+  printf '\\n'
+done
 """
+"""A line of words for each line that was typed so far."""
+
+
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with runs and the studies `trial` and `tripod`."""
+    db = tmp_path_factory.mktemp("studied") / "lab.db"
+    with Store.open(db) as store:
+        store.runs.add_all(RUNS)
+    for name, people in (("trial", "Ann,Bea"), ("tripod", "Cy,Dee")):
+        line = ["study", "new", "success", "--name", name, "--runs", "all", "--raters", people, "--even-so"]
+        assert main([*line, "--db", str(db)]) == 0
+        assert main(["study", "deal", name, "--db", str(db)]) == 0
+    return db
 
 
 @pytest.fixture
-def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def env(studied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A shell's environment, with `hitlab` on its path and a file with runs and the study `trial`."""
-    program = tmp_path / "bin" / "hitlab"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m lab.cli "$@"\n')
-    program.chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    program = shim(tmp_path / "bin" / "hitlab")
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     for kind in ("DATA", "CONFIG", "CACHE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
     monkeypatch.setenv("HITLAB_DB", str(tmp_path / "lab.db"))
-    with Store.open(tmp_path / "lab.db") as store:
-        store.runs.add_all(RUNS)
-    for name, people in (("trial", "Ann,Bea"), ("tripod", "Cy,Dee")):
-        line = ["study", "new", "success", "--name", name, "--runs", "all", "--raters", people, "--even-so"]
-        assert main(line) == 0
-        assert main(["study", "deal", name]) == 0
+    shutil.copy(studied, tmp_path / "lab.db")
     return {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
 
 
 @pytest.fixture
 def completed(env: dict[str, str]) -> Completed:
-    """How bash goes on with a line that was typed so far."""
+    """How one bash goes on with each of the lines that were typed so far."""
 
-    return lambda line: answered(line, env)
+    return lambda *lines: answered(env, *lines)
 
 
-def answered(line: str, env: dict[str, str]) -> list[str]:
-    asked = [str(BASH), "--norc", "--noprofile", "-c", ASK, "bash", line]
+def answered(env: dict[str, str], *lines: str) -> list[list[str]]:
+    asked = [str(BASH), "--norc", "--noprofile", "-c", ASK, "bash", *lines]
     done = subprocess.run(asked, env=env, capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    return [word.strip() for word in done.stdout.splitlines() if word]
+    told = [[word.strip() for word in line.split("\t") if word] for line in done.stdout.splitlines()]
+    assert len(told) == len(lines)
+    return told
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("hitlab stu", ["study"]),
-        ("hitlab co", ["compare", "completion"]),
-        ("hitlab study re", ["restore", "replace", "release"]),
-        ("hitlab device ", ["scrcpy"]),
-        ("hitlab completion ", ["bash", "zsh", "fish"]),
-        ("hitlab live usual_lunch --re", ["--resume"]),
-        ("hitlab live usual_lunch --log ", ["clean", "noise", "none"]),
-        ("hitlab import --format andr", ["androidworld", "androidlab", "androidcontrol"]),
-        ("hitlab live usual_l", ["usual_lunch"]),
-        ("hitlab live usual_lunch --persona in", ["ines"]),
-        ("hitlab live usual_lunch --agent pl", ["playbook", "playbook:"]),
-        ("hitlab live usual_lunch --agent playbook:wr", ["wrong-dish"]),  # bash has the word from its colon on
-        ("hitlab run usual_lunch way_h", ["way_home"]),
-        ("hitlab protocols td", ["tdg"]),
-        ("hitlab study new memgui-a", ["memgui-a7"]),
-        ("hitlab runs --group sta", ["status"]),
-        ("hitlab schema study-l", ["study-links", "study-list", "study-lock"]),
-        ("hitlab study open tri", ["tripod", "trial"]),
-        ("hitlab --window study status tria", ["trial"]),
-        ("hitlab report trial --with trip", ["tripod"]),
-        ("hitlab study replace trial ", ["Ann", "Bea"]),
-        ("hitlab labels tripod --rater ", ["Cy", "Dee"]),
-        ("hitlab show zz", []),
-    ],
-)
-def test_bash_is_answered(completed: Completed, line: str, words: list[str]) -> None:
-    assert sorted(completed(line)) == sorted(words)
+LINES = [
+    ("hitlab stu", ["study"]),
+    ("hitlab co", ["compare", "completion"]),
+    ("hitlab study re", ["restore", "replace", "release"]),
+    ("hitlab device ", ["scrcpy"]),
+    ("hitlab completion ", ["bash", "zsh", "fish"]),
+    ("hitlab live usual_lunch --re", ["--resume"]),
+    ("hitlab live usual_lunch --log ", ["clean", "noise", "none"]),
+    ("hitlab import --format andr", ["androidworld", "androidlab", "androidcontrol"]),
+    ("hitlab live usual_l", ["usual_lunch"]),
+    ("hitlab live usual_lunch --persona in", ["ines"]),
+    ("hitlab live usual_lunch --agent pl", ["playbook", "playbook:"]),
+    ("hitlab live usual_lunch --agent playbook:wr", ["wrong-dish"]),  # bash has the word from its colon on
+    ("hitlab run usual_lunch way_h", ["way_home"]),
+    ("hitlab protocols td", ["tdg"]),
+    ("hitlab study new memgui-a", ["memgui-a7"]),
+    ("hitlab runs --group sta", ["status"]),
+    ("hitlab schema study-l", ["study-links", "study-list", "study-lock"]),
+    ("hitlab study open tri", ["tripod", "trial"]),
+    ("hitlab --window study status tria", ["trial"]),
+    ("hitlab report trial --with trip", ["tripod"]),
+    ("hitlab study replace trial ", ["Ann", "Bea"]),
+    ("hitlab labels tripod --rater ", ["Cy", "Dee"]),
+    ("hitlab show zz", []),
+]
+"""What was typed, and the words that it may go on with."""
+
+
+def test_bash_is_answered(completed: Completed) -> None:
+    told = completed(*(line for line, _ in LINES))
+    for (line, words), found in zip(LINES, told, strict=True):
+        assert sorted(found) == sorted(words), line
 
 
 def test_runs_are_named_by_their_ids(completed: Completed) -> None:
     ids = sorted(one.id for one in RUNS)
-    assert sorted(completed("hitlab show ")) == ids
-    assert completed(f"hitlab compare {ids[0]} {ids[1]}") == [ids[1]]
-    begun = [id for id in ids if id.startswith(ids[0][:1])]
-    assert sorted(completed(f"hitlab fork {ids[0][:1]}")) == begun
-    assert sorted(completed(f"hitlab live usual_lunch --agent recorded:{ids[0][:1]}")) == begun
+    begins = ids[0][:1]
+    shown, compared, forked, recorded = completed(
+        "hitlab show ", f"hitlab compare {ids[0]} {ids[1]}", f"hitlab fork {begins}",
+        f"hitlab live usual_lunch --agent recorded:{begins}",
+    )  # fmt: skip
+    assert sorted(shown) == ids
+    assert compared == [ids[1]]
+    assert sorted(forked) == sorted(recorded) == [id for id in ids if id.startswith(begins)]
 
 
 def test_files_stand_beside_names(completed: Completed) -> None:
     Path("usual_mine.yaml").touch()
-    assert sorted(completed("hitlab tasks usual_")) == [
-        "usual_groceries", "usual_lunch", "usual_mine.yaml", "usual_review",
-    ]  # fmt: skip
-    assert completed("hitlab import us") == ["usual_mine.yaml"]
+    tasks, imported = completed("hitlab tasks usual_", "hitlab import us")
+    assert sorted(tasks) == ["usual_groceries", "usual_lunch", "usual_mine.yaml", "usual_review"]
+    assert imported == ["usual_mine.yaml"]
 
 
 @pytest.mark.parametrize("seat", ["rater", "participant"])
 def test_who_may_not_list_runs_and_studies_is_completed_their_own(env: dict[str, str], seat: str) -> None:
-    def words(line: str) -> list[str]:
-        return answered(line, env | {"HITLAB_SEAT": seat, "HITLAB_PERSON": "Ann"})
-
-    assert words("hitlab study open tri") == ["trial"]
-    assert words("hitlab labels tri") == ["trial"]
-    assert words(f"hitlab replay {RUNS[0].id[:1]}") == []
-    assert words("hitlab study replace trial A") == []
-    assert words("hitlab live x --agent recorded:") == []
-    assert words("hitlab live usual_lunch --agent playbook:wr") == []
-    assert words("hitlab study open tri --as Cy") == []
+    lines = {
+        "hitlab study open tri": ["trial"],
+        "hitlab labels tri": ["trial"],
+        f"hitlab replay {RUNS[0].id[:1]}": [],
+        "hitlab study replace trial A": [],
+        "hitlab live x --agent recorded:": [],
+        "hitlab live usual_lunch --agent playbook:wr": [],
+        "hitlab study open tri --as Cy": [],
+    }
+    told = answered(env | {"HITLAB_SEAT": seat, "HITLAB_PERSON": "Ann"}, *lines)
+    assert dict(zip(lines, told, strict=True)) == lines
 
 
 def test_asking_makes_nothing_and_sweeps_nothing(completed: Completed, tmp_path: Path) -> None:
     left = tmp_path / ".hitlab.part-999999"
     left.touch()
     before = sorted(tmp_path.iterdir())
-    assert completed("hitlab show --db nosuch.db ") == []
-    assert completed("hitlab show ")
+    none, some = completed("hitlab show --db nosuch.db ", "hitlab show ")
+    assert none == []
+    assert some
     assert list(Path().iterdir()) == []
     companions = {Path(f"{tmp_path / 'lab.db'}{end}") for end in ("-wal", "-shm")}  # as of every file that is read
     assert sorted(set(tmp_path.iterdir()) - companions) == before
@@ -143,8 +162,7 @@ def test_asking_makes_nothing_and_sweeps_nothing(completed: Completed, tmp_path:
 
 def test_a_file_that_is_none_of_ours_completes_nothing(completed: Completed) -> None:
     Path("notes.db").write_text("no database")
-    assert completed("hitlab --db notes.db show ") == []
-    assert completed("hitlab --db notes.db study open tri") == []
+    assert completed("hitlab --db notes.db show ", "hitlab --db notes.db study open tri") == [[], []]
 
 
 def test_tab_at_a_prompt(env: dict[str, str]) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.warm import Warm
+
 QUERY = b"\x1b[c"
 KITTY, SIXEL, NEITHER = b"\x1b_Gi=31;OK\x1b\\\x1b[?62;c", b"\x1b[?62;4;22c", b"\x1b[?62;22c"
 NAMED = b"\x1bP>|XTerm(379)\x1b\\" + SIXEL
@@ -23,15 +25,7 @@ def _doctor(home: Path, answer: bytes | None, graphics: str = "cells", term: str
     terminal, side = pty.openpty()
     own = {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "XDG_DATA_HOME": str(home), "XDG_CACHE_HOME": str(home)}
     own |= {"ANDROID_ADB_SERVER_PORT": "1", "HITLAB_GRAPHICS": graphics, "TERM": term, "LC_ALL": "C.UTF-8"}
-    program = subprocess.Popen(
-        [sys.executable, "-m", "lab.cli.main", "doctor"],
-        env={**os.environ, **own, "PYTHONPATH": str(Path(__file__).parents[3])},
-        stdin=side,
-        stdout=side,
-        stderr=side,
-        start_new_session=True,
-        preexec_fn=_own_terminal,
-    )
+    program = Warm(["doctor"], env={**os.environ, **own}, stdin=side, stdout=side, stderr=side, start_new_session=True)
     os.close(side)
     try:
         said, end = b"", time.monotonic() + 180
@@ -53,13 +47,6 @@ def _doctor(home: Path, answer: bytes | None, graphics: str = "cells", term: str
     assert found, said.decode()
     assert all(len(line) <= 80 or " " not in line.strip() for line in found[1].split("\n"))
     return re.sub(r"\s+", " ", found[1])
-
-
-def _own_terminal() -> None:
-    import fcntl
-    import termios
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 @pytest.mark.parametrize(

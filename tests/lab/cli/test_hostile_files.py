@@ -5,20 +5,19 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 import sqlite3
-import subprocess
-import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from store.formats import formats
 from store.store import Store
-from tests.bounded import HANGING, MB, ROOT, linux_only
+from tests.bounded import MB, linux_only
 from tests.lab.core.test_yaml_bounds import merges
 from tests.screens.runs import WHOLE, whole_run
 from tests.studies import NODES, frozen, unit
+from tests.warm import run
 
 BOMBS: dict[str, bytes] = {
     "deep": b"[" * 200_000,
@@ -64,28 +63,14 @@ ENTRIES = [*((args, "bomb.yaml") for args in YAML), *((args, "bomb.jsonl") for a
            (("import", "FILE"), "traj.json"), (("import", "FILE"), "run.jsonl"), (("import", "FILE"), "action.jsonl"),
            (("fork", f"{WHOLE}@1", "--action", "TEXT"), "bomb.json")]  # fmt: skip
 
-_CHILD = """
-import io, json, resource, sys, time
-resource.setrlimit(resource.RLIMIT_AS, (1024 * 1024 * 1024,) * 2)
-from contextlib import redirect_stderr, redirect_stdout
-from lab.cli.main import main
-told = {}
-for name, args in json.load(sys.stdin).items():
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-    with redirect_stdout(out), redirect_stderr(err):
-        try:
-            code = main(args)
-        except SystemExit as left:
-            code = left.code
-    told[name] = [code, err.buffer.getvalue().decode("utf-8", "backslashreplace")]
-print(json.dumps(told))
-"""
-
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return filled(tmp_path_factory.mktemp("bombs"))
+
+
+def filled(folder: Path) -> Path:
     """A folder with a file that holds a run and a study."""
-    folder = tmp_path_factory.mktemp("bombs")
     with Store.open(folder / "lab.db") as store:
         store.runs.add(whole_run())
         frozen(store, [unit("u1")], NODES)
@@ -101,12 +86,26 @@ def held(path: Path) -> str:
         db.close()
 
 
+CASES = [(args, name, sorted(BOMBS)[at % 2 :: 2]) for at, (args, name) in enumerate(ENTRIES)]
+"""Each entry meets every other bomb: `make soak` has all of them at each."""
+
+
 @linux_only
-@pytest.mark.parametrize(("args", "name"), ENTRIES, ids=[f"{' '.join(args)[:50]} {name}" for args, name in ENTRIES])
-def test_a_bomb_is_one_sentence_and_changes_nothing(home: Path, args: tuple[str, ...], name: str) -> None:
+@pytest.mark.parametrize(
+    ("args", "name", "bombs"), CASES, ids=[f"{' '.join(args)[:50]} {name}" for args, name, _ in CASES]
+)
+def test_a_bomb_is_one_sentence_and_changes_nothing(
+    home: Path, args: tuple[str, ...], name: str, bombs: list[str]
+) -> None:
+    thrown(home, args, name, bombs)
+
+
+def thrown(home: Path, args: tuple[str, ...], name: str, bombs: Iterable[str]) -> None:
+    """Hands these bombs to a command, each as a file of this name."""
     before = held(home / "lab.db")
     asked: dict[str, list[str]] = {}
-    for bomb, data in BOMBS.items():
+    for bomb in bombs:
+        data = BOMBS[bomb]
         path = home / bomb.replace(" ", "_") / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(gzip.compress(data, 1) if name.endswith(".gz") else data)
@@ -116,10 +115,8 @@ def test_a_bomb_is_one_sentence_and_changes_nothing(home: Path, args: tuple[str,
         ]
         if "--db" not in args:
             asked[bomb] += ["--db", str(home / "lab.db")]
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD], cwd=home, input=json.dumps(asked).encode(), capture_output=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}, timeout=HANGING,
-    )  # fmt: skip
+    given = json.dumps(asked).encode()
+    done = run([], given, main="tests.bounded_child:commands", cwd=home)
     assert done.returncode == 0, done.stderr.decode()[-2000:]
     for bomb, (code, err) in json.loads(done.stdout).items():
         assert code in (1, 2, 3), (bomb, code, err)

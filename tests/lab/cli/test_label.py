@@ -9,7 +9,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -45,9 +44,9 @@ from store.store import Store
 from tests import studied_runs
 from tests.fuzzing_examples import examples
 from tests.studies import NODES, R1, frozen, label, unit
+from tests.warm import Warm
 
 DB = "lab.db"
-COMMAND = [sys.executable, "-m", "lab.cli.main"]
 DONE = {"unit": "u1", "target": "open", "field": "state", "value": "completed"}
 
 
@@ -817,12 +816,11 @@ def said(store: Store, plan: Study) -> dict[Any, Any]:
 # -- over pipes ------------------------------------------------------------------------------------------------
 
 
-def start(tmp_path: Path, *args: str, file: str = "-") -> subprocess.Popen[bytes]:
+def start(tmp_path: Path, *args: str, file: str = "-") -> Warm:
     env = {**os.environ, "HITLAB_SEAT": "designer", "XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
-    return subprocess.Popen(
-        [*COMMAND, "label", "trial", file, "--db", str(tmp_path / DB), "--json", *args],
+    return Warm(
+        ["label", "trial", file, "--db", str(tmp_path / DB), "--json", *args],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
-        cwd=Path(__file__).parents[3],
     )  # fmt: skip
 
 

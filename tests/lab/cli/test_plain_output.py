@@ -8,7 +8,6 @@ import os
 import pty
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,8 @@ from lab.core.run_records import Imported, numbered
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started
 from store.store import Store
-from tests.bounded import ROOT
 from tests.studies import NODES, R1, R2, frozen, label, unit
+from tests.warm import Warm, run
 
 HARM = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp"
 LOUD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e]|\x1b(?!\\[[0-9;]*m)")
@@ -54,10 +53,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def printed(folder: Path, *args: str) -> str:
     """What a command writes to a terminal."""
     terminal, side = pty.openpty()
-    program = subprocess.Popen(
-        [sys.executable, "-m", "lab.cli.main", *args, "--db", "lab.db"], cwd=folder, stdin=subprocess.DEVNULL,
-        stdout=side, stderr=side,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"},
+    program = Warm(
+        [*args, "--db", "lab.db"], cwd=folder, stdin=subprocess.DEVNULL, stdout=side, stderr=side,
+        env={**os.environ, "COLUMNS": "120", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"},
     )  # fmt: skip
     os.close(side)
     seen = b""
@@ -81,7 +79,6 @@ def test_no_command_hands_escapes_on_to_a_terminal(folder: Path, args: tuple[str
 
 
 def test_a_pipe_has_the_true_text(folder: Path) -> None:
-    command = [sys.executable, "-m", "lab.cli.main", "labels", "trial", "--csv", "--db", "lab.db"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = run(["labels", "trial", "--csv", "--db", "lab.db"], cwd=folder)
     rows = list(csv.DictReader(io.StringIO(done.stdout.decode(), newline="")))
     assert {row["note"] for row in rows} == {f"note {HARM}"}

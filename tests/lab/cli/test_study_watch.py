@@ -10,8 +10,6 @@ import re
 import select
 import signal
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +24,7 @@ from lab.core.study import Study, Unit
 from lab.core.task import Actor
 from store.kit_export import make_kit
 from store.store import Store
+from tests.warm import Warm, run
 from tests.watched import answered, begun, did, handed_in
 
 Told = Callable[..., tuple[int, str]]
@@ -176,8 +175,8 @@ class Terminal:
         self._seen = b""
         self._main, side = pty.openpty()
         self.resize(columns, rows)
-        self.program = subprocess.Popen(
-            [sys.executable, "-m", "lab.cli.main", "study", "watch", *words],
+        self.program = Warm(
+            ["study", "watch", *words],
             env={**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment},
             stdin=side, stdout=side, stderr=side, start_new_session=True,
         )  # fmt: skip
@@ -294,10 +293,7 @@ def test_what_goes_wrong_on_the_way_is_told_after_the_terminal_is_back(store: St
 
 def test_a_dumb_terminal_gets_it_once(study: Study) -> None:
     main_side, side = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "lab.cli.main", "study", "watch", "s"],
-        env={**os.environ, "TERM": "dumb"}, stdin=subprocess.DEVNULL, stdout=side, timeout=180, check=False,
-    )  # fmt: skip
+    done = run(["study", "watch", "s"], env={**os.environ, "TERM": "dumb"}, stdout=side)
     os.close(side)
     seen = os.read(main_side, 65536).decode()
     os.close(main_side)

@@ -6,18 +6,18 @@ import os
 import pty
 import re
 import subprocess
-import sys
 
 import pytest
 
 from simulators import library
+from tests.warm import Warm
 
 
 def printed_in_terminal(columns: int, *args: str) -> list[str]:
     """The lines that a command prints in a terminal so wide."""
     terminal, side = pty.openpty()
-    program = subprocess.Popen(
-        [sys.executable, "-m", "lab.cli.main", *args],
+    program = Warm(
+        args,
         env={**os.environ, "COLUMNS": str(columns), "LINES": "24", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"},
         stdin=subprocess.DEVNULL,
         stdout=side,

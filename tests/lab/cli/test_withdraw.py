@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +17,7 @@ import pytest
 from lab.cli.main import main
 from lab.cli.schemas import schemas
 from store.store import Store
+from tests.warm import Warm
 from tests.withdrawals import CODE, Filled, fill
 
 Run = Callable[..., tuple[int, str, str]]
@@ -116,8 +115,8 @@ def test_who_takes_part_withdraws_nobody_but_themselves(
 @pytest.mark.parametrize(("typed", "done"), [(f"{CODE}\n", True), ("yes\n", False), ("\n", False), ("\x04", False)])
 def test_at_a_terminal_the_code_is_typed(db: Path, filled: Filled, typed: str, done: bool) -> None:
     terminal, side = pty.openpty()
-    program = subprocess.Popen(
-        [sys.executable, "-m", "lab.cli.main", "withdraw", CODE, "--db", str(db)],
+    program = Warm(
+        ["withdraw", CODE, "--db", str(db)],
         env={**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HITLAB_PERSON": "D01"},
         stdin=side, stdout=side, stderr=side,
     )  # fmt: skip

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import select
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +21,8 @@ from lab.studies.played_runs import played
 from store.store import Store
 from tests.plays import LUNCH, frozen, unit
 from tests.simulators.phone.served.rig import AdbServer, Rig
+from tests.warm import Warm
+from tests.warm_code import CODE
 
 HOME = "way_home"
 CUT_OFF = """
@@ -58,13 +57,12 @@ def answered(part: Participation, session: Session) -> None:
 
 def cut_off(db: Path, rig: Rig, adb: AdbServer) -> str:
     """Begins a run in a program of its own, which is killed while a question is open; the run's id."""
-    words = [sys.executable, "-c", CUT_OFF, str(db), rig.serial]
-    env = {**adb.environment, "PYTHONPATH": os.pathsep.join(sys.path), "XDG_CONFIG_HOME": str(db.parent)}
-    program = subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    env = {**adb.environment, "XDG_CONFIG_HOME": str(db.parent)}
+    program = Warm([CUT_OFF, str(db), rig.serial], main=CODE, env=env, stdin=-1, stdout=-1, text=True)
     try:
         assert program.stdout is not None
         assert select.select([program.stdout], [], [], 60)[0]
-        run = program.stdout.readline().strip()
+        run: str = program.stdout.readline().strip()
     finally:
         program.send_signal(signal.SIGKILL)
         program.communicate(timeout=180)

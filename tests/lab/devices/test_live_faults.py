@@ -25,6 +25,7 @@ from lab.devices.adb_server import Server
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from store.store import Store
+from tests.crossed import crossed, spread
 from tests.lab.devices.scrcpy_rig import Mirrored
 from tests.simulators.phone.served.rig import Rig, adbs, until
 
@@ -175,7 +176,8 @@ def test_the_run_stands_still_with_a_sentence_and_goes_on(begun: Callable[[Fault
     assert [event.action for event in run.seen if isinstance(event, Step)] == [ASK, HOME, DONE]
 
 
-@each_case
+@crossed
+@pytest.mark.parametrize(("adb_server", "name"), spread(CASES, 5), indirect=["adb_server"])
 def test_a_person_may_end_it_while_the_phone_is_away(begun: Callable[[Fault], Run], name: str) -> None:
     fault = FAULTS[name]
     run = begun(fault)

@@ -13,6 +13,7 @@ from lab.core.step import Action, Point
 from lab.devices.scrcpy import Scrcpy, apps
 from lab.devices.shell import Shell
 from lab.devices.videos import Videos
+from tests.crossed import crossed, each_once
 from tests.lab.devices.scrcpy_rig import PATIENCE, Mirrored, Start, picture, psnr, until
 
 SIZES = (800, 1200, 0)
@@ -20,8 +21,8 @@ SIZES = (800, 1200, 0)
 UPRIGHT, ASIDE = (1080, 2400), (2400, 1080)
 
 
-@pytest.mark.parametrize("version", ["2.4", "3.3.4", "4.1"])
-@pytest.mark.parametrize("most", SIZES)
+@crossed
+@pytest.mark.parametrize(("most", "version"), each_once(SIZES, ["2.4", "3.3.4", "4.1"]))
 def test_pictures_are_the_phones_and_touches_land(mirrored: Mirrored, start: Start, version: str, most: int) -> None:
     session = start(version, max_size=most)
     assert (session.version, session.name) == (version, "Lantern One")

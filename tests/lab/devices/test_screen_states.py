@@ -7,7 +7,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,6 +24,8 @@ from lab.runs.spec import Spec
 from store.store import Store
 from tests.lab.devices.adb_rig import Attach
 from tests.simulators.phone.served.rig import AdbServer, Rig, until
+from tests.warm import Warm
+from tests.warm_code import CODE
 
 SLEEPS_AFTER = "settings get system screen_off_timeout; settings get global stay_on_while_plugged_in"
 BEFORE, DURING = "600000\n0\n", "1800000\n7\n"
@@ -56,8 +57,7 @@ def test_a_phone_may_sleep_again_after_its_cable_was_pulled(rig: Rig, attach: At
 
 def test_a_phone_may_sleep_again_after_the_lab_was_killed(rig: Rig, adb_environment: AdbServer) -> None:
     code = "import sys; from lab.devices.adb import AdbPhone; p = AdbPhone(sys.argv[1]); print(flush=True); input()"
-    words = [sys.executable, "-c", code, rig.serial]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=adb_environment.environment) as lab:
+    with Warm([code, rig.serial], main=CODE, env=adb_environment.environment, stdin=-1, stdout=-1) as lab:
         assert lab.stdout is not None
         assert lab.stdout.readline()
         assert until(lambda: rig.shell(SLEEPS_AFTER) == DURING)
@@ -180,9 +180,7 @@ def test_a_batch_says_why_it_waits_and_goes_on(
     rig.served.fault("lock", "pin")
     env = {**adb_environment.environment, "HITLAB_HARNESS_TOKEN": rig.served.token, "XDG_CONFIG_HOME": str(tmp_path)}
     words = ["run", "flight_alarm", "--device", rig.serial, "--harness", rig.served.harness_url, "--db", "lab.db"]
-    lab = subprocess.Popen(
-        [sys.executable, "-m", "lab.cli.main", *words], cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True
-    )
+    lab = Warm(words, cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert lab.stderr is not None
     assert "is locked: the lock screen is in front. Unlock it by hand." in lab.stderr.readline()
     rig.served.fault("lock", "")

@@ -7,7 +7,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,10 @@ from simulators.phone.phone import Phone
 from store.store import Store
 from tests.lab.cli.test_commands import Hitlab, fits, hitlab
 from tests.lab.programs import OPENS, READY, comes, gone, program
+from tests.warm import Warm
 
 __all__ = ["hitlab"]
 
-ROOT = Path(__file__).parents[3]
 OPEN_TASK = """
 kind: general
 instruction: Open the settings
@@ -178,24 +177,13 @@ def test_what_cannot_be_run_is_refused_before_the_first_run(
 # -- interrupted, and on a terminal ---------------------------------------------------------------------------
 
 
-def started(tmp_path: Path, *args: str, **more: Any) -> subprocess.Popen[bytes]:
+def started(tmp_path: Path, *args: str, **more: Any) -> Warm:
     """The command as a process of its own, in a folder with a task."""
     (tmp_path / "one.yaml").write_text(OPEN_TASK, encoding="utf-8")
     (tmp_path / "silent.yaml").write_text("replies: []\n", encoding="utf-8")
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(tmp_path), "TERM": "xterm-256color"}
-    command = [
-        sys.executable,
-        "-m",
-        "lab.cli.main",
-        "run",
-        "one.yaml",
-        "--user",
-        "script:silent.yaml",
-        "--db",
-        "x.db",
-        *args,
-    ]
-    return subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, **more)
+    env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "TERM": "xterm-256color"}
+    command = ["run", "one.yaml", "--user", "script:silent.yaml", "--db", "x.db", *args]
+    return Warm(command, cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **more)
 
 
 def test_ctrl_c_ends_the_run_as_stopped_and_prints_what_is_done(tmp_path: Path) -> None:

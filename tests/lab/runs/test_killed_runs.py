@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 from pathlib import Path
 
 from store.store import Store
 from tests.crashing import command, kill_at_random
+from tests.warm import run
 
 KILLS = 4
 """One may come before the first event and one after the last; `make soak` kills by the hundred."""
@@ -27,7 +27,8 @@ def kill_and_go_on(db: Path, dice: random.Random, kills: int) -> None:
     assert sum(one.printed for one in killed) > 0
     assert any(not one.ended for one in killed)
 
-    done = subprocess.run(command(db), capture_output=True, check=True)
+    done = run(command(db))
+    assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["status"] == "completed"
     with Store.open(db) as store:
         assert store.check() == []

@@ -6,11 +6,10 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from typing import Any
 
 import pytest
@@ -32,10 +31,10 @@ from tests.lab.programs import OPENS, comes, gone, program
 from tests.mobileworld import mobileworld
 from tests.served_phones import served_phones
 from tests.simulators.phone.served.rig import AdbServer, adb_server
+from tests.warm import Warm
 
 __all__ = ["adb_server", "hitlab"]
 
-ROOT = Path(__file__).parents[3]
 OPEN_TASK = """
 kind: general
 instruction: Open the settings
@@ -238,11 +237,11 @@ def test_what_does_not_go_together_is_refused(hitlab: Hitlab, tasks: list[str], 
 # -- interrupted ------------------------------------------------------------------------------------------------------
 
 
-def command(folder: Path, *args: object, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+def command(folder: Path, *args: object, env: dict[str, str] | None = None) -> Warm:
     """`hitlab run` as a process of its own, in a folder with tasks."""
-    environment = {**os.environ, **(env or {}), "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(folder)}
-    words = [sys.executable, "-m", "lab.cli.main", "run", *map(str, args), "--user", "script:silent.yaml", "--json"]
-    return subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    environment = {**os.environ, **(env or {}), "XDG_CONFIG_HOME": str(folder)}
+    words = ["run", *map(str, args), "--user", "script:silent.yaml", "--json"]
+    return Warm(words, cwd=folder, env=environment, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
 
 
 def test_ctrl_c_ends_all_that_go_on_as_stopped_and_begins_no_other(tasks: list[str], tmp_path: Path) -> None:

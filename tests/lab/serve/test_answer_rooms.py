@@ -29,6 +29,7 @@ def run(store: Store, *words: str) -> int:
     return main([*words, "--db", str(store.path)])
 
 
+@pytest.mark.usefixtures("forked_windows")
 async def test_each_person_answers_their_own_questions_by_a_link(store: Store) -> None:
     intake = Intake(store, [Actor("human", "P01"), Actor("human", "P02")], judge_rules())
     first, second = (intake.receive(request(f"The {one} question?", session=one)) for one in ("red", "blue"))

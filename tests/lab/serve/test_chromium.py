@@ -32,7 +32,7 @@ from tests.watched import begun, handed_in
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page, Route
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.usefixtures("forked_windows")]
 
 DONE = Field("done", "Was it done?", "nominal", (Option("yes", key="1"), Option("no", key="2")))
 WHY = Field("why", "Why?", "text", required=False)

@@ -27,6 +27,8 @@ from store.store import Store
 from tests.lab.serve.browser import Browser
 from tests.studies import frozen, unit
 
+pytestmark = pytest.mark.usefixtures("forked_windows")
+
 ANY = ServerPlace("127.0.0.1", 0)
 HINT = "Did the"
 
@@ -66,6 +68,7 @@ def answers(store: Store, study: Study) -> list[Any]:
     return [label.value for label in store.labels.read(study)]
 
 
+@pytest.mark.usefixtures("started_windows")
 async def test_a_person_rates_by_a_link_and_comes_back_to_the_very_place(store: Store, study: Study) -> None:
     token = make_link(store, study, "R1", by="boss").token
     async with served(store, study) as (server, browser):
@@ -160,23 +163,23 @@ async def test_nobody_else_comes_in(store: Store, study: Study) -> None:
         assert not server.windows
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2fserver.py", "/static/js/../../__init__.py",
-        "/static//etc/passwd", "/l/../r/x", "/etc/passwd", "/static/",
-    ],
+OUTSIDE = (
+    "/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2fserver.py", "/static/js/../../__init__.py",
+    "/static//etc/passwd", "/l/../r/x", "/etc/passwd", "/static/",
 )  # fmt: skip
-async def test_no_path_leads_out_of_what_is_served(store: Store, study: Study, path: str) -> None:
+
+
+async def test_no_path_leads_out_of_what_is_served(store: Store, study: Study) -> None:
     async with served(store, study) as (server, _):
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.place.port)
-        request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.place.port}\r\nConnection: close\r\n\r\n"
-        writer.write(request.encode())
-        answer = (await reader.read()).decode()
-        writer.close()
-    assert re.match(r"HTTP/1\.1 40[34]", answer)
-    assert "root:" not in answer
-    assert "Server: hitlab" in answer
+        for path in OUTSIDE:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.place.port)
+            request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.place.port}\r\nConnection: close\r\n\r\n"
+            writer.write(request.encode())
+            answer = (await reader.read()).decode()
+            writer.close()
+            assert re.match(r"HTTP/1\.1 40[34]", answer), path
+            assert "root:" not in answer, path
+            assert "Server: hitlab" in answer, path
 
 
 async def test_pages_of_other_origins_and_names_are_refused(store: Store, study: Study) -> None:
@@ -246,22 +249,24 @@ async def test_windows_are_counted(store: Store, study: Study) -> None:
                     assert await last.ended() == CLOSE_CODES["full"]
 
 
-@pytest.mark.parametrize(
-    "message", ["", "{}", "[]", "[1]", '["resize"]', '["resize", {"width": "x", "height": 3}]', "x" * 70_000]
-)
-async def test_what_is_no_message_ends_that_connection_alone(store: Store, study: Study, message: str) -> None:
+NO_MESSAGES = ("", "{}", "[]", '["resize"]', '["resize", {"width": "x", "height": 3}]', "x" * 70_000)
+
+
+async def test_what_is_no_message_ends_that_connection_alone(store: Store, study: Study) -> None:
     token = make_link(store, study, "R1", by="boss").token
     async with served(store, study) as (server, browser):
         one = browser()
         _, room = await one.begin(token)
-        async with one.window(room) as window:
-            await window.socket.send_str(message)
-            if message == "[1]":  # a kind that nobody knows is passed by
-                await window.until("1 of 3")
-            else:
-                assert await window.ended() in (1007, 1009)
+        async with one.window(room) as other:
+            for message in NO_MESSAGES:
+                async with one.window(room) as window:
+                    await window.socket.send_str(message)
+                    assert await window.ended() in (1007, 1009), message[:40]
+                await until(lambda: len(server.windows) == 1)
+                assert (await one.get(room))[0] == 200
+            await other.socket.send_str("[1]")  # a kind that nobody knows is passed by
+            await other.until("1 of 3")
         await until(lambda: not server.windows)
-        assert (await one.get(room))[0] == 200
 
 
 async def test_silent_connections_hold_no_place(store: Store, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

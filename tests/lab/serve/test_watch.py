@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from html.parser import HTMLParser
@@ -22,6 +21,7 @@ from lab.studies.links import hashed, links_of, make_link, revoke_link
 from store.kit_export import make_kit
 from store.store import Store
 from tests.lab.serve.browser import Browser
+from tests.warm import shim
 from tests.watched import ASKED, answered, begun, did, handed_in
 
 ANY = ServerPlace("127.0.0.1", 0)
@@ -250,10 +250,12 @@ def test_a_kit_has_no_such_link(
     assert (code, "this file is a kit of R1" in said) == (1, True), said
 
 
-async def test_serve_prints_the_link_once(store: Store, study: Study) -> None:
+async def test_serve_prints_the_link_once(store: Store, study: Study, tmp_path: Path) -> None:
+    program = shim(tmp_path / "hitlab")
+
     async def lines(until: str) -> list[str]:
         server = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "lab.cli.main", "serve", "--study", "trial", "--watch", "--port", "0"),
+            *(program, "serve", "--study", "trial", "--watch", "--port", "0"),
             stdout=asyncio.subprocess.PIPE,
         )
         assert server.stdout is not None

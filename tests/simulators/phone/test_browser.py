@@ -9,7 +9,7 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.step import Action
 from simulators.phone.phone import Phone
-from tests.simulators.phone.test_touch import app, labels, node, opened, tap, tap_id
+from tests.simulators.phone.test_touch import app, front, labels, node, opened, tap, tap_id
 
 
 def type_in(phone: Phone, field: str, text: str) -> None:
@@ -172,7 +172,7 @@ def test_a_link_to_a_place_opens_maps() -> None:
     phone = opened("Browser")
     tap(phone, "Canal Museum", id="title")
     tap(phone, "Opening hours and the way there")
-    assert phone.observe().activity == "com.hitlab.maps/.Place"
+    assert front(phone) == "com.hitlab.maps/.Place"
     assert "Today: 10:00 to 18:00" in labels(phone)
     tap_id(phone, "hours")
     assert "Monday Closed" in labels(phone)

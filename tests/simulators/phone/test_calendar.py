@@ -9,7 +9,7 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.step import Action
 from simulators.phone.phone import Phone
-from tests.simulators.phone.test_touch import app, labels, node, opened, tap, tap_id
+from tests.simulators.phone.test_touch import app, front, labels, node, opened, tap, tap_id
 
 EVENTS: list[dict[str, Any]] = [
     {"title": "Standup", "date": "2026-03-10", "start": "09:30", "end": "10:00", "place": "Deck"},
@@ -79,7 +79,7 @@ def test_an_end_before_the_start_is_not_saved(phone: Phone) -> None:
     tap(phone, "Save")
     assert len(events(phone)) == 3
     set_time(phone, "starts", "44", "00")
-    assert phone.observe().activity.endswith(".Time")
+    assert front(phone).endswith(".Time")
 
 
 def test_an_event_is_changed_in_place_and_its_page_follows(phone: Phone) -> None:
@@ -91,7 +91,7 @@ def test_an_event_is_changed_in_place_and_its_page_follows(phone: Phone) -> None
     assert len(events(phone)) == 3
     changed = events(phone)["Standup (short)"]
     assert (changed["start"], changed["end"]) == ("09:45", "10:15")
-    assert phone.observe().activity.endswith(".Event")
+    assert front(phone).endswith(".Event")
     assert "09:45 – 10:15" in labels(phone)
 
 
@@ -161,7 +161,7 @@ def test_a_reminder_comes_and_leads_to_its_event(phone: Phone) -> None:
     note = phone.snapshot()["notifications"][-1]
     assert (note["title"], note["text"]) == ("Standup", "09:30 – 10:00, Deck")
     tap(phone, "Standup")
-    assert phone.observe().activity == "com.hitlab.calendar/.Event"
+    assert front(phone) == "com.hitlab.calendar/.Event"
     assert "Deck" in labels(phone)
 
 

@@ -11,7 +11,7 @@ from lab.core.step import Action
 from simulators.phone.apps.contacts import show_person, start_call, start_entry
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
-from tests.simulators.phone.test_touch import app, labels, opened, tap, tap_id
+from tests.simulators.phone.test_touch import app, front, labels, opened, tap, tap_id
 
 
 def type_into(phone: Phone, id: str, text: str) -> None:
@@ -39,7 +39,7 @@ def test_the_book_is_searched_by_name_number_and_company(phone: Phone) -> None:
     ):
         phone.lay({"apps": {"contacts": {"query": ""}}})
         type_into(phone, "search", words)
-        rows = phone.observe().tree.find(id="contact")
+        rows = phone.look().tree.find(id="contact")
         assert len(rows) == 1, words
         assert name in labels(phone)
     phone.perform(Action("input_text", text="zzz"))
@@ -56,9 +56,9 @@ def test_a_person_is_added_and_messages_finds_them(phone: Phone) -> None:
     assert person(phone, "Ulla Petrov") == {
         "name": "Ulla Petrov", "number": "+65 5550 9911", "email": "", "company": "", "favourite": False,
     }  # fmt: skip
-    assert phone.observe().activity == "com.hitlab.contacts/.Person"
+    assert front(phone) == "com.hitlab.contacts/.Person"
     tap_id(phone, "message")
-    assert phone.observe().activity == "com.hitlab.messages/.Thread"
+    assert front(phone) == "com.hitlab.messages/.Thread"
     assert {"Ulla Petrov", "+65 5550 9911"} <= labels(phone)
 
 
@@ -95,7 +95,7 @@ def test_a_person_is_deleted_after_a_question(phone: Phone) -> None:
     tap(phone, "Delete contact")
     tap_id(phone, "delete")
     assert not any(p["name"] == "Jonas Weil" for p in app(phone, "contacts")["people"])
-    assert phone.observe().activity == "com.hitlab.contacts/.Home"
+    assert front(phone) == "com.hitlab.contacts/.Home"
 
 
 def test_a_call_rings_is_answered_and_ends(phone: Phone) -> None:
@@ -148,14 +148,14 @@ def test_the_number_of_a_missed_call_can_be_saved(phone: Phone) -> None:
 def test_mail_is_begun_with_the_address(phone: Phone) -> None:
     tap(phone, "Noor Haddad")
     tap_id(phone, "mail")
-    assert phone.observe().activity.startswith("com.hitlab.mail/")
+    assert front(phone).startswith("com.hitlab.mail/")
     assert "n.haddad@softmatter.example" in labels(phone)
 
 
 def test_other_apps_lead_here() -> None:
     state = Phone().snapshot()
     show_person(state, "Noor Haddad")
-    assert Phone(state=state).observe().activity == "com.hitlab.contacts/.Person"
+    assert front(Phone(state=state)) == "com.hitlab.contacts/.Person"
     start_call(state, "+65 5550 7714")
     assert state["apps"]["contacts"]["call"]["name"] == "Jonas Weil"
     start_entry(state, "+65 5550 9000")

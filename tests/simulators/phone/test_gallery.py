@@ -10,7 +10,7 @@ from lab.core.errors import LabError
 from lab.core.step import Action
 from simulators.phone.phone import Phone
 from simulators.phone.scenes import SCENES
-from tests.simulators.phone.test_touch import app, hold, labels, node, opened, tap, tap_id
+from tests.simulators.phone.test_touch import app, front, hold, labels, node, opened, tap, tap_id
 
 PHOTOS: list[dict[str, Any]] = [
     {"name": "a.jpg", "caption": "Bridge", "time": "2026-03-09T10:00:00+08:00", "place": "Canal"},
@@ -34,7 +34,7 @@ def test_photos_stand_by_day_and_are_searched(phone: Phone) -> None:
     assert {"Yesterday", "Sunday, 1 February", "Photo, Bridge, Mon, 9 Mar 2026"} <= labels(phone)
     tap(phone, "Search photos")
     phone.perform(Action("input_text", text="canal"))
-    assert [n.desc for n in phone.observe().tree.find(id="photo")] == ["Photo, Bridge, Mon, 9 Mar 2026"]
+    assert [n.desc for n in phone.look().tree.find(id="photo")] == ["Photo, Bridge, Mon, 9 Mar 2026"]
     phone.perform(Action("input_text", text="zz"))
     assert "Nothing found" in labels(phone)
 
@@ -47,7 +47,7 @@ def test_a_photo_is_deleted_after_a_question_and_brought_back(phone: Phone) -> N
     tap(phone, "Delete")
     tap(phone, "Delete", id="confirm")
     assert (names(phone), names(phone, "bin")) == (["b.jpg", "c.jpg"], ["a.jpg"])
-    assert phone.observe().activity.endswith(".Home")
+    assert front(phone).endswith(".Home")
     tap(phone, "Bin")
     assert "Camera · 30 days left" in labels(phone)
     tap(phone, "Bridge")
@@ -125,7 +125,7 @@ def test_one_turns_the_leaves(phone: Phone) -> None:
     assert "Bridge" in labels(phone)
     assert "Newer photo" not in labels(phone)
     phone.perform(Action("navigate_back"))
-    assert phone.observe().activity.endswith(".Home")
+    assert front(phone).endswith(".Home")
 
 
 @pytest.mark.parametrize("scene", sorted(SCENES))

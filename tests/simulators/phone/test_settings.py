@@ -6,7 +6,7 @@ from typing import Any
 
 from lab.core.step import Action
 from simulators.phone.phone import Phone
-from tests.simulators.phone.test_touch import app, labels, opened, tap, tap_id
+from tests.simulators.phone.test_touch import app, front, labels, opened, tap, tap_id
 
 SHADE = Action("swipe", at=(540, 10), direction="down")
 
@@ -43,7 +43,7 @@ def test_a_low_battery_is_told_and_its_question_turns_the_saver_on() -> None:
     assert "12% left. About 2 hours left. Battery saver makes it last longer." in labels(phone)
     tap(phone, "Battery saver", id="save")
     assert settings(phone)["battery_saver"]
-    assert phone.observe().activity == "com.hitlab.settings/.Home"
+    assert front(phone) == "com.hitlab.settings/.Home"
 
 
 def test_volumes_go_step_by_step_and_exactly() -> None:
@@ -102,4 +102,4 @@ def test_devices_connect_part_with_bluetooth_and_are_forgotten() -> None:
     tap(phone, "Forget")
     tap_id(phone, "forget")
     assert [d["name"] for d in settings(phone)["devices"]] == ["Wren earbuds", "Plover watch"]
-    assert phone.observe().activity == "com.hitlab.settings/.Bluetooth"
+    assert front(phone) == "com.hitlab.settings/.Bluetooth"

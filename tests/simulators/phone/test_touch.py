@@ -9,7 +9,9 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.step import Action, ActionKind
 from lab.core.ui_tree import Node
+from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
+from simulators.phone.stage import activity
 
 FEED = "/".join(("food", "0", "home", "feed"))
 """Under which key the food app's first list remembers where it stands: app, depth, screen, list."""
@@ -17,14 +19,14 @@ FEED = "/".join(("food", "0", "home", "feed"))
 
 def node(phone: Phone, label: str, *, id: str | None = None) -> Node:
     """The last drawn node with that text or description (and id)."""
-    tree = phone.observe().tree
+    tree = phone.look().tree
     found = [n for n in tree.nodes() if label in (n.text, n.desc) and (id is None or n.id.endswith(f"/{id}"))]
     assert found, (label, [n.label for n in tree.nodes() if n.label])
     return found[-1]
 
 
 def tap(phone: Phone, label: str, *, id: str | None = None) -> None:
-    tree = phone.observe().tree
+    tree = phone.look().tree
     phone.perform(Action("click", at=tree.target(node(phone, label, id=id)).bounds.center))
 
 
@@ -33,7 +35,7 @@ def hold(phone: Phone, label: str) -> None:
 
 
 def tap_id(phone: Phone, id: str) -> None:
-    phone.perform(Action("click", at=phone.observe().tree.find(id=id)[0].bounds.center))
+    phone.perform(Action("click", at=phone.look().tree.find(id=id)[0].bounds.center))
 
 
 def opened(app: str) -> Phone:
@@ -46,8 +48,13 @@ def app(phone: Phone, name: str) -> Any:
     return phone.snapshot()["apps"][name]
 
 
+def front(phone: Phone) -> str:
+    """The activity in front, as `observe` tells it, without a picture."""
+    return activity(phone.snapshot(), APPS)
+
+
 def labels(phone: Phone) -> set[str]:
-    return {n.label for n in phone.observe().tree.nodes()}
+    return {n.label for n in phone.look().tree.nodes()}
 
 
 def press(phone: Phone, text: str) -> None:
@@ -55,9 +62,9 @@ def press(phone: Phone, text: str) -> None:
     for ch in text:
         if ch.isupper():
             tap(phone, "Shift")
-        elif not (ch.isalpha() or ch in " .,") and not phone.observe().tree.find(text=ch):
+        elif not (ch.isalpha() or ch in " .,") and not phone.look().tree.find(text=ch):
             tap(phone, "?123")
-        elif ch.isalpha() and not phone.observe().tree.find(text=ch, cls="Button"):
+        elif ch.isalpha() and not phone.look().tree.find(text=ch, cls="Button"):
             tap(phone, "ABC")
         tap(phone, "Space" if ch == " " else ch)
 
@@ -73,7 +80,7 @@ def test_keys_and_input_text_type_the_same() -> None:
         else:
             phone.perform(Action("input_text", text=words))
         typed.append(app(phone, "messages")["query"])
-        assert phone.observe().tree.find(text=words, cls="EditText")[0].focused
+        assert phone.look().tree.find(text=words, cls="EditText")[0].focused
     assert typed == [words, words]
 
 
@@ -98,9 +105,9 @@ def test_the_keyboard_comes_with_focus_and_back_takes_it_first() -> None:
     assert {"q", "p", "Shift", "Backspace", "Search"} <= labels(phone)
     phone.perform(Action("navigate_back"))
     assert "Backspace" not in labels(phone)
-    assert phone.observe().activity == "com.hitlab.notes/.Home"
+    assert front(phone) == "com.hitlab.notes/.Home"
     phone.perform(Action("navigate_back"))
-    assert phone.observe().activity == "com.hitlab.launcher/.Home"
+    assert front(phone) == "com.hitlab.launcher/.Home"
 
 
 def test_typing_without_a_field_is_refused() -> None:
@@ -117,7 +124,7 @@ def test_any_text_can_be_put_in() -> None:
 
 def test_lists_scroll_by_exact_pixels() -> None:
     phone = opened("Noshwell")
-    tree = phone.observe().tree
+    tree = phone.look().tree
     port = tree.find(id="feed")[0].bounds
     title = node(phone, "All restaurants").bounds
     phone.perform(Action("drag", at=(500, 1700), to=(500, 1467)))
@@ -146,11 +153,11 @@ def test_a_list_across_scrolls_across() -> None:
 
 def test_what_is_scrolled_half_out_is_clipped_and_what_is_out_is_gone() -> None:
     phone = opened("Noshwell")
-    port = phone.observe().tree.find(id="feed")[0].bounds
-    first = phone.observe().tree.find(id="restaurant")[0].bounds
+    port = phone.look().tree.find(id="feed")[0].bounds
+    first = phone.look().tree.find(id="restaurant")[0].bounds
     by = first.top - port.top + 100
     phone.perform(Action("drag", at=(500, 1700), to=(500, 1700 - by)))
-    clipped = phone.observe().tree.find(id="restaurant")[0].bounds
+    clipped = phone.look().tree.find(id="restaurant")[0].bounds
     assert (clipped.top, clipped.height) == (port.top, first.height - 100)
     assert "All restaurants" not in labels(phone)
 
@@ -158,25 +165,25 @@ def test_what_is_scrolled_half_out_is_clipped_and_what_is_out_is_gone() -> None:
 def test_home_back_and_recents() -> None:
     phone = opened("Settings")
     tap(phone, "Wi-Fi")
-    assert phone.observe().activity == "com.hitlab.settings/.Wifi"
+    assert front(phone) == "com.hitlab.settings/.Wifi"
     tap(phone, "Home", id="home")
     phone.perform(Action("open_app", app="com.hitlab.clock"))
     tap(phone, "Overview")
     assert {"Clock window", "Settings window"} <= labels(phone)
     tap(phone, "Settings window")
-    assert phone.observe().activity == "com.hitlab.settings/.Wifi"
+    assert front(phone) == "com.hitlab.settings/.Wifi"
     tap(phone, "Back")
-    assert phone.observe().activity == "com.hitlab.settings/.Home"
+    assert front(phone) == "com.hitlab.settings/.Home"
     phone.perform(Action("navigate_home"))
-    assert phone.observe().activity == "com.hitlab.launcher/.Home"
+    assert front(phone) == "com.hitlab.launcher/.Home"
     phone.perform(Action("press_recent"))
     phone.perform(Action("navigate_back"))
-    assert phone.observe().activity == "com.hitlab.launcher/.Home"
+    assert front(phone) == "com.hitlab.launcher/.Home"
 
 
 def test_open_app_knows_labels_packages_and_ids_and_names_what_there_is() -> None:
     for name in ("noshwell", "food", "com.hitlab.food"):
-        assert opened(name).observe().activity == "com.hitlab.food/.Home"
+        assert front(opened(name)) == "com.hitlab.food/.Home"
     with pytest.raises(LabError, match="Radio") as caught:
         Phone().perform(Action("open_app", app="Radio"))
     assert "Noshwell" in caught.value.hint
@@ -208,11 +215,11 @@ def test_a_notification_opens_its_app_from_the_banner_and_from_the_shade() -> No
             phone.perform(Action("swipe", at=(500, 5), direction="down"))
             assert "Clear all" in labels(phone)
         tap(phone, "Are you there?")
-        assert phone.observe().activity == "com.hitlab.messages/.Thread"
+        assert front(phone) == "com.hitlab.messages/.Thread"
         assert phone.snapshot()["notifications"] == []
         assert next(t for t in app(phone, "messages")["threads"] if t["name"] == "Noor Haddad")["unread"] == 0
         phone.perform(Action("navigate_back"))
-        assert phone.observe().activity == "com.hitlab.messages/.Home"
+        assert front(phone) == "com.hitlab.messages/.Home"
 
 
 def test_notifications_are_dismissed_and_settings_switched_in_the_shade() -> None:
@@ -232,10 +239,10 @@ def test_notifications_are_dismissed_and_settings_switched_in_the_shade() -> Non
 def test_settings_change_what_they_say() -> None:
     phone = opened("Settings")
     tap(phone, "Display")
-    switch = next(n for n in phone.observe().tree.nodes() if n.desc == "Dark theme")
+    switch = next(n for n in phone.look().tree.nodes() if n.desc == "Dark theme")
     assert (switch.checkable, switch.checked) == (True, False)
     tap(phone, "Dark theme")
-    assert next(n for n in phone.observe().tree.nodes() if n.desc == "Dark theme").checked
+    assert next(n for n in phone.look().tree.nodes() if n.desc == "Dark theme").checked
     tap(phone, "Font size")
     tap(phone, "Large")
     assert app(phone, "settings")["font_size"] == "large"
@@ -249,7 +256,7 @@ def test_a_dialog_takes_all_touches_and_closes_beside_it() -> None:
     tap(phone, "Font size")
     assert "Navigate up" not in labels(phone)
     phone.perform(Action("click", at=(40, 200)))
-    assert phone.observe().activity == "com.hitlab.settings/.Display"
+    assert front(phone) == "com.hitlab.settings/.Display"
 
 
 def test_a_message_is_written_sent_and_deleted() -> None:
@@ -274,7 +281,7 @@ def test_a_message_is_written_sent_and_deleted() -> None:
 
 def test_opening_a_thread_marks_it_read() -> None:
     phone = opened("Messages")
-    assert phone.observe().tree.find(desc="2 unread")
+    assert phone.look().tree.find(desc="2 unread")
     tap(phone, "陈伟")
     assert "麻烦你带上上次的数据。" in labels(phone)
     assert next(t for t in app(phone, "messages")["threads"] if t["name"] == "陈伟")["unread"] == 0
@@ -441,4 +448,4 @@ def test_a_field_that_the_keyboard_would_cover_is_scrolled_into_sight() -> None:
     tap(phone, "Note to the restaurant")
     field = node(phone, "Note to the restaurant", id="remark")
     assert field.focused
-    assert field.bounds.bottom < phone.observe().tree.find(id="keyboard")[0].bounds.top
+    assert field.bounds.bottom < phone.look().tree.find(id="keyboard")[0].bounds.top

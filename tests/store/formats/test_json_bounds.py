@@ -14,6 +14,8 @@ from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.json_size import check_items, check_values
 from tests.bounded import MB, bounded, linux_only, refusal
+from tests.crossed import crossed, each_once
+from tests.fuzzing_examples import examples
 
 BUNDLE = b'{"T": {"result": "score: 1.0", "traj": [{"task_goal": "g", "action": {}}, '
 TAU2 = b'{"info": {"agent_info": {}, "user_info": {}}, "simulations": [{"task_id": "1", "messages": []}, '
@@ -28,10 +30,15 @@ PIECES = 5
 """So many times 10 MB: lists and mappings, at 64 bytes each, that are more than the memory the command may have."""
 
 
+OPENINGS = {"knowu": BUNDLE, "tau2": TAU2, "odyssey": ODYSSEY, "dac": DAC}
+VALUES = {"lists": b"[]", "mappings": b"{}", "numbers": b"0"}
+
+
 @linux_only
-@pytest.mark.parametrize("opening", [BUNDLE, TAU2, ODYSSEY, DAC], ids=["knowu", "tau2", "odyssey", "dac"])
-@pytest.mark.parametrize("value", [b"[]", b"{}", b"0"], ids=["lists", "mappings", "numbers"])
-def test_a_small_archive_of_many_values_is_one_sentence(tmp_path: Path, opening: bytes, value: bytes) -> None:
+@crossed
+@pytest.mark.parametrize(("opened", "held"), each_once(list(OPENINGS), list(VALUES)))
+def test_a_small_archive_of_many_values_is_one_sentence(tmp_path: Path, opened: str, held: str) -> None:
+    opening, value = OPENINGS[opened], VALUES[held]
     piece = (value + b",") * (10 * MB // (len(value) + 1))
     packed = gzip.compress(opening) + PIECES * gzip.compress(piece, 9)
     assert len(packed) < 200_000
@@ -64,10 +71,11 @@ def held(value: object) -> int:
     return len(below) + sum(map(held, below))
 
 
+@crossed
 @pytest.mark.parametrize("piece", [2, 3, 7, 64, MB])
 def test_values_are_counted_exactly_whatever_stands_in_their_texts(monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
     monkeypatch.setattr(counting, "_PIECE", piece)
-    for seed in range(150):
+    for seed in range(examples(150)):
         value = [nested(Random(seed)) for _ in range(3)]
         data = json.dumps(value, indent=seed % 3 or None).encode()
         for count, check in ((held(value), check_values), (len(value) - 1, check_items)):

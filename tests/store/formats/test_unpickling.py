@@ -9,8 +9,6 @@ import gzip
 import os
 import pickle
 import struct
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,8 @@ from store.formats.androidworld.unpickling import unpickle
 from store.formats.androidworld.values import Array, ForeignObject, Global, LargeBytes, Shaper, shot_of
 from store.formats.image_spool import Spool, SpooledImage
 from store.formats.stream import FileStream
+from tests.crossed import IN_SOAK, crossed
+from tests.warm_code import python
 
 
 def load(tmp_path: Path, data: bytes, spool: Spool | None = None) -> Any:
@@ -279,20 +279,25 @@ def test_what_is_repeated_without_end_is_refused(tmp_path: Path, code: bytes, mo
     assert "holds more than" in refusal(tmp_path, b"\x80\x04" + code * 70_000)
 
 
+@crossed
 def test_memory_stays_bounded_whatever_a_small_file_unpacks_to(tmp_path: Path) -> None:
+    """In a soak up to the four million objects that are read; else up to a quarter of them, in less memory."""
+    objects, memory = ("4_000_000", "450") if IN_SOAK else ("1_000_000", "150")
     path = tmp_path / "bomb.pkl.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(b"\x80\x04\x8c\x0dtask_template0\x8c\x0cepisode_data")
         for _ in range(64):
             file.write(b"}" * 1024**2)
     limited = (
-        "import resource, sys; from pathlib import Path; limit = 700 * 1024**2;"
+        "import resource, sys; from pathlib import Path;"
+        "own = int(Path('/proc/self/statm').read_text().split()[0]) * resource.getpagesize();"
+        "limit = own + int(sys.argv[2]) * 1024**2;"
         "resource.setrlimit(resource.RLIMIT_AS, (limit, limit));"
-        "from store.formats import read; (found,) = read(Path(sys.argv[1])); print(found.error)"
+        "from store.formats import read; from store.formats.androidworld import unpickling;"
+        "unpickling._MOST_MADE = int(sys.argv[3]); (found,) = read(Path(sys.argv[1])); print(found.error)"
     )
-    run = [sys.executable, "-c", limited, str(path)]
-    done = subprocess.run(run, capture_output=True, text=True, cwd=Path(__file__).parents[3], check=False)
-    assert "holds more than" in done.stdout, done.stderr[-2000:]
+    done = python(limited, path, memory, objects, text=True)
+    assert "objects" in done.stdout.partition("holds more than")[2], done.stderr[-2000:]
 
 
 def test_mutated_pickles_never_do_more_than_refuse(tmp_path: Path) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import os
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from lab.core.step import Action
+from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
+from simulators.phone.stage import activity
 
 
 @dataclasses.dataclass
@@ -66,7 +66,7 @@ class Env:
 
     @property
     def foreground_activity_name(self) -> str:
-        return self.phone.observe().activity
+        return activity(self.phone.look().state, APPS)
 
     def reset(self, go_home: bool = False) -> None:
         self.interaction_cache = ""
@@ -74,10 +74,11 @@ class Env:
             self.phone.perform(Action("navigate_home"))
 
     def get_state(self, wait_to_stabilize: bool = False) -> State:
-        screen = self.phone.observe()
+        seen = self.phone.look()
         if os.environ.get("STAND_IN_FAULT") == "look":
             os._exit(7)
-        return State(np.asarray(Image.open(io.BytesIO(screen.png)).convert("RGB")), _elements(screen.tree))
+        width, height = self.logical_screen_size
+        return State(np.frombuffer(seen.rgb, np.uint8).reshape(height, width, 3), _elements(seen.tree))
 
     def execute_action(self, action: Any) -> None:
         if os.environ.get("STAND_IN_FAULT") == "crash":

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from simulators import library
 from simulators.phone.phone import Phone
 from simulators.phone.served.served import PhoneServer
 from tests.simulators.phone.served.rig import AdbServer, Rig, serving
+from tests.warm import Warm
 
 
 def test_adb_knows_it_and_runs_commands_on_it(rig: Rig) -> None:
@@ -61,11 +61,9 @@ def test_a_screenshot_comes_whole(rig: Rig) -> None:
 @contextmanager
 def command(tmp_path: Path, *words: str, token: str = "") -> Iterator[subprocess.Popen[bytes]]:
     """`hitlab phone WORDS`, running; killed at the end where it still does."""
-    line = [sys.executable, "-m", "lab.cli.main", "phone", *words]
     environment = {**os.environ, "HOME": str(tmp_path), "HITLAB_HARNESS_TOKEN": token}
     pipe = subprocess.PIPE
-    root = Path(__file__).parents[4]
-    with subprocess.Popen(line, env=environment, stdout=pipe, stderr=pipe, cwd=root) as process:
+    with Warm(["phone", *words], env=environment, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe) as process:
         try:
             yield process
         finally:

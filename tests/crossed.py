@@ -1,0 +1,31 @@
+"""Cases of which `make test` runs a spread and `make soak` all; a test of such cases is marked `crossed`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, TypeVar
+
+import pytest
+
+from tests.fuzzing_examples import SOAK
+
+Case = TypeVar("Case")
+
+crossed = pytest.mark.crossed
+IN_SOAK = bool(os.environ.get(SOAK))
+
+
+def each_once(*values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Each value of each list at least once, in tuples that differ from case to case; in a soak each with each."""
+    if IN_SOAK:
+        return list(product(*values))
+    return [tuple(one[at % len(one)] for one in values) for at in range(max(map(len, values)))]
+
+
+def spread(cases: Sequence[Case], count: int) -> list[Case]:
+    """So many cases, spread over the whole from the first on; in a soak all."""
+    if IN_SOAK or count >= len(cases):
+        return list(cases)
+    return [cases[at * (len(cases) - 1) // max(count - 1, 1)] for at in range(count)]
