@@ -10,6 +10,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from lab.core import limits
@@ -85,10 +86,16 @@ def _foreign(kind: str, name: str, table: str, root: object, sql: str, *, readon
     return "computes values, which no table of hitlab's does" if _COMPUTED.search(sql) else ""
 
 
+@cache
+def _own_triggers() -> dict[str, str]:
+    """The SQL of each trigger that hitlab makes, by its name, with single blanks: written once, not for each of 50."""
+    return {name: " ".join(sql.split()) for name, sql in {**triggers(), **progress_tables.TRIGGERS}.items()}
+
+
 def _trigger(name: str, sql: str, *, current: bool) -> str:
-    own_sql = {**triggers(), **progress_tables.TRIGGERS}.get(name)
+    own_sql = _own_triggers().get(name)
     if own_sql is None:
         return "is no trigger that hitlab makes"
-    if current and " ".join(sql.split()) != " ".join(own_sql.split()):  # an older file's are made anew
+    if current and " ".join(sql.split()) != own_sql:  # an older file's are made anew
         return "does something else than the trigger that hitlab makes"
     return ""
