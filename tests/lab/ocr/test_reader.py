@@ -84,14 +84,6 @@ def part_text(reader: TextReader, part: bytes) -> ReadText:
     return reader.read(sha(part), part, keep=False)
 
 
-def upper(png: bytes) -> bytes:
-    """The upper half of a screen: the same words at the same places."""
-    out = io.BytesIO()
-    with Image.open(io.BytesIO(png)) as whole:
-        whole.crop((0, 0, whole.width, whole.height // 2)).save(out, "PNG")
-    return out.getvalue()
-
-
 def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
@@ -104,8 +96,7 @@ def until(condition: Callable[[], bool], seconds: float = 180.0) -> bool:
 
 
 def test_it_reads_what_the_screen_says_at_its_place(reader: TextReader, screen: tuple[bytes, UiTree]) -> None:
-    whole, tree = screen
-    png = upper(whole)
+    png, tree = screen
     text = reader.read(sha(png), png)
     assert text.engine == engine.engine_name() != ""
     read = {line.text: line.box for line in text.lines}
