@@ -7,6 +7,8 @@ and print nothing; the only network it then uses is the model's own.
 from __future__ import annotations
 
 import base64
+import contextlib
+import gc
 import logging
 import math
 import os
@@ -15,7 +17,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from queue import Empty, SimpleQueue
 from types import ModuleType
@@ -379,13 +381,26 @@ def _away(work: Callable[[], T], stop: threading.Event, seconds: float | None) -
 _loading = threading.Lock()
 
 
+@contextlib.contextmanager
+def _no_collections() -> Iterator[None]:
+    """What litellm loads stays: looking through it for rubbish meanwhile takes a second of its seven."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 def _litellm() -> ModuleType:
     """litellm, silent and without any network of its own."""
     with _loading:
         for source in ("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS", "BLOG_POSTS"):
             os.environ[f"LITELLM_LOCAL_{source}"] = "True"
         os.environ["LITELLM_MODE"] = "PRODUCTION"  # any other reads a `.env` from the working folder
-        import litellm
+        with _no_collections():
+            import litellm
 
         for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

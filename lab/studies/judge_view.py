@@ -157,7 +157,8 @@ def scaled_down(data: bytes, longest: int) -> Blob | None:
             part = min(1.0, longest / max(picture.size))
             size = max(1, round(picture.width * part)), max(1, round(picture.height * part))
             out = io.BytesIO()
-            picture.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(out, "JPEG", quality=85)
+            coloured = picture if picture.mode == "RGB" else picture.convert("RGB")
+            coloured.resize(size, Image.Resampling.LANCZOS).save(out, "JPEG", quality=85)
     except (OSError, ValueError, SyntaxError):
         return None
     return Blob(out.getvalue(), "image/jpeg")

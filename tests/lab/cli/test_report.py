@@ -323,14 +323,14 @@ for name in ("r.txt", "r.md", "r.html", "r.json"):
 
 
 def test_it_is_the_same_to_the_byte_again_and_of_a_copy(hitlab: Hitlab, store: Store, tmp_path: Path) -> None:
-    """Three processes that hash differently, the last over a copy elsewhere; only the program's own hash may move,
+    """Two processes that hash differently, the last over a copy elsewhere; only the program's own hash may move,
     where its files are being worked on."""
     store.close()
     assert hitlab("pack", "copy.db").code == 0
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "copy.db").rename(tmp_path / "elsewhere" / "other.db")
     found: dict[str, set[bytes]] = {}
-    for seed, db in (("1", "lab.db"), ("2", "lab.db"), ("3", "elsewhere/other.db")):
+    for seed, db in (("1", "lab.db"), ("2", "elsewhere/other.db")):
         out = tmp_path / seed
         out.mkdir()
         env = {**os.environ, "PYTHONHASHSEED": seed, "HITLAB_DB": str(tmp_path / db)}

@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -22,7 +23,20 @@ from lab.core.settings import Settings, load
 from lab.core.step import Usage
 from lab.llm.client import Llm, Message, ModelAnswer, ModelTerms, NoModelAnswer, terms
 from tests.bounded import HANGING, ROOT, linux_only
-from tests.endpoint import Body, Cut, Flood, ModelServer, Refused, Reply, Said, Silent, completion, in_turn, serving
+from tests.endpoint import (
+    Body,
+    Cut,
+    Flood,
+    ModelServer,
+    Refused,
+    Reply,
+    Request,
+    Said,
+    Silent,
+    completion,
+    in_turn,
+    serving,
+)
 
 KEY = "sk-canary-0123456789abcdef"
 HELLO = (Message("system", ("Be brief.",)), Message("user", ("Hello",)))
@@ -195,40 +209,6 @@ def test_a_key_that_a_server_sends_back_stands_in_no_answer() -> None:
         assert ask(asking(server)).text == "You sent [OPENAI_API_KEY]!"
 
 
-def test_it_uses_no_network_but_the_models_own_and_prints_nothing(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-from-a-file\n")
-    script = """
-import sys, threading
-seen = []
-def audit(event, args):
-    if event == "socket.connect": seen.append(str(args[1]))
-    if event == "socket.getaddrinfo": seen.append(str(args[0]))
-sys.addaudithook(audit)
-from lab.llm.client import Llm, Message, ModelTerms, NoModelAnswer
-llm = Llm("openai/gpt-4.1-mini", ModelTerms(base=sys.argv[1], tries=1, timeout=30))
-assert llm.ask([Message("user", ("Hello",))], threading.Event()).text == "Hi."
-try:
-    llm.ask([Message("user", ("Hello",))], threading.Event())
-except NoModelAnswer:
-    seen.append("refused")
-assert {place for place in seen if "127.0.0.1" not in place} == {"refused"}, seen
-"""
-    env = {k: v for k, v in os.environ.items() if k != "OPENAI_API_KEY"} | {
-        "PYTHONPATH": str(Path(__file__).parents[3]), "NO_PROXY": "127.0.0.1",
-    }  # fmt: skip
-    with serving(in_turn(Said("Hi."), Refused(500))) as server:
-        done = subprocess.run(
-            [sys.executable, "-c", script, server.base],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env=env,
-            check=False,
-        )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "sk-from-a-file" not in str(server.requests[0].headers)
-
-
 def test_its_terms_are_settings(tmp_path: Path) -> None:
     env = {"XDG_CONFIG_HOME": str(tmp_path), "HITLAB_MODEL_BASE": "http://127.0.0.1:9/v1", "HITLAB_MODEL_TRIES": "2"}
     env["HITLAB_MODEL_TEMPERATURE"] = "-1"
@@ -261,17 +241,33 @@ FLOODS: list[tuple[str, Reply]] = [
     ("is packed in a way that was not asked for", Body(b"\x28\xb5\x2f\xfd" * 9, encoding="zstd")),
     (LARGE, Body(b"[" * 17 * 1024**2, "text/html")),
 ]
-_BOUNDED = """
+_APART = "-- floods --"
+_PROGRAM = f"""
 import resource, sys, threading
-resource.setrlimit(resource.RLIMIT_AS, (1024 ** 3,) * 2)
+seen = []
+def audit(event, args):
+    if event == "socket.connect": seen.append(str(args[1]))
+    if event == "socket.getaddrinfo": seen.append(str(args[0]))
+sys.addaudithook(audit)
 from lab.llm.client import Llm, Message, ModelTerms, NoModelAnswer
+hello = [Message("user", ("Hello",))]
+llm = Llm("openai/gpt-4.1-mini", ModelTerms(base=sys.argv[1], tries=1, timeout=30))
+assert llm.ask(hello, threading.Event()).text == "Hi."
+try:
+    llm.ask(hello, threading.Event())
+except NoModelAnswer:
+    seen.append("refused")
+assert {{place for place in seen if "127.0.0.1" not in place}} == {{"refused"}}, seen
+print({_APART!r})
+if sys.platform.startswith("linux"):
+    resource.setrlimit(resource.RLIMIT_AS, (1024 ** 3,) * 2)
 def ways(base):
     for model in ("openai/tiny", "anthropic/claude-3-haiku-20240307", "some-lab/some-model"):
         llm = Llm(model, ModelTerms(base=base, key_env="MODEL_KEY", pause=0.01))
-        yield lambda llm=llm: llm.ask([Message("user", ("Hello",))], threading.Event())
+        yield lambda llm=llm: llm.ask(hello, threading.Event())
         if not model.startswith("anthropic"):
             yield lambda llm=llm: llm.embed(["Hello"], threading.Event())
-for number, base in enumerate(sys.argv[1:]):
+for number, base in enumerate(sys.argv[2:]):
     first, *others = ways(base)
     for ask in (first, others[number % len(others)]):
         try:
@@ -279,22 +275,47 @@ for number, base in enumerate(sys.argv[1:]):
         except NoModelAnswer as refused:
             print(refused.usage.tries, refused.sentence)
 """
+"""Asks twice without any limit, then each server of floods within a gigabyte."""
+
+
+class Alone(NamedTuple):
+    """What came of a process that asks: loading litellm takes longer than all that it does."""
+
+    code: int
+    quiet: str
+    floods: list[str]
+    err: str
+    requests: Sequence[Request]
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+    """A process that begins beside a `.env` and without OpenAI's key."""
+    folder = tmp_path_factory.mktemp("alone")
+    (folder / ".env").write_text("OPENAI_API_KEY=sk-from-a-file\n")
+    env = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
+    env |= {"PYTHONPATH": str(ROOT), "NO_PROXY": "127.0.0.1", "OPENBLAS_NUM_THREADS": "1", "MODEL_KEY": KEY}
+    with ExitStack() as servers:
+        first = servers.enter_context(serving(in_turn(Said("Hi."), Refused(500))))
+        bases = [servers.enter_context(serving(in_turn(flood))).base for _, flood in FLOODS]
+        words = [sys.executable, "-c", _PROGRAM, first.base, *bases]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=folder, env=env, timeout=HANGING)
+    quiet, _, floods = done.stdout.partition(f"{_APART}\n")
+    return Alone(done.returncode, quiet, floods.splitlines(), done.stderr, tuple(first.requests))
+
+
+def test_it_uses_no_network_but_the_models_own_and_prints_nothing(alone: Alone) -> None:
+    assert (alone.code, alone.quiet, alone.err) == (0, "", "")
+    assert len(alone.requests) == 2
+    assert "sk-from-a-file" not in str(alone.requests[0].headers)
 
 
 @linux_only
-def test_a_reply_without_end_is_one_sentence_within_a_gigabyte() -> None:
+def test_a_reply_without_end_is_one_sentence_within_a_gigabyte(alone: Alone) -> None:
     """Each reply comes to a chat by OpenAI's rules, and to one other way to ask: another each time."""
-    env = os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "MODEL_KEY": KEY}
-    with ExitStack() as servers:
-        bases = [servers.enter_context(serving(in_turn(flood))).base for _, flood in FLOODS]
-        done = subprocess.run(
-            [sys.executable, "-c", _BOUNDED, *bases], capture_output=True, text=True, env=env, timeout=HANGING
-        )
-    assert done.stderr == ""
-    lines = done.stdout.splitlines()
     expected = [words for words, _ in FLOODS for _ in range(2)]
-    assert len(lines) == len(expected), done.stdout[-2000:]
-    for line, words in zip(lines, expected, strict=True):
+    assert len(alone.floods) == len(expected), alone.floods
+    for line, words in zip(alone.floods, expected, strict=True):
         assert line.startswith("1 model "), line
         assert f"gave no answer in one try (its reply {words}" in line
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
@@ -17,19 +18,28 @@ import pytest
 from PIL import Image
 
 from lab.core.errors import LabError
-from lab.core.read_text import READ, says_nothing, was_read
+from lab.core.read_text import READ, ReadText, says_nothing, was_read
 from lab.core.ui_tree import Node, UiTree
 from lab.ocr import engine
-from lab.ocr.reader import TextReader, cache_folder, forget
+from lab.ocr.reader import IDLE, TextReader, cache_folder, forget
 from simulators.phone.fonts import font_of
 from simulators.phone.shots_phone import at
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder where the lab is begun; what is called as hitlab's own worker there leaves a mark if it is run."""
+    folder = tmp_path_factory.mktemp("begun")
+    (folder / "lab" / "ocr").mkdir(parents=True)
+    (folder / "lab" / "ocr" / "worker.py").write_text("open('run', 'w')")
+    return folder
+
+
 @pytest.fixture(scope="module", autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def home(tmp_path_factory: pytest.TempPathFactory, begun: Path) -> Iterator[Path]:
     """A home in which nothing was read yet."""
     home = tmp_path_factory.mktemp("home")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(begun):
         patch.setenv("HOME", str(home))
         patch.setenv("XDG_CACHE_HOME", str(home / "cache"))
         patch.setattr("lab.ocr.reader._PATIENCE", 180.0)
@@ -66,6 +76,12 @@ def part(screen: tuple[bytes, UiTree]) -> bytes:
         square.paste(whole.crop((150, 440, 886, 650)), (0, 263))
     square.save(out, "PNG")
     return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def part_text(reader: TextReader, part: bytes) -> ReadText:
+    """What that part says, for tests that ask it for nothing else."""
+    return reader.read(sha(part), part, keep=False)
 
 
 def sha(data: bytes) -> str:
@@ -112,34 +128,20 @@ def test_what_was_read_is_known_to_the_next_without_a_process(reader: TextReader
     assert other.read(sha(part), b"it is not looked at again") == text
     assert other.pid is None
     assert other.stored_text(sha(b"another")) is None
+    # what was kept is for its owner alone, and damage is no text
+    assert cache_folder().stat().st_mode & 0o077 == 0
+    (kept,) = cache_folder().rglob("*.json")
+    kept.write_bytes(kept.read_bytes()[:-9])
+    assert TextReader().stored_text(sha(part)) is None
+    assert TextReader().stored_text("../../" + sha(part)) is None
     forget()
     assert TextReader().stored_text(sha(part)) is None
     assert not list(cache_folder().rglob("*"))
     assert [path.name for path in (home / "cache").iterdir()] == ["hitlab"], "nobody else keeps anything there"
 
 
-def test_what_was_kept_is_for_its_owner_alone_and_damage_is_no_text(reader: TextReader, part: bytes) -> None:
-    reader.read(sha(part), part)
-    assert cache_folder().stat().st_mode & 0o077 == 0
-    (kept,) = cache_folder().rglob("*.json")
-    kept.write_bytes(kept.read_bytes()[:-9])
-    assert TextReader().stored_text(sha(part)) is None
-    assert TextReader().stored_text("../../" + sha(part)) is None
-
-
-def test_it_ends_when_nobody_asks_and_begins_again(part: bytes) -> None:
-    reader = TextReader(idle=0.2)
-    try:
-        reader.read(sha(part), part)
-        assert until(lambda: reader.pid is None)
-        assert reader.read("0" * 64, part).lines
-    finally:
-        reader.close()
-    assert reader.pid is None
-
-
-def test_no_word_of_it_leaves_the_machine(reader: TextReader, part: bytes, home: Path) -> None:
-    reader.read(sha(part), part)
+def test_no_word_of_it_leaves_the_machine(reader: TextReader, part_text: ReadText, home: Path) -> None:
+    assert part_text.lines
     descriptors = Path(f"/proc/{reader.pid}/fd")
     if not descriptors.exists():
         pytest.skip("which sockets a process has is read from /proc")
@@ -156,12 +158,17 @@ def test_what_is_no_picture_is_a_sentence_and_the_next_is_read(reader: TextReade
     assert reader.read(sha(part), part).lines
 
 
-def test_a_process_that_was_killed_is_begun_again(reader: TextReader, part: bytes) -> None:
+def test_a_process_that_was_killed_or_ended_when_nobody_asked_is_begun_again(reader: TextReader, part: bytes) -> None:
     with pytest.raises(LabError):
         reader.read(sha(b"x"), b"x")
     assert reader.pid is not None
     os.kill(reader.pid, signal.SIGKILL)
+    reader._idle = 0.2
     assert reader.read(sha(part), part).lines
+    reader._idle = IDLE
+    assert until(lambda: reader.pid is None)
+    assert reader.read("0" * 64, part).lines
+    assert reader.pid is not None
 
 
 def test_what_is_not_to_be_kept_is_on_no_disk(reader: TextReader, part: bytes) -> None:
@@ -174,7 +181,8 @@ def test_what_is_not_to_be_kept_is_on_no_disk(reader: TextReader, part: bytes) -
 def test_nobody_waits_longer_than_they_said_for_the_pictures_of_others(reader: TextReader, part: bytes) -> None:
     with reader._lock, pytest.raises(LabError, match=r"others before it took more than 0\.05 seconds"):
         reader.read(sha(part), part, patience=0.05)
-    assert reader.read(sha(part), part).lines
+    with pytest.raises(LabError, match="could not be read"):
+        reader.read(sha(b"x"), b"x")  # it is asked again
 
 
 def test_its_threads_sleep_while_they_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +200,7 @@ def test_its_threads_sleep_while_they_wait(monkeypatch: pytest.MonkeyPatch) -> N
 def test_closed_it_reads_no_more(part: bytes) -> None:
     reader = TextReader()
     reader.close()
+    assert reader.pid is None
     with pytest.raises(LabError, match="closed"):
         reader.read(sha(part), part)
 
@@ -208,18 +217,9 @@ def test_without_an_engine_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
     assert "pip install 'hitlab[ocr]'" in refused.value.sentence
 
 
-def test_a_folder_named_lab_where_the_lab_is_begun_is_not_run(
-    part: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "lab" / "ocr").mkdir(parents=True)
-    (tmp_path / "lab" / "ocr" / "worker.py").write_text("open('run', 'w')")
-    monkeypatch.chdir(tmp_path)
-    reader = TextReader()
-    try:
-        assert reader.read(sha(part), part).lines
-    finally:
-        reader.close()
-    assert not (tmp_path / "run").exists()
+def test_a_folder_named_lab_where_the_lab_is_begun_is_not_run(part_text: ReadText, begun: Path) -> None:
+    assert part_text.lines
+    assert not (begun / "run").exists()
 
 
 def test_the_app_loads_no_engine() -> None:
@@ -227,10 +227,8 @@ def test_the_app_loads_no_engine() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
-def test_a_tree_of_read_text_is_told_from_the_phones_own(
-    reader: TextReader, part: bytes, screen: tuple[bytes, UiTree]
-) -> None:
-    read = reader.read(sha(part), part).tree
+def test_a_tree_of_read_text_is_told_from_the_phones_own(part_text: ReadText, screen: tuple[bytes, UiTree]) -> None:
+    read = part_text.tree
     assert was_read(read)
     assert not was_read(screen[1])
     assert not was_read(None)
