@@ -86,12 +86,6 @@ def _foreign(kind: str, name: str, table: str, root: object, sql: str, *, readon
     return "computes values, which no table of hitlab's does" if _COMPUTED.search(sql) else ""
 
 
-@cache
-def _own_triggers() -> dict[str, str]:
-    """The SQL of each trigger that hitlab makes, by its name, with single blanks: written once, not for each of 50."""
-    return {name: " ".join(sql.split()) for name, sql in {**triggers(), **progress_tables.TRIGGERS}.items()}
-
-
 def _trigger(name: str, sql: str, *, current: bool) -> str:
     own_sql = _own_triggers().get(name)
     if own_sql is None:
