@@ -13,7 +13,8 @@ from lab.core.study import Given, Target, Unit
 from lab.studies.scale_entry import top
 from lab.studies.sheet_items import SheetItem, by_digits, way_of
 from store.store import Store
-from tests.screens.annotate.sample_studies import nodes, rating, ready, sheet, studied
+from tests.screens.annotate.sample_studies import nodes, ready, sheet, studied
+from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import BARE, WHOLE, bare_run, whole_run
 
@@ -48,13 +49,13 @@ def keys_for(app: Any, item: SheetItem) -> list[str]:
 
 
 @pytest.mark.parametrize("id", RATED)
-async def test_a_sheet_takes_no_more_keys_than_it_may(store: Store, until: Until, id: str) -> None:
+async def test_a_sheet_takes_no_more_keys_than_it_may(store: Store, desk: Desk, until: Until, id: str) -> None:
     store.runs.add(whole_run())
     store.runs.add(bare_run())
     asks = protocol(id)
     study = studied(store, asks, [unit_for(asks)])
-    app = rating(store, study)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = desk.rating(store, study)
+    async with desk.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         counts: dict[str, list[int]] = {}
         pressed = 0
