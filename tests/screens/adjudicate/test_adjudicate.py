@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual.binding import Binding
 
 from annotators.protocols import protocol
@@ -63,6 +64,19 @@ def studied(store: Store, said: dict[str, tuple[str, ...]] | None = None, **more
     if locked:
         store.labels.record_act(Act(uuid7(), "s", 1, D1, "locked", now()))
     return plan
+
+
+def copied(store: Store, plan: Study, id: str) -> Study:
+    """Another study of the same units, in which the same was said."""
+    units = list(store.studies.units(plan))
+    other = frozen(store, units, TDG, raters=CODES, id=id, seed=4)
+    for one in units:
+        for said in store.labels.read(plan, one.id):
+            store.labels.record(other, one, replace(said, id=f"{id}-{said.id}", study=id))
+        for code in CODES:
+            store.labels.record_act(Act(uuid7(), id, 1, Actor("human", code), "commit", now(), one.id))
+    store.labels.record_act(Act(uuid7(), id, 1, D1, "locked", now()))
+    return other
 
 
 def settling(store: Store, plan: Study, person: str = "D1", **more: Any) -> LabApp:
@@ -247,6 +261,38 @@ async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, until: Unti
         assert case.unit.id == unit
         await press(pilot, "escape", "escape", "escape")
         await until(pilot, lambda: app.current_mode == "home")
+
+
+async def test_what_was_chosen_in_one_study_is_not_chosen_in_another_of_the_same_runs(
+    store: Store, until: Until
+) -> None:
+    first = studied(store, {"u1": SAID["u1"]})
+    other = copied(store, first, "other")
+    app = settling(store, first)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: listed(app, 2))
+        await press(pilot, "enter", "2", "enter")
+        await typed(pilot, "It was late")
+        await press(pilot, "enter")
+        await until(pilot, lambda: seen(app, "u1", "n3"))
+        await press(pilot, "1", "enter")
+        await typed(pilot, "Half a rea")
+        await press(pilot, "escape")
+        app.open_numbers(other, "adjudicate")
+        await until(pilot, lambda: listed(app, 2) and room(app).shown == "queue" and "0 settled" in painted(app))
+        await press(pilot, "down", "enter")
+        await until(pilot, lambda: seen(app, "u1", "n3") and pane(app).voices.has_focus)
+        assert pane(app).draft.chosen is False
+        assert "Half a rea" not in painted(app)
+        await press(pilot, "2", "enter")
+        await until(pilot, lambda: pane(app).typing == "reason")
+        assert pane(app).line.text == ""
+        await press(pilot, "escape")
+        app.open_numbers(first, "adjudicate")
+        await until(pilot, lambda: "1 settled" in painted(app) and room(app).disputes.has_focus)
+        room(app).disputes.go([row.spot.target for row in room(app).disputes.rows].index("n3"))
+        await press(pilot, "enter")
+        await until(pilot, lambda: seen(app, "u1", "n3") and "Half a rea" in painted(app))
 
 
 async def test_judges_stand_beside_people_on_request(store: Store, until: Until) -> None:
