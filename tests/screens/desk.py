@@ -16,6 +16,7 @@ from textual.pilot import Pilot
 
 from lab.core.settings import Settings
 from lab.core.study import Study
+from screens.agreement.agreement import AgreementScreen
 from screens.annotate.annotate import AnnotateScreen
 from screens.app import LabApp
 from screens.navigation import Opening
@@ -25,12 +26,13 @@ from store.store import Store
 class Seat:
     """An app that goes on while tests come and go, over whatever file the test has that is there now."""
 
-    def __init__(self, settings: Settings, opening: Opening) -> None:
+    def __init__(self, settings: Settings, opening: Opening, *, notifications: bool = False) -> None:
         self.store = Store.__new__(Store)
         self.opening = opening
         self.app: LabApp | None = None
         self.pilot: Pilot[Any] | None = None
         self._settings = settings
+        self._notifications = notifications
         self._up, self._end = asyncio.Event(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -60,7 +62,7 @@ class Seat:
 
     async def _run(self, app: LabApp, size: tuple[int, int]) -> None:
         try:
-            async with app.run_test(size=size) as self.pilot:
+            async with app.run_test(size=size, notifications=self._notifications) as self.pilot:
                 self._up.set()
                 await self._end.wait()
         finally:
@@ -87,6 +89,8 @@ class Seat:
         if isinstance(screen, AnnotateScreen):
             screen._leave()
             screen.beside.study = None  # what is unfolded beside one study is not so beside the next
+        elif isinstance(screen, AgreementScreen):
+            screen.study = None  # nor is what was looked at in one study looked at in the next
 
     async def end(self) -> None:
         """Ends the app; raises what it failed with."""
@@ -102,15 +106,29 @@ class Desk:
         self._seats: dict[str, Seat] = {}
         self._taken: tuple[str, Seat] | None = None
 
-    def rating(self, store: Store, study: Study, person: str = "R1", **settings: Any) -> LabApp:
+    def rating(
+        self,
+        store: Store,
+        study: Study,
+        person: str = "R1",
+        *,
+        notifications: bool = False,
+        apart: str = "",
+        **settings: Any,
+    ) -> LabApp:
         """The app in the room where that study is rated."""
         given = Settings(person=person, seat="rater", bell=False, **settings)
-        return self.open(store, given, Opening("annotate", study=study))
+        return self.open(store, given, Opening("annotate", study=study), notifications=notifications, apart=apart)
 
-    def open(self, store: Store, settings: Settings, opening: Opening) -> LabApp:
-        """The app in which this is opened."""
-        key = repr(settings)
-        seat = self._seats.get(key) or Seat(settings, opening)
+    def open(
+        self, store: Store, settings: Settings, opening: Opening, *, notifications: bool = False, apart: str = ""
+    ) -> LabApp:
+        """The app in which this is opened; toasts are painted where `notifications` are wanted.
+
+        Until what is opened is read, what stood there before is seen: what must not be is rated `apart`.
+        """
+        key = repr((settings, notifications, apart))
+        seat = self._seats.get(key) or Seat(settings, opening, notifications=notifications)
         self._seats[key] = seat
         self._taken = (key, seat)
         return seat.take(store, opening)
