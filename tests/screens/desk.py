@@ -19,7 +19,9 @@ from lab.core.study import Study
 from screens.agreement.agreement import AgreementScreen
 from screens.annotate.annotate import AnnotateScreen
 from screens.app import LabApp
-from screens.navigation import Opening
+from screens.navigation import OF_STUDY, Opening
+from screens.raters.raters import RatersScreen
+from screens.study_progress.study_progress import ProgressScreen
 from store.store import Store
 
 
@@ -39,7 +41,7 @@ class Seat:
     def take(self, store: Store, opening: Opening) -> LabApp:
         """The app over that file; what is to be opened in it is opened by `sit`."""
         self.store.__dict__, self.opening = store.__dict__, opening
-        if self.app is None:
+        if self.app is None or self.pilot is None:
             self.app = LabApp(self.store, self._settings, opening)
         return self.app
 
@@ -89,7 +91,7 @@ class Seat:
         if isinstance(screen, AnnotateScreen):
             screen._leave()
             screen.beside.study = None  # what is unfolded beside one study is not so beside the next
-        elif isinstance(screen, AgreementScreen):
+        elif isinstance(screen, AgreementScreen | RatersScreen | ProgressScreen):
             screen.study = None  # nor is what was looked at in one study looked at in the next
 
     async def end(self) -> None:
@@ -138,6 +140,7 @@ class Desk:
         """The app that was asked for last, in a terminal of this size."""
         assert self._taken is not None
         key, seat = self._taken
+        await self._clear_away(seat)
         kept = False
         try:
             pilot = await seat.sit(size)
@@ -148,6 +151,13 @@ class Desk:
                 kept = True
         finally:
             if not kept:
+                del self._seats[key]
+                await seat.end()
+
+    async def _clear_away(self, but: Seat) -> None:
+        """Ends the other apps that look by themselves what is new in a file: theirs is gone."""
+        for key, seat in list(self._seats.items()):
+            if seat is not but and seat.opening.screen in OF_STUDY:
                 del self._seats[key]
                 await seat.end()
 
