@@ -52,7 +52,6 @@ def said(store: Store, plan: Study, unit: str) -> list[tuple[str, Any]]:
         ((64, 18), "en", "A model's answer: completed", "a: take it over"),
         ((80, 24), "zh", "模型的答案：completed", "a: 采用"),
         ((120, 40), "en", "A model's answer: completed", "a: take it over"),
-        ((120, 40), "zh", "模型的答案：completed", "a: 采用"),
     ],
 )
 async def test_one_key_takes_it_over_and_another_answers_otherwise(

@@ -159,8 +159,12 @@ def footer(app: LabApp) -> str:
 WAYS = Protocol("b", "B", "run", (Field("taken", "Which way?", "nominal"),), "branches")
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kind", ["asked", "detail", "options"])
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [
+        ("asked", SIZES[0]), ("asked", SIZES[2]), ("detail", SIZES[1]), ("options", SIZES[0]), ("options", SIZES[2]),
+    ],
+)  # fmt: skip
 async def test_long_questions_and_answers_are_read_on_and_the_answers_stay(
     store: Store, desk: Desk, until: Until, size: tuple[int, int], kind: str
 ) -> None:
