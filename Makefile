@@ -32,7 +32,7 @@ tests:
 soak: .venv/tested
 	$(BIN)/pytest -s tests/soak/walk.py tests/soak/kills.py tests/soak/memory.py tests/soak/judging.py tests/soak/crowd.py
 	HITLAB_SOAK=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal -m hypothesis
-	HITLAB_SOAK=1 $(BIN)/pytest -n $(WORKERS) tests/screens/annotate/test_blindness.py
+	HITLAB_SOAK=1 $(BIN)/pytest -n $(WORKERS) tests/screens/annotate tests/screens/adjudicate
 
 format: .venv/tested
 	$(BIN)/ruff format .

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from lab.core.trace import Started
 from lab.studies.rating_session import RatingSession
 from screens.app import LabApp
 from store.store import Store
+from tests.fuzzing_examples import SOAK
 from tests.screens.annotate.sample_studies import STARS, nodes, one_field, ready, studied
 from tests.screens.desk import Desk
 from tests.screens.long_texts import at_sizes
@@ -159,12 +162,11 @@ def footer(app: LabApp) -> str:
 WAYS = Protocol("b", "B", "run", (Field("taken", "Which way?", "nominal"),), "branches")
 
 
-@pytest.mark.parametrize(
-    ("kind", "size"),
-    [
-        ("asked", SIZES[0]), ("asked", SIZES[2]), ("detail", SIZES[1]), ("options", SIZES[0]), ("options", SIZES[2]),
-    ],
-)  # fmt: skip
+KINDS = ("asked", "detail", "options")
+SOME = [("asked", SIZES[0]), ("asked", SIZES[2]), ("detail", SIZES[1]), ("options", SIZES[0]), ("options", SIZES[2])]
+
+
+@pytest.mark.parametrize(("kind", "size"), list(product(KINDS, SIZES)) if os.environ.get(SOAK) else SOME)
 async def test_long_questions_and_answers_are_read_on_and_the_answers_stay(
     store: Store, desk: Desk, until: Until, size: tuple[int, int], kind: str
 ) -> None:
