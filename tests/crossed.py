@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from itertools import product
 from typing import Any, TypeVar
 
 import pytest
 
-from tests.fuzzing_examples import SOAK
+from tests.fuzzing_examples import soaking
 
 Case = TypeVar("Case")
 
 crossed = pytest.mark.crossed
-IN_SOAK = bool(os.environ.get(SOAK))
+IN_SOAK = soaking()
 
 
 def each_once(*values: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -81,7 +81,8 @@ class SettlePane(Vertical):
         self.case: ItemAnswers | None = None
         self.judges = False
         self.typing: Typing = ""
-        self._drafts: dict[tuple[str, str, str], SettlementDraft] = {}
+        self._drafts: dict[tuple[str, str, str, str], SettlementDraft] = {}
+        """By study, unit, target and field: studies of the same runs have the same units."""
         self.ask = TextPage(id="adjudicate-ask")
         self.voices = AnswerList()
         self.words = TextPage(id="adjudicate-words")
@@ -128,8 +129,13 @@ class SettlePane(Vertical):
     @property
     def draft(self) -> SettlementDraft:
         """What was chosen here so far."""
+        return self._drafts.setdefault(self._place, SettlementDraft())
+
+    @property
+    def _place(self) -> tuple[str, str, str, str]:
         assert self.case is not None
-        return self._drafts.setdefault((self.case.unit.id, *self.case.spot), SettlementDraft())
+        assert self.session is not None
+        return (self.session.study.name, self.case.unit.id, *self.case.spot)
 
     @property
     def by_digits(self) -> bool:
@@ -138,6 +144,8 @@ class SettlePane(Vertical):
 
     def open(self, session: AdjudicationSession, case: ItemAnswers) -> None:
         """Shows an item."""
+        if self.session is not None and self.session.study.name != session.study.name:
+            self._last_reason = ""
         self.leave_line()
         self.session, self.case = session, case
         self.voices.border_title = "Answers"
@@ -473,7 +481,7 @@ class SettlePane(Vertical):
             )  # fmt: skip
             self._last_reason = reason
         self.leave_line()
-        self._drafts.pop((self.case.unit.id, *self.case.spot), None)
+        self._drafts.pop(self._place, None)
         self.post_message(self.Settled(withdrawn))
 
 

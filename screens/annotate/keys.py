@@ -15,20 +15,27 @@ STEPS = Binding.Group("Steps", compact=True)
 SHOW = Binding.Group("Show", compact=True)
 
 
-def key_name(screen: Screen[Any], id: str) -> str:
-    """The key of one of a screen's bindings as it is written, whichever it is mapped to; empty where none is active."""
-    for _, binding, enabled, _ in screen.active_bindings.values():
-        if binding.id == id and enabled:
-            return screen.app.get_key_display(binding)
-    return ""
+class ActiveKeys:
+    """The keys of a screen as they are active now: to ask for all of them takes as long as to paint some lines."""
 
+    def __init__(self, screen: Screen[Any]) -> None:
+        self._app = screen.app
+        self._active = screen.active_bindings
 
-def paging_key(screen: Screen[Any]) -> str:
-    """The key that reads on beside the sheet: PgDn where it does, else the one that always does."""
-    paging = screen.active_bindings.get("pagedown")
-    if paging is not None and paging.binding.id in ("annotate.scroll_down", "entry.read_on", "play.down"):
-        return "PgDn"
-    return key_name(screen, "annotate.scroll_down") or "."
+    def name(self, id: str) -> str:
+        """The key of a binding as it is written, whichever it is mapped to; empty where it is not active."""
+        for _, binding, enabled, _ in self._active.values():
+            if binding.id == id and enabled:
+                return self._app.get_key_display(binding)
+        return ""
+
+    @property
+    def paging(self) -> str:
+        """The key that reads on beside the sheet: PgDn where it does, else the one that always does."""
+        paging = self._active.get("pagedown")
+        if paging is not None and paging.binding.id in ("annotate.scroll_down", "entry.read_on", "play.down"):
+            return "PgDn"
+        return self.name("annotate.scroll_down") or "."
 
 
 SHEET_KEYS: list[BindingType] = [

@@ -26,7 +26,7 @@ from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import KeyedItem
 from screens.annotate.chosen_options import chosen_in, keys_of_set, not_enough, waiting_words, waits
 from screens.annotate.clashes import clash_words
-from screens.annotate.keys import SHEET_KEYS, paging_key
+from screens.annotate.keys import SHEET_KEYS, ActiveKeys
 from screens.annotate.menu import Menu
 from screens.annotate.phone_pane import Evidence
 from screens.annotate.rows import AnswerOptions, SheetItems
@@ -432,7 +432,7 @@ class SheetView(Vertical):
 
     def tell_keys(self) -> None:
         """Says on the border of the item which key reads it on."""
-        self.query_one("#item").border_subtitle = f"{paging_key(self.screen)}: read on" if self.reading() else ""
+        self.query_one("#item").border_subtitle = f"{ActiveKeys(self.screen).paging}: read on" if self.reading() else ""
 
     # -- what the keys do --------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from lab.core.settings import Settings
 from lab.core.study import Study, Unit
 from lab.core.trace import Started
 from lab.studies.blinded_runs import Blinded
-from screens.annotate.keys import key_name, paging_key
+from screens.annotate.keys import ActiveKeys
 from screens.annotate.phone_pane import Evidence, PhonePane, Region
 from screens.annotate.run_pane import RunPane
 from screens.annotate.unit_plan import above_texts, columns_of, names_of, pinned
@@ -124,10 +124,11 @@ class UnitPane(Vertical):
 
     def tell_keys(self) -> None:
         """Says on the border of what is read which key reads on, and of what is unfolded which folds it."""
-        reading, key = self.reading(), paging_key(self.screen)
+        reading, keys = self.reading(), ActiveKeys(self.screen)
+        paging = keys.paging
         for page in self._pages:
-            more = more_words(page, key) if page in reading else ""
-            fold = f"{key_name(self.screen, 'annotate.header') or 'w'}: fold" if page is self.header.page else ""
+            more = more_words(page, paging) if page in reading else ""
+            fold = f"{keys.name('annotate.header') or 'w'}: fold" if page is self.header.page else ""
             short = more.partition(" (")[0]
             both = [f"{fold}   {more}".strip(), f"{fold}   {short}".strip(), short]
             words = next((words for words in both if len(words) + _BORDER <= page.size.width), short)

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Static
 
-from screens.annotate.keys import key_name
+from screens.annotate.keys import ActiveKeys
 from screens.annotate.unit_context import ContextSection, folded, headed, read
 from screens.widgets.text_page import TextPage
 
@@ -89,7 +89,7 @@ class UnitHeader(Vertical):
     def _lines(self, width: int) -> list[Content]:
         if self._all:
             return [line for section in self.sections for line in headed(section, width)]
-        key = key_name(self.screen, "annotate.header") or "w"
+        key = ActiveKeys(self.screen).name("annotate.header") or "w"
         return folded(self.sections, width, max(2, round(self.most * _FOLDED)), key)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from itertools import count
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual.binding import Binding
 
 from annotators.protocols import protocol
@@ -26,7 +28,9 @@ from screens.app import LabApp
 from screens.navigation import Opening
 from store.store import Store
 from tests.blind import found
+from tests.crossed import IN_SOAK, crossed
 from tests.screens.annotate.watched import Watched
+from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.studies import frozen, label
@@ -39,6 +43,8 @@ D1 = Actor("human", "D1")
 SAID = {"u1": ("ccn", "ccc", "cn?"), "u2": ("ccc", "nnc", "ccc")}
 """By run what the three say of its items: completed, not completed, cannot judge."""
 WORDS = {"c": "completed", "n": "not_completed"}
+SIZES = [(80, 24), (120, 40), (200, 60)]
+_NUMBERS = count(1)
 
 
 def studied(store: Store, said: dict[str, tuple[str, ...]] | None = None, **more: Any) -> Study:
@@ -47,7 +53,8 @@ def studied(store: Store, said: dict[str, tuple[str, ...]] | None = None, **more
     store.runs.add(whole_run())
     units = [Unit(id, (WHOLE,), targets=TARGETS) for id in answers]
     locked = more.pop("locked", True)
-    plan = frozen(store, units, TDG, raters=CODES, id="s", seed=4, **more)
+    id = f"s{next(_NUMBERS)}"  # what is opened at one app is told apart by it
+    plan = frozen(store, units, TDG, raters=CODES, id=id, seed=4, **more)
     for one in units:
         for target, words in zip(TARGETS, answers[one.id], strict=True):
             for at, (code, word) in enumerate(zip(CODES, words, strict=True)):
@@ -59,15 +66,30 @@ def studied(store: Store, said: dict[str, tuple[str, ...]] | None = None, **more
         judge = Actor("model", "Zjudge")
         store.labels.record(plan, one, label(plan, one, "n1", "state", "not_completed", rater=judge, config_sha="x"))
         for code in CODES:
-            store.labels.record_act(Act(uuid7(), "s", 1, Actor("human", code), "commit", now(), one.id))
+            store.labels.record_act(Act(uuid7(), id, 1, Actor("human", code), "commit", now(), one.id))
     if locked:
-        store.labels.record_act(Act(uuid7(), "s", 1, D1, "locked", now()))
+        store.labels.record_act(Act(uuid7(), id, 1, D1, "locked", now()))
     return plan
 
 
-def settling(store: Store, plan: Study, person: str = "D1", **more: Any) -> LabApp:
-    given = Settings(person=person, seat="designer", bell=False, **more)
-    return LabApp(store, given, Opening("adjudicate", study=plan))
+def copied(store: Store, plan: Study, id: str) -> Study:
+    """Another study of the same units, in which the same was said."""
+    units = list(store.studies.units(plan))
+    other = frozen(store, units, TDG, raters=CODES, id=id, seed=4)
+    for one in units:
+        for said in store.labels.read(plan, one.id):
+            store.labels.record(other, one, replace(said, id=f"{id}-{said.id}", study=id))
+        for code in CODES:
+            store.labels.record_act(Act(uuid7(), id, 1, Actor("human", code), "commit", now(), one.id))
+    store.labels.record_act(Act(uuid7(), id, 1, D1, "locked", now()))
+    return other
+
+
+def settling(store: Store, plan: Study, person: str = "D1", desk: Desk | None = None) -> LabApp:
+    """The app in the room where that study is settled: the one at the desk, or one of its own."""
+    given = Settings(person=person, seat="designer", bell=False)
+    opening = Opening("adjudicate", study=plan)
+    return LabApp(store, given, opening) if desk is None else desk.open(store, given, opening)
 
 
 def room(app: LabApp) -> AdjudicateScreen:
@@ -108,10 +130,10 @@ async def begun(pilot: Any, app: LabApp, until: Until) -> str:
     return case.unit.id
 
 
-async def test_the_queue_lists_what_differs(store: Store, until: Until) -> None:
+async def test_the_queue_lists_what_differs(store: Store, desk: Desk, until: Until) -> None:
     plan = studied(store)
-    app = settling(store, plan)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = settling(store, plan, desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app) and "3 to settle" in painted(app))
         rows = [(row.unit, row.spot.target) for row in room(app).disputes.rows]
         assert set(rows) == {("u1", "n1"), ("u1", "n3"), ("u2", "n2")}
@@ -121,10 +143,10 @@ async def test_the_queue_lists_what_differs(store: Store, until: Until) -> None:
         assert "1 completed, 1 not completed, 1 cannot judge" in text
 
 
-async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(store: Store, until: Until) -> None:
+async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(store: Store, desk: Desk, until: Until) -> None:
     plan = studied(store, {"u1": SAID["u1"]})
-    app = settling(store, plan)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = settling(store, plan, desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 2))
         await press(pilot, "enter")
         await until(pilot, lambda: seen(app, "u1", "n1"))
@@ -151,10 +173,10 @@ async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(store: Store
         assert (last.value, last.reason_missing) == (None, "cannot_judge")
 
 
-async def test_the_last_reason_stands_ready_and_typing_replaces_it(store: Store, until: Until) -> None:
+async def test_the_last_reason_stands_ready_and_typing_replaces_it(store: Store, desk: Desk, until: Until) -> None:
     plan = studied(store)
-    app = settling(store, plan)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = settling(store, plan, desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await begun(pilot, app, until)
         reasons = ("Most of them", "Most of them", "It was late")
         for at, reason in enumerate(reasons):
@@ -170,10 +192,10 @@ async def test_the_last_reason_stands_ready_and_typing_replaces_it(store: Store,
     assert sorted(one.what.reason for one in store.adjudications.settled(plan).values()) == sorted(reasons)
 
 
-async def test_majority_by_one_key_and_a_discussion(store: Store, until: Until) -> None:
+async def test_majority_by_one_key_and_a_discussion(store: Store, desk: Desk, until: Until) -> None:
     plan = studied(store, {"u2": SAID["u2"]})
-    app = settling(store, plan)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = settling(store, plan, desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 1))
         await press(pilot, "enter")
         await until(pilot, lambda: seen(app, "u2", "n2"))
@@ -201,12 +223,12 @@ async def test_majority_by_one_key_and_a_discussion(store: Store, until: Until) 
         await until(pilot, lambda: "Settled:" in painted(app) and "(slip, missed it)" in painted(app))
 
 
-async def test_what_is_settled_is_left_unsettled_with_a_reason(store: Store, until: Until) -> None:
+async def test_what_is_settled_is_left_unsettled_with_a_reason(store: Store, desk: Desk, until: Until) -> None:
     plan = studied(store)
     unit = store.studies.unit(plan, "u1")
     store.adjudications.settle(plan, unit, Settlement("n1", "state", "majority", "completed", reason="most"), D1)
-    app = settling(store, plan)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = settling(store, plan, desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app))
         await press(pilot, "end", "enter")
         await until(pilot, lambda: seen(app, "u1", "n1") and "Settled:" in painted(app))
@@ -217,9 +239,9 @@ async def test_what_is_settled_is_left_unsettled_with_a_reason(store: Store, unt
         await until(pilot, lambda: "3 to settle   0 settled" in painted(app))
 
 
-async def test_the_run_goes_to_the_step_of_the_answer_under_the_cursor(store: Store, until: Until) -> None:
-    app = settling(store, studied(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_the_run_goes_to_the_step_of_the_answer_under_the_cursor(store: Store, desk: Desk, until: Until) -> None:
+    app = settling(store, studied(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await begun(pilot, app, until)
         beside = app.screen.query_one(UnitPane)
         for at, voice in enumerate(pane(app).voices.rows):
@@ -230,9 +252,9 @@ async def test_the_run_goes_to_the_step_of_the_answer_under_the_cursor(store: St
         await until(pilot, lambda: beside.place != pane(app).voices.rows[-1].said.label.evidence)  # type: ignore[union-attr]
 
 
-async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, until: Until) -> None:
-    app = settling(store, studied(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, desk: Desk, until: Until) -> None:
+    app = settling(store, studied(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         unit = await begun(pilot, app, until)
         await press(pilot, "2", "enter")
         await typed(pilot, "Half a rea")
@@ -247,6 +269,38 @@ async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, until: Unti
         assert case.unit.id == unit
         await press(pilot, "escape", "escape", "escape")
         await until(pilot, lambda: app.current_mode == "home")
+
+
+async def test_what_was_chosen_in_one_study_is_not_chosen_in_another_of_the_same_runs(
+    store: Store, desk: Desk, until: Until
+) -> None:
+    first = studied(store, {"u1": SAID["u1"]})
+    other = copied(store, first, "other")
+    app = settling(store, first, desk=desk)
+    async with desk.at((120, 40)) as pilot:
+        await until(pilot, lambda: listed(app, 2))
+        await press(pilot, "enter", "2", "enter")
+        await typed(pilot, "It was late")
+        await press(pilot, "enter")
+        await until(pilot, lambda: seen(app, "u1", "n3"))
+        await press(pilot, "1", "enter")
+        await typed(pilot, "Half a rea")
+        await press(pilot, "escape")
+        app.open_numbers(other, "adjudicate")
+        await until(pilot, lambda: listed(app, 2) and room(app).shown == "queue" and "0 settled" in painted(app))
+        await press(pilot, "down", "enter")
+        await until(pilot, lambda: seen(app, "u1", "n3") and pane(app).voices.has_focus)
+        assert pane(app).draft.chosen is False
+        assert "Half a rea" not in painted(app)
+        await press(pilot, "2", "enter")
+        await until(pilot, lambda: pane(app).typing == "reason")
+        assert pane(app).line.text == ""
+        await press(pilot, "escape")
+        app.open_numbers(first, "adjudicate")
+        await until(pilot, lambda: "1 settled" in painted(app) and room(app).disputes.has_focus)
+        room(app).disputes.go([row.spot.target for row in room(app).disputes.rows].index("n3"))
+        await press(pilot, "enter")
+        await until(pilot, lambda: seen(app, "u1", "n3") and "Half a rea" in painted(app))
 
 
 async def test_judges_stand_beside_people_on_request(store: Store, until: Until) -> None:
@@ -268,10 +322,10 @@ async def test_judges_stand_beside_people_on_request(store: Store, until: Until)
         assert what.judges_seen
 
 
-async def test_judges_that_were_not_looked_at_are_kept_so(store: Store, until: Until) -> None:
+async def test_judges_that_were_not_looked_at_are_kept_so(store: Store, desk: Desk, until: Until) -> None:
     plan = studied(store, {"u1": ("ccn", "ccc", "ccc")})
-    app = settling(store, plan)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = settling(store, plan, desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 1))
         await press(pilot, "enter", "1", "enter", "x", "enter")
         await until(pilot, lambda: stands(store, plan, "u1", "n1") is not None)
@@ -287,10 +341,10 @@ def test_no_such_room_is_there_for_who_rates(store: Store, seat: Any) -> None:
         LabApp(store, Settings(person="ZR1code", seat=seat), Opening("adjudicate", study=plan))
 
 
-async def test_who_rated_the_unit_is_told_so_and_settles_nothing(store: Store, until: Until) -> None:
+async def test_who_rated_the_unit_is_told_so_and_settles_nothing(store: Store, desk: Desk, until: Until) -> None:
     plan = studied(store)
-    app = settling(store, plan, person=CODES[0])
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = settling(store, plan, person=CODES[0], desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await begun(pilot, app, until)
         await until(pilot, lambda: "rated it; who settles it is somebody else" in painted(app).replace("\n", " "))
         await press(pilot, "1", "m", "enter")
@@ -299,36 +353,42 @@ async def test_who_rated_the_unit_is_told_so_and_settles_nothing(store: Store, u
     assert store.adjudications.settled(plan) == {}
 
 
-async def test_who_still_rates_sees_no_answer(store: Store, until: Until) -> None:
+async def test_who_still_rates_sees_no_answer(store: Store, desk: Desk, until: Until) -> None:
     plan = studied(store, locked=False)
     more = Unit("u3", (WHOLE,), targets=TARGETS)
     later = frozen(store, [more], TDG, raters=CODES, id="later")
-    app = settling(store, later, person=CODES[0])
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = settling(store, later, person=CODES[0], desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: "rates in it and is not done" in painted(app))
         assert room(app).disputes.count == 0
     assert store.adjudications.settled(plan) == {}
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@crossed
+@pytest.mark.parametrize("turn", range(len(SIZES)) if IN_SOAK else [0])
 async def test_nobody_is_named_before_it_is_decided(
-    store: Store, until: Until, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+    store: Store, until: Until, monkeypatch: pytest.MonkeyPatch, turn: int
 ) -> None:
-    """All that was painted, toasted or copied, through every key of the room."""
+    """All that was painted, toasted or copied, through every key of the room, a third of them in each size."""
     plan = studied(store)
     app, watched = settling(store, plan), Watched(monkeypatch)
     hidden = [*CODES, "Zjudge"]
     keys = [binding.key.split(",")[0] for binding in (*SETTLE_KEYS, *ADJUDICATE_KEYS) if isinstance(binding, Binding)]
     assert len(keys) > 20
-    async with app.run_test(size=size, notifications=True) as pilot:
+    async with app.run_test(size=SIZES[turn], notifications=True) as pilot:
         await begun(pilot, app, until)
-        for key in [key for key in keys if key != "escape"]:
+        for number, key in enumerate(key for key in keys if key != "escape"):
+            size = SIZES[(turn + number * len(SIZES) // len(keys)) % len(SIZES)]
+            if app.size != size:
+                await pilot.resize_terminal(*size)
+                watched.look(app)
             await press(pilot, key)
             watched.look(app)
             while len(app.screen_stack) > 1 or pane(app).typing or pane(app).menu.display:
                 await press(pilot, "escape")
             if room(app).shown == "queue":
                 await press(pilot, "enter")
+        assert app.size == SIZES[(turn + 2) % len(SIZES)]
         await press(pilot, "escape", "f2", "f7")
         watched.look(app)
         assert found(["A  ", "completed"], watched.text)
@@ -355,11 +415,11 @@ async def test_once_all_of_a_run_is_decided_codes_are_shown_where_the_study_does
         await until(pilot, lambda: all(code in painted(app) for code in CODES))
 
 
-async def test_a_study_on_which_all_agree_and_one_without_answers(store: Store, until: Until) -> None:
+async def test_a_study_on_which_all_agree_and_one_without_answers(store: Store, desk: Desk, until: Until) -> None:
     agreed = studied(store, {"u1": ("ccc", "ccc", "ccc")})
     empty = frozen(store, [Unit("e1", (WHOLE,), targets=TARGETS)], TDG, raters=("R7", "R8"), id="empty")
-    app = settling(store, agreed)
-    async with app.run_test(size=(80, 24)) as pilot:
+    app = settling(store, agreed, desk=desk)
+    async with desk.at((80, 24)) as pilot:
         await until(pilot, lambda: "People differ on nothing that is handed in" in painted(app))
         app.open_numbers(empty, "adjudicate")
         await until(
@@ -369,7 +429,7 @@ async def test_a_study_on_which_all_agree_and_one_without_answers(store: Store, 
         assert room(app).shown == "queue"
 
 
-async def test_a_number_is_typed(store: Store, until: Until) -> None:
+async def test_a_number_is_typed(store: Store, desk: Desk, until: Until) -> None:
     share = Field("share", "How much was done?", "interval", least=0, most=100, step=1)
     plan = frozen(store, [Unit("u1", ("gone",))], Protocol("share", "Share", "run", (share,)), raters=CODES[:2], id="n")
     unit = store.studies.unit(plan, "u1")
@@ -378,8 +438,8 @@ async def test_a_number_is_typed(store: Store, until: Until) -> None:
     store.labels.record_act(Act(uuid7(), "n", 1, D1, "locked", now()))
     for code in CODES[:2]:
         store.labels.record_act(Act(uuid7(), "n", 1, Actor("human", code), "commit", now(), "u1"))
-    app = settling(store, plan)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = settling(store, plan, desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 1))
         await press(pilot, "enter", "8", "0", "5", "enter")
         await until(pilot, lambda: "805 is not" in painted(app))

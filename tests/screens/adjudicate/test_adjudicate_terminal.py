@@ -15,5 +15,5 @@ def test_the_room_opens_from_the_command_and_is_left(tmp_path: Path, monkeypatch
     monkeypatch.setenv("HITLAB_PERSON", "D1")
     db = tmp_path / "lab.db"
     with Store.open(db) as store:
-        studied(store)
-    assert painted_in_terminal(["adjudicate", "s", "--db", str(db)], b"3 to settle", tmp_path) == (True, 0)
+        plan = studied(store)
+    assert painted_in_terminal(["adjudicate", plan.id, "--db", str(db)], b"3 to settle", tmp_path) == (True, 0)

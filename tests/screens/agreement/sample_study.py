@@ -8,6 +8,7 @@ from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Study, Target, Unit
 from store.store import Store
 from tests.rated import Answer, rated
+from tests.sample_files import SampleFiles
 from tests.screens.runs import whole_run
 
 DONE, NOT = "completed", "not_completed"
@@ -49,7 +50,15 @@ def sheet(rater: str, at: int) -> dict[tuple[str, str], Any]:
 
 def made(store: Store, *, raters: tuple[str, ...] = tuple(_SAID), **changes: Any) -> Study:
     """The study, its runs, and what these raters said."""
+    return _SAMPLES.into(store, (raters, changes), lambda new: _made(new, raters, changes))
+
+
+def _made(store: Store, raters: tuple[str, ...], changes: dict[str, Any]) -> Study:
     for run in RUNS:
         store.runs.add(whole_run(run))
     said = {rater: {f"u{at}": sheet(rater, at) for at in range(len(RUNS))} for rater in raters}
     return rated(store, units(), STEPS, said, title="Which items", **changes)
+
+
+_SAMPLES = SampleFiles[Study]()
+"""To say a hundred answers, each in a transaction of its own, takes longer than to look at them."""

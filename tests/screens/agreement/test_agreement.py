@@ -22,14 +22,17 @@ from screens.replay.timeline import Timeline
 from store.store import Store
 from tests.rated import hand_in
 from tests.screens.agreement.sample_study import NOT, RUNS, made, units
+from tests.screens.desk import Desk
 from tests.screens.runs import painted
 from tests.studies import frozen, label
 
 Until = Callable[..., Awaitable[None]]
 
 
-def opened(store: Store, study: Any, settings: Settings | None = None) -> LabApp:
-    return LabApp(store, settings or Settings(), Opening("agreement", study=study))
+def opened(store: Store, study: Any, settings: Settings | None = None, *, desk: Desk | None = None) -> LabApp:
+    """The app in the room of that study's numbers: the one at the desk, or one of its own."""
+    opening = Opening("agreement", study=study)
+    return LabApp(store, settings or Settings(), opening) if desk is None else desk.open(store, Settings(), opening)
 
 
 def room(app: LabApp) -> AgreementScreen:
@@ -59,10 +62,10 @@ def at(app: LabApp, statistic: str, part: str = "before") -> int:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_fields_by_statistics_with_value_interval_words_and_n(
-    store: Store, until: Until, size: tuple[int, int]
+    store: Store, desk: Desk, until: Until, size: tuple[int, int]
 ) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=size) as pilot:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at(size) as pilot:
         await until(pilot, lambda: ready(app))
         room(app).fields.go(at(app, "fleiss kappa"))
         await until(pilot, lambda: "0.663 [0.0" in painted(app) and "12 items, 6 runs" in painted(app))
@@ -78,9 +81,9 @@ async def test_fields_by_statistics_with_value_interval_words_and_n(
         assert "nan" not in whole
 
 
-async def test_undefined_is_said_in_words(store: Store, until: Until) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_undefined_is_said_in_words(store: Store, desk: Desk, until: Until) -> None:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         rows = room(app).fields.rows
         place = next(i for i, one in enumerate(rows) if (one.field, one.statistic) == ("seen", "fleiss kappa"))
@@ -89,9 +92,11 @@ async def test_undefined_is_said_in_words(store: Store, until: Until) -> None:
         assert room(app).fields.paint(place, 110).plain.split()[-2:] == ["one", "category"]
 
 
-async def test_pairs_and_grid_are_of_the_line_above_and_the_grid_of_the_pair(store: Store, until: Until) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_pairs_and_grid_are_of_the_line_above_and_the_grid_of_the_pair(
+    store: Store, desk: Desk, until: Until
+) -> None:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         assert [one.between for one in it.beneath.pairs.rows] == ["people", "R1 and R2", "R1 and R3", "R2 and R3"]
@@ -107,9 +112,11 @@ async def test_pairs_and_grid_are_of_the_line_above_and_the_grid_of_the_pair(sto
         assert it.items.rows[0].unit == "u4"
 
 
-async def test_a_question_without_categories_says_so_in_place_of_its_grid(store: Store, until: Until) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_a_question_without_categories_says_so_in_place_of_its_grid(
+    store: Store, desk: Desk, until: Until
+) -> None:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         it.fields.go(next(i for i, one in enumerate(it.fields.rows) if one.field == "rating"))
@@ -119,10 +126,10 @@ async def test_a_question_without_categories_says_so_in_place_of_its_grid(store:
 
 
 async def test_enter_lists_the_items_and_replays_one_at_its_evidence_and_back_to_the_exact_place(
-    store: Store, until: Until
+    store: Store, desk: Desk, until: Until
 ) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await pilot.press("down", "down", "enter")
         it = room(app)
@@ -143,9 +150,9 @@ async def test_enter_lists_the_items_and_replays_one_at_its_evidence_and_back_to
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
 
 
-async def test_a_cell_of_the_grid_lists_its_items_by_key_and_by_mouse(store: Store, until: Until) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_a_cell_of_the_grid_lists_its_items_by_key_and_by_mouse(store: Store, desk: Desk, until: Until) -> None:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         await pilot.press("tab", "tab", "right", "enter")
@@ -162,9 +169,11 @@ async def test_a_cell_of_the_grid_lists_its_items_by_key_and_by_mouse(store: Sto
         await until(pilot, lambda: it.items.count >= 5 and it.items.display)
 
 
-async def test_judges_stand_against_most_people_with_their_grid_and_items(store: Store, until: Until) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_judges_stand_against_most_people_with_their_grid_and_items(
+    store: Store, desk: Desk, until: Until
+) -> None:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         await pilot.press("p")
@@ -180,9 +189,11 @@ async def test_judges_stand_against_most_people_with_their_grid_and_items(store:
         await until(pilot, lambda: it.beneath.pairs.count == 4)
 
 
-async def test_parts_and_statistics_are_chosen_one_by_one_and_all_come_back(store: Store, until: Until) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_parts_and_statistics_are_chosen_one_by_one_and_all_come_back(
+    store: Store, desk: Desk, until: Until
+) -> None:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         everything = it.fields.count
@@ -201,9 +212,9 @@ async def test_parts_and_statistics_are_chosen_one_by_one_and_all_come_back(stor
         assert it.fields.count == everything
 
 
-async def test_b_resamples_runs_and_goes_back(store: Store, until: Until) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_b_resamples_runs_and_goes_back(store: Store, desk: Desk, until: Until) -> None:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await pilot.press("b")
         await until(pilot, lambda: ready(app) and "2,000 resamples of 6 runs, seed 0" in painted(app))
@@ -211,9 +222,9 @@ async def test_b_resamples_runs_and_goes_back(store: Store, until: Until) -> Non
         await until(pilot, lambda: ready(app) and "jackknife over 6 runs" in painted(app))
 
 
-async def test_the_planner_says_how_many_runs_and_what_is_no_width(store: Store, until: Until) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=(80, 24)) as pilot:
+async def test_the_planner_says_how_many_runs_and_what_is_no_width(store: Store, desk: Desk, until: Until) -> None:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at((80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await pilot.press("down", "down", "w")
         await until(pilot, lambda: "runs in all" in painted(app) and "An estimate" in painted(app))
@@ -227,10 +238,10 @@ async def test_the_planner_says_how_many_runs_and_what_is_no_width(store: Store,
         assert "Interval no wider" not in painted(app)
 
 
-async def test_answers_that_came_in_meanwhile_are_said_and_r_recounts(store: Store, until: Until) -> None:
+async def test_answers_that_came_in_meanwhile_are_said_and_r_recounts(store: Store, desk: Desk, until: Until) -> None:
     study = made(store, open=[("R3", "u5")])
-    app = opened(store, study)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = opened(store, study, desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         before = it.fields.rows[at(app, "percent exact")].places
@@ -298,11 +309,11 @@ async def test_while_nothing_is_computed_yet_it_says_what_is_read(
     ],
 )
 async def test_where_nothing_can_be_said_a_sentence_names_the_next_step(
-    store: Store, until: Until, raters: tuple[str, ...], said: str, following: str
+    store: Store, desk: Desk, until: Until, raters: tuple[str, ...], said: str, following: str
 ) -> None:
     study = made(store, raters=raters) if raters else frozen(store, units(), made_protocol())
-    app = opened(store, study)
-    async with app.run_test(size=(80, 24)) as pilot:
+    app = opened(store, study, desk=desk)
+    async with desk.at((80, 24)) as pilot:
         await until(pilot, lambda: said in painted(app) and following in painted(app))
         assert not app.screen.query_one("#agreement-beneath").display
         assert "0.00" not in painted(app)
@@ -316,13 +327,13 @@ def made_protocol() -> Any:
     return STEPS
 
 
-async def test_no_overlap_is_a_sentence(store: Store, until: Until) -> None:
+async def test_no_overlap_is_a_sentence(store: Store, desk: Desk, until: Until) -> None:
     from tests.rated import rated
     from tests.screens.agreement.sample_study import STEPS, sheet
 
     said = {"R1": {"u0": sheet("R1", 0)}, "R2": {"u1": sheet("R2", 1)}}
-    app = opened(store, rated(store, units()[:2], STEPS, said))
-    async with app.run_test(size=(80, 24)) as pilot:
+    app = opened(store, rated(store, units()[:2], STEPS, said), desk=desk)
+    async with desk.at((80, 24)) as pilot:
         await until(pilot, lambda: "No item was answered by two people" in painted(app))
 
 
@@ -363,9 +374,11 @@ async def test_the_room_is_not_there_for_who_rates_or_takes_part(store: Store, u
         opened(store, study, Settings(person="R1", seat=seat))  # type: ignore[arg-type]
 
 
-async def test_every_key_has_an_id_the_footer_seven_verbs_and_each_pane_its_help(store: Store, until: Until) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_every_key_has_an_id_the_footer_seven_verbs_and_each_pane_its_help(
+    store: Store, desk: Desk, until: Until
+) -> None:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         for widget in (it.fields, it.beneath.pairs, it.beneath.grid):
@@ -382,11 +395,11 @@ async def test_every_key_has_an_id_the_footer_seven_verbs_and_each_pane_its_help
         assert {"Part", "People/judges", "Statistic", "Intervals", "Plan", "Recount", "Copy number"} <= titles
 
 
-async def test_another_study_takes_the_place_of_the_one_before(store: Store, until: Until) -> None:
+async def test_another_study_takes_the_place_of_the_one_before(store: Store, desk: Desk, until: Until) -> None:
     first = made(store)
     second = frozen(store, units(), made_protocol(), id="second")
-    app = opened(store, first)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = opened(store, first, desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await pilot.press("enter")
         await until(pilot, lambda: room(app).items.count == 3)
@@ -427,9 +440,11 @@ async def test_answers_are_read_once_for_all_that_is_made_of_them(
         assert reads == [study.id] * 2
 
 
-async def test_what_follows_from_answers_has_no_pairs_no_grid_and_no_items(store: Store, until: Until) -> None:
-    app = opened(store, made(store))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_what_follows_from_answers_has_no_pairs_no_grid_and_no_items(
+    store: Store, desk: Desk, until: Until
+) -> None:
+    app = opened(store, made(store), desk=desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         it.fields.go(next(i for i, one in enumerate(it.fields.rows) if one.field == "apr"))

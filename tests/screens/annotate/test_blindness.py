@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
+from textual.pilot import Pilot
 
 from annotators.protocols import protocols
 from lab.core.ids_and_clock import now, uuid7
@@ -25,10 +27,13 @@ from screens.navigation import Opening
 from store.kit_export import make_kit
 from store.store import Store
 from tests.blind import SHOWS, Planted, found, planted
+from tests.crossed import IN_SOAK, crossed
 from tests.screens.annotate.sample_studies import NODES, nodes, rating, ready, room, studied
 from tests.screens.annotate.watched import Watched
+from tests.screens.desk import Desk
 from tests.screens.resting import press
 
+pytestmark = crossed
 Until = Callable[..., Awaitable[None]]
 
 OTHER = "0197cccc-0000-7000-8000-0000000000b2"
@@ -42,37 +47,57 @@ LOOK = ["w", "right", "right", "right", "right", "right", "u", "b", "full_stop"]
 """The keys by which a rater looks at everything, once with the phone and once in words."""
 STEPS = [*LOOK, "v", "b", "left", "left", "left", "left", "left"]
 OTHER_SIDE = ["x", *LOOK, "v", "x"]
-SHELL = ["question_mark", "ctrl+p", "escape", "f4", "f9", "f10", "f11", "f12"]
-"""What the app shows around any unit, whatever protocol it is rated by: gone through once for each kind of unit."""
-TOUR = [
-    *STEPS, "w", "o", "escape", "t", "full_stop", "t",
-    "question_mark", "question_mark", "ctrl+p", "escape", "m", "escape", "f4", "f9", "f10", "f11", "f12", "f2", "f5",
-]  # fmt: skip
+SHELL = ["question_mark", "question_mark", "ctrl+p", "escape", "f4", "f9", "f10", "f11", "f12"]
+"""What the app shows around any unit, whatever protocol it is rated by."""
+AROUND = ["o", "escape", "t", "full_stop", "t", "m", "escape"]
+"""What a rater opens beside a unit."""
+AWAY = ["f2", "f5"]
+TOUR = [*STEPS, "w", *AROUND, *SHELL, *AWAY]
 
 SERVED = {0, 4, 7, 17, 25}
 """After which keys of the tour a browser asks for the page of pictures."""
-SHORT = ["w", "right", "right", "v", "full_stop", "o", "escape", "t", "t", "question_mark", "question_mark", "f2", "f5"]
+SHORTEST = ["w", "right", "right", "v", "full_stop", "o", "escape"]
+SHORT = [*SHORTEST, "t", "t", "question_mark", "question_mark", "f2", "f5"]
 """A shorter way round, for what does not differ by protocol."""
+OTHER_SHORT = ["x", *SHORTEST]
 
 NAMES = sorted(name for name, one in protocols().items() if one.unit != "task to play")
-FIRST = {protocols()[name].unit: name for name in reversed(NAMES)}.values()
+FIRST = list({protocols()[name].unit: name for name in reversed(NAMES)}.values())
 """Of each kind of unit one protocol."""
-SHOWN = {(protocols()[name].unit, frozenset(protocols()[name].shows)): name for name in reversed(NAMES)}.values()
+SHOWN = list({(protocols()[name].unit, frozenset(protocols()[name].shows)): name for name in reversed(NAMES)}.values())
 """Of those that show the same of the same kind of unit one: what is beside their sheets is the same."""
 
 
-def unit_of(protocol: Protocol) -> Unit:
+def tour_of(name: str) -> list[str]:
+    """The keys by which a protocol's unit is looked at; in a soak each is looked at by all of them.
+
+    What is beside the sheet is looked at in full once for each kind of unit; the others of `SHOWN` take turns at
+    looking at it with the phone and in words. What is around any unit is opened for a kind with a run and one without.
+    """
+    other = OTHER_SIDE if len(unit_of(protocols()[name]).runs) > 1 else []
+    if IN_SOAK:
+        return [*STEPS, *other, *TOUR[len(STEPS) :]]
+    if name in FIRST:
+        shell = SHELL if protocols()[name].unit in ("run", "pair of texts") else []
+        return [*STEPS, *other, "w", *AROUND, *shell, *AWAY]
+    if name in SHOWN:
+        return [*(["v"] if SHOWN.index(name) % 2 else []), *LOOK, *other, "o", "escape"]
+    return ["w", "right", "v", "right", "m", "escape"]
+
+
+def unit_of(protocol: Protocol, of: Planted | None = None) -> Unit:
     """One unit with everything in it that may tell too much."""
+    plant = of or planted()
     runs = protocol.unit in ("run", "pair of runs", "step", "question")
     two = protocol.unit == "pair of runs" or protocol.id == "personal-rating"
     targets = tuple(
         Target(f"t{i}", f"Target {i}", step=i if protocol.targets == "steps" else None, options=("one", "other"))
         for i in range(2)
     )
-    task = next(event.task for event in planted().run.events if hasattr(event, "task"))
+    task = next(event.task for event in plant.run.events if hasattr(event, "task"))
     return Unit(
         "u1",
-        runs=(planted().run.id, OTHER)[: 1 + two] if runs else (),
+        runs=(plant.run.id, OTHER)[: 1 + two] if runs else (),
         step=1 if protocol.unit == "step" else None,
         question="q0" if protocol.unit == "question" else "",
         targets=targets if protocol.targets != "unit" else (),
@@ -85,13 +110,13 @@ def unit_of(protocol: Protocol) -> Unit:
 
 
 def prepared(
-    store: Store, protocol: Protocol, laid: tuple[Given, ...] = (), **more: Any
+    store: Store, protocol: Protocol, laid: tuple[Given, ...] = (), mark: str = "", **more: Any
 ) -> tuple[Study, list[Planted]]:
-    """A study of that unit, of which another person and a model have said something."""
-    plants = [planted(), planted(OTHER, "W")]
+    """A study of that unit, of which another person and a model have said something; its words have a `mark`."""
+    plants = [planted(mark=f"Q{mark}"), planted(OTHER, f"W{mark}")]
     for one in plants:
         store.runs.add(one.run)
-    unit, r2 = unit_of(protocol), Actor("human", "ZR2code")
+    unit, r2 = unit_of(protocol, plants[0]), Actor("human", "ZR2code")
     unit = replace(unit, given=(*unit.given, *laid))
     plan = studied(store, protocol, [unit], ("R1", r2.id), by=Actor("human", "Zplanner"), note="Zplannote", **more)
     field = protocol.fields[0]
@@ -103,22 +128,23 @@ def prepared(
 
 
 async def toured(
-    app: LabApp, watched: Watched, until: Until, size: tuple[int, int], tour: Sequence[str] = TOUR, hand_in: int = 5
+    app: LabApp, pilot: Pilot[Any], watched: Watched, until: Until, tour: Sequence[str] = TOUR, hand_in: int = 5
 ) -> str:
     """All that was seen by going through a unit by these keys, answering, and handing in."""
-    async with app.run_test(size=size, notifications=True) as pilot:
-        await until(pilot, lambda: ready(app))
+    await until(pilot, lambda: ready(app))
+    watched.look(app)
+    for number, key in enumerate(tour):
+        await press(pilot, key)
         watched.look(app)
-        for number, key in enumerate(tour):
+        if app.window is not None and number in SERVED:
+            watched.serve(app)
+    await until(pilot, lambda: app.current_mode == "annotate")
+    for _ in range(hand_in):
+        for key in ("1", "enter"):
+            if room(app).view == "over":
+                break
             await press(pilot, key)
             watched.look(app)
-            if app.window is not None and number in SERVED:
-                watched.serve(app)
-        await until(pilot, lambda: app.current_mode == "annotate")
-        for _ in range(hand_in):
-            for key in ("1", "enter"):
-                await press(pilot, key)
-                watched.look(app)
     return watched.text
 
 
@@ -135,28 +161,46 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_no_hidden_word_is_seen_in_any_protocol(store: Store, until: Until, watched: Watched, name: str) -> None:
-    plan, plants = prepared(store, protocols()[name])
-    two = len(unit_of(protocols()[name]).runs) > 1
-    around = [key for key in TOUR[len(STEPS) :] if name in FIRST or key not in SHELL]
-    tour = [*STEPS, *(OTHER_SIDE if two else ()), *around] if {name} & {*FIRST, *SHOWN} else [*SHORT, "m", "escape"]
-    seen = await toured(rating(store, plan, window=True), watched, until, (120, 40), tour)
+async def test_no_hidden_word_is_seen_in_any_protocol(
+    store: Store, desk: Desk, until: Until, watched: Watched, name: str
+) -> None:
+    """They are rated at one app: each unit has words of its own, so that none is taken for one of the unit before."""
+    plan, plants = prepared(store, protocols()[name], mark=ascii_uppercase[NAMES.index(name)])
+    apart = "with the score" if "outcome" in plan.shown else ""
+    app = desk.rating(store, plan, notifications=True, apart=apart, window=True)
+    async with desk.at((120, 40)) as pilot:
+        seen = await toured(app, pilot, watched, until, tour_of(name))
     words = hidden_of(plan, plants)
     assert {word: words[word] for word in found(words, seen)} == {}
 
 
 @pytest.mark.parametrize(
-    ("name", "size", "locale"),
+    ("name", "size", "locale", "tour"),
     [
-        ("tdg", (80, 24), "en"), ("tdg", (200, 60), "en"), ("pairwise-runs", (80, 24), "zh"),
-        ("pairwise-runs", (200, 60), "en"), ("failure-mode-knowu-proactive", (80, 24), "zh"),
+        ("tdg", (80, 24), "en", SHORT),
+        ("tdg", (200, 60), "en", SHORTEST),
+        ("pairwise-runs", (200, 60), "en", SHORT),
+        ("pairwise-runs", (80, 24), "zh", SHORT),
+        ("failure-mode-knowu-proactive", (80, 24), "zh", SHORTEST),
     ],
 )  # fmt: skip
 async def test_nor_in_another_size_or_language(
-    store: Store, until: Until, watched: Watched, name: str, size: tuple[int, int], locale: str
+    store: Store,
+    desk: Desk,
+    until: Until,
+    watched: Watched,
+    name: str,
+    size: tuple[int, int],
+    locale: str,
+    tour: list[str],
 ) -> None:
-    plan, plants = prepared(store, protocols()[name], locale=locale)
-    seen = await toured(rating(store, plan, locale=locale), watched, until, size, [*SHORT, "x", *SHORT], 2)
+    mark = f"{locale[0].upper()}{ascii_uppercase[NAMES.index(name)]}{ascii_uppercase[size[0] // 10]}"
+    plan, plants = prepared(store, protocols()[name], locale=locale, mark=mark)
+    apart = "with the score" if "outcome" in plan.shown else ""
+    app = desk.rating(store, plan, notifications=True, apart=apart, locale=locale)
+    two = len(unit_of(protocols()[name]).runs) > 1
+    async with desk.at(size) as pilot:
+        seen = await toured(app, pilot, watched, until, [*tour, *(OTHER_SHORT if two else ["v", "right"])], 2)
     words = hidden_of(plan, plants)
     assert {word: words[word] for word in found(words, seen)} == {}
 
@@ -169,8 +213,9 @@ async def test_nor_in_a_kit_whatever_seat_opens_it(store: Store, until: Until, w
     with Store.open(Path("kit.db"), create=False) as kit:
         given = Settings(person="R1", seat=seat, bell=False)  # type: ignore[arg-type]
         app = LabApp(kit, given, Opening("annotate", study=kit.studies.study(plan.id)))
-        more = ["f2", "down", "enter", "right", "f11", "f2", "f5"] if seat == "developer" else []
-        seen = await toured(app, watched, until, (120, 40), [*SHORT, *more], 2)
+        more = ["f2", "down", "enter", "right", "f11", "f2", "f5"] if seat == "developer" else ["f2", "f5"]
+        async with app.run_test(size=(120, 40), notifications=True) as pilot:
+            seen = await toured(app, pilot, watched, until, ["w", "right", "v", "right", "o", "escape", *more], 2)
     words = hidden_of(plan, plants)
     assert {word: words[word] for word in found(words, seen)} == {}
 
@@ -199,11 +244,11 @@ async def test_the_last_panel_tells_nothing_of_what_was_open(store: Store, until
     assert found(words, panel.getvalue() + watched.text) == set()
 
 
-async def test_no_hidden_word_is_found_by_looking_for_it(store: Store, until: Until) -> None:
+async def test_no_hidden_word_is_found_by_looking_for_it(store: Store, desk: Desk, until: Until) -> None:
     """A search that counted what it does not show would tell it."""
     plan, plants = prepared(store, protocols()["tdg"])
-    app = rating(store, plan)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = desk.rating(store, plan)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         beside = app.screen.query_one(UnitPane)
         shown = plants[0].shown(plan.shown)
@@ -211,7 +256,7 @@ async def test_no_hidden_word_is_found_by_looking_for_it(store: Store, until: Un
         assert [word for word in hidden_of(plan, plants) if beside.search(word)] == []
 
 
-async def test_gold_is_seen_only_after_handing_in(store: Store, until: Until, watched: Watched) -> None:
+async def test_gold_is_seen_only_after_handing_in(store: Store, desk: Desk, until: Until, watched: Watched) -> None:
     gold = (Gold("n1", "completed", "not_completed", "Zgoldreason"), Gold("n2", "completed", "completed", "Zsecond"))
     units = [
         Unit(f"u{i}", runs=(planted().run.id,), targets=nodes(2), pilot=True, gold=gold if i == 1 else (
@@ -219,10 +264,10 @@ async def test_gold_is_seen_only_after_handing_in(store: Store, until: Until, wa
     ]  # fmt: skip
     store.runs.add(planted().run)
     plan = studied(store, NODES, units)
-    app = rating(store, plan)
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+    app = desk.rating(store, plan, notifications=True)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
-        for key in [*TOUR, "1", "1"]:
+        for key in [*STEPS, "w", *AROUND, *AWAY, "1", "1"]:
             await press(pilot, key)
             watched.look(app)
         assert found(["Zgoldreason", "Zsecond", "Zlatergold"], watched.text) == set()
@@ -234,13 +279,13 @@ async def test_gold_is_seen_only_after_handing_in(store: Store, until: Until, wa
         assert found(["Zgoldreason", "Zsecond", "Zlatergold"], watched.text) == {"Zgoldreason", "Zsecond"}
 
 
-async def test_how_far_others_are_is_on_no_shelf(store: Store, until: Until, watched: Watched) -> None:
+async def test_how_far_others_are_is_on_no_shelf(store: Store, desk: Desk, until: Until, watched: Watched) -> None:
     """Of four that are dealt, R2 has handed in one: R1 reads 0/2, and never 1/4."""
     store.runs.add(planted().run)
     plan = studied(store, NODES, [Unit(f"u{i}", runs=(planted().run.id,)) for i in (1, 2)], ("R1", "R2"))
     store.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R2"), "commit", now(), "u1"))
-    app = rating(store, plan)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = desk.rating(store, plan)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         for key in ("escape", "f2", "enter", "f2"):
             await press(pilot, key)
@@ -249,7 +294,7 @@ async def test_how_far_others_are_is_on_no_shelf(store: Store, until: Until, wat
     assert found(["1/4", "0/4"], watched.text) == set()
 
 
-async def test_the_same_search_finds_what_is_shown(store: Store, until: Until, watched: Watched) -> None:
+async def test_the_same_search_finds_what_is_shown(store: Store, desk: Desk, until: Until, watched: Watched) -> None:
     """With every switch off, words of each part are found; and what others said, where it is laid out."""
     protocol = replace(protocols()["tdg"], shows=SHOWS)
     _, plants = prepared(store, protocol, blind=())
@@ -258,7 +303,9 @@ async def test_the_same_search_finds_what_is_shown(store: Store, until: Until, w
     with Store.open(Path("laid.db")) as other:
         laid, _ = prepared(other, protocol, blind=(), laid=(Given("Words", " ".join([*others, *sorted(never)])),))
         to_the_end = ("v", *("right", "full_stop", "full_stop", "full_stop") * 3)  # what stands below is read, too
-        seen = await toured(rating(other, laid), watched, until, (200, 60), [*TOUR, *to_the_end])
+        app = desk.rating(other, laid, notifications=True)
+        async with desk.at((200, 60)) as pilot:
+            seen = await toured(app, pilot, watched, until, [*STEPS, "w", *AROUND, *AWAY, *to_the_end])
     places: dict[Show, set[str]] = {show: set() for show in SHOWS}
     for word, one in plants[0].words.items():
         if one.needs is not None and len(one.needs) == 1:

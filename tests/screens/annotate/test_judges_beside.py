@@ -19,7 +19,8 @@ from lab.studies.label_rows import LabelRow, NumberedRow
 from lab.studies.rating_session import RatingSession
 from screens.app import LabApp
 from store.store import Store
-from tests.screens.annotate.sample_studies import STARS, one_field, rating, ready, room, studied
+from tests.screens.annotate.sample_studies import STARS, one_field, ready, room, studied
+from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.studies import R1, label
@@ -55,10 +56,12 @@ async def answered(app: LabApp, pilot: Any, until: Until, answer: str) -> str:
     return seen
 
 
-async def test_a_judge_is_shown_after_handing_in_and_nothing_is_taken_back_then(store: Store, until: Until) -> None:
+async def test_a_judge_is_shown_after_handing_in_and_nothing_is_taken_back_then(
+    store: Store, desk: Desk, until: Until
+) -> None:
     study = laid(store)
-    app = rating(store, study)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = desk.rating(store, study)
+    async with desk.at(size=(120, 40)) as pilot:
         before = await answered(app, pilot, until, "2")
         await until(pilot, lambda: "What judges say" in painted(app))
         told = painted(app)
@@ -79,10 +82,12 @@ async def test_a_judge_is_shown_after_handing_in_and_nothing_is_taken_back_then(
 
 
 @pytest.mark.parametrize("blind", [("people", "models", "method", "outcome", "raters"), ("models",)])
-async def test_a_study_that_hides_models_shows_none(store: Store, until: Until, blind: tuple[Any, ...]) -> None:
+async def test_a_study_that_hides_models_shows_none(
+    store: Store, desk: Desk, until: Until, blind: tuple[Any, ...]
+) -> None:
     study = laid(store, blind)
-    app = rating(store, study)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = desk.rating(store, study)
+    async with desk.at(size=(120, 40)) as pilot:
         seen = await answered(app, pilot, until, "4")
         await until(pilot, lambda: ready(app))
         seen += painted(app)

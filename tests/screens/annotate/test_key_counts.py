@@ -9,22 +9,36 @@ from typing import Any
 import pytest
 from textual import events
 
-from annotators.protocols import protocol
+from annotators.protocols import protocol, protocols
+from lab.core.protocol import Protocol
 from lab.core.rating_sheet import FieldReference
-from lab.core.study import Study, Unit
+from lab.core.study import Given, Study, Target, Unit
 from lab.studies.scale_entry import factor, top
 from lab.studies.sheet_items import AnswerChoice, SheetItem, way_of
 from screens.annotate.menu import Menu
 from screens.app import LabApp
 from store.store import Store
-from tests.screens.annotate.sample_studies import NODES, nodes, rating, ready, sheet, studied
+from tests.screens.annotate.sample_studies import NODES, nodes, ready, sheet, studied
 from tests.screens.annotate.terminal import ENTER, opened
-from tests.screens.annotate.test_annotate_keys import RATED, unit_for
+from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import BARE, WHOLE, bare_run, whole_run
 
 Until = Callable[..., Awaitable[None]]
 SHEET_KEYS = {*"0123456789", "enter"}
+RATED = sorted(id for id, found in protocols().items() if found.unit != "task to play")
+
+
+def unit_for(asks: Protocol, count: int = 2) -> Unit:
+    """A unit with so many targets where the protocol has any, and a pair where it asks of one."""
+    targets = nodes(count) if asks.targets != "unit" else ()
+    if asks.targets == "branches":
+        targets = tuple(Target(f"b{i}", f"Branch {i}", options=("this way", "that way")) for i in range(count))
+    if asks.targets == "steps":
+        targets = tuple(Target(f"s{i}", f"Step {i + 1}", step=i) for i in range(count))
+    runs = (WHOLE, BARE) if asks.unit == "pair of runs" else () if asks.unit.startswith("pair") else (WHOLE,)
+    given = (Given("One", "one", side="A"), Given("Other", "other", side="B")) if asks.unit.startswith("pair") else ()
+    return Unit("u1", runs, step=0 if asks.unit == "step" else None, targets=targets, given=given)
 
 
 @pytest.fixture
@@ -92,11 +106,13 @@ async def filled(hands: Hands) -> dict[FieldReference, Any]:
 
 
 @pytest.mark.parametrize("id", RATED)
-async def test_keys_are_few_and_say_what_was_meant(runs: Store, tmp_path: Path, until: Until, id: str) -> None:
+async def test_keys_are_few_and_say_what_was_meant(
+    runs: Store, tmp_path: Path, desk: Desk, until: Until, id: str
+) -> None:
     asks = protocol(id)
     study = studied(runs, asks, [unit_for(asks)])
-    app = rating(runs, study)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = desk.rating(runs, study)
+    async with desk.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         hands = Hands(app, pilot)
         said = await filled(hands)
@@ -115,20 +131,24 @@ async def test_keys_are_few_and_say_what_was_meant(runs: Store, tmp_path: Path, 
         kept = again.labels.sheet(study, again.studies.unit(study, "u1"), "R1")
         assert kept.committed
         assert {spot: kept.value(spot) for spot in said} == said
-        assert len(list(again.labels.read(study))) == len(said)
+        given = list(again.labels.read(study))
+        assert len({(label.target, label.field) for label in given}) == len(given) == len(said)
+        assert all(label.shown_at and label.first_key_at for label in given)
 
 
 @pytest.mark.parametrize("id", RATED)
-async def test_digits_and_enter_alone_say_that_there_is_no_answer(runs: Store, until: Until, id: str) -> None:
+async def test_digits_and_enter_alone_say_that_there_is_no_answer(
+    runs: Store, desk: Desk, until: Until, id: str
+) -> None:
     asks = protocol(id)
-    study = studied(runs, asks, [unit_for(asks)])
-    app = rating(runs, study)
-    async with app.run_test(size=(120, 40)) as pilot:
+    study = studied(runs, asks, [unit_for(asks, 1)])
+    app = desk.rating(runs, study)
+    async with desk.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         hands = Hands(app, pilot)
         said: list[str] = []
         while (item := sheet(app).item) is not None:
-            said.append(("skipped", "cannot_judge")[len(said) % 2])
+            said.append(("skipped", "cannot_judge")[(RATED.index(id) + len(said)) % 2])
             await without_answer(hands, item, said[-1])
             assert sheet(app).item != item
         await hands.press("enter")
@@ -150,11 +170,11 @@ async def without_answer(hands: Hands, item: SheetItem, reason: str) -> None:
     await hands.press(str(at + 1))
 
 
-async def test_a_habit_of_enter_after_each_digit_answers_nothing_else(runs: Store, until: Until) -> None:
+async def test_a_habit_of_enter_after_each_digit_answers_nothing_else(runs: Store, desk: Desk, until: Until) -> None:
     """Whoever confirms each digit by Enter has said what they meant, and nothing more."""
     study = studied(runs, NODES, [Unit("u1", (WHOLE,), targets=nodes(3)), Unit("u2", (BARE,), targets=nodes(1))])
-    app = rating(runs, study)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = desk.rating(runs, study)
+    async with desk.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "1", "enter", "2", "enter", "1", "enter")
         await until(pilot, lambda: runs.studies.progress(study, "R1").done == 1)
@@ -162,20 +182,20 @@ async def test_a_habit_of_enter_after_each_digit_answers_nothing_else(runs: Stor
     assert given == [("n1", "completed", None), ("n2", "not_completed", None), ("n3", "completed", None)]
 
 
-@pytest.mark.parametrize("text", ["z1s2", "completed", "完成", "1\n2\n"])
-async def test_what_is_pasted_or_composed_fires_no_key(runs: Store, until: Until, text: str) -> None:
+async def test_what_is_pasted_or_composed_fires_no_key(runs: Store, desk: Desk, until: Until) -> None:
     study = studied(runs, NODES, [Unit("u1", (WHOLE,), targets=nodes(3))])
-    app = rating(runs, study)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = desk.rating(runs, study)
+    async with desk.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         before = sheet(app).item
-        app.post_message(events.Paste(text))
-        if not text.isascii():
-            await press(pilot, *text)
-        await press(pilot, "down", "up")
-        assert sheet(app).item == before
-        assert not sheet(app).menu.display
-        assert list(runs.labels.read(study)) == []
+        for text in ("z1s2", "completed", "完成", "1\n2\n"):
+            app.post_message(events.Paste(text))
+            if not text.isascii():
+                await press(pilot, *text)
+            await press(pilot, "down", "up")
+            assert sheet(app).item == before, text
+            assert not sheet(app).menu.display, text
+            assert list(runs.labels.read(study)) == [], text
 
 
 def test_a_paste_in_a_real_terminal_answers_nothing(runs: Store, tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from lab.core.study import Unit
 from screens.annotate.rows import SheetItems
 from screens.app import LabApp
 from store.store import Store
-from tests.screens.annotate.sample_studies import NODES, nodes, rating, ready, room, sheet, studied
+from tests.screens.annotate.sample_studies import NODES, nodes, ready, room, sheet, studied
+from tests.screens.desk import Desk
 from tests.screens.resting import press, rests
 from tests.screens.runs import WHOLE, whole_run
 
@@ -50,8 +51,8 @@ def run(store: Store) -> Store:
     return store
 
 
-def rated(store: Store) -> LabApp:
-    return rating(store, studied(store, NODES, [Unit("u1", (WHOLE,), targets=nodes(NODES_OF_UNIT))]))
+def rated(store: Store, desk: Desk) -> LabApp:
+    return desk.rating(store, studied(store, NODES, [Unit("u1", (WHOLE,), targets=nodes(NODES_OF_UNIT))]))
 
 
 def seen(app: LabApp) -> list[list[Segment]]:
@@ -68,7 +69,7 @@ def painted_anew(app: LabApp) -> list[list[Segment]]:
 
 
 async def test_an_answer_paints_the_lines_that_changed(
-    run: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+    run: Store, desk: Desk, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines: list[int] = []
     paint = SheetItems.paint
@@ -78,8 +79,8 @@ async def test_an_answer_paints_the_lines_that_changed(
         return paint(self, index, width)
 
     monkeypatch.setattr(SheetItems, "paint", counted)
-    app = rated(run)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = rated(run, desk)
+    async with desk.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "1")
         await rests(pilot, lambda: sheet(app).items.cursor == 1)
@@ -92,9 +93,9 @@ async def test_an_answer_paints_the_lines_that_changed(
             lines.clear()
 
 
-async def test_an_answer_leaves_the_keys_below_as_they_are(run: Store, until: Until) -> None:
-    app = rated(run)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_an_answer_leaves_the_keys_below_as_they_are(run: Store, desk: Desk, until: Until) -> None:
+    app = rated(run, desk)
+    async with desk.at((120, 40)) as pilot:
         await rests(pilot, lambda: ready(app))
         there = list(app.screen.query(FooterKey))
         for answered in range(5):
@@ -106,9 +107,11 @@ async def test_an_answer_leaves_the_keys_below_as_they_are(run: Store, until: Un
         assert list(app.screen.query(FooterKey)) == there
 
 
-async def test_moving_a_step_paints_no_item(run: Store, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = rated(run)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_moving_a_step_paints_no_item(
+    run: Store, desk: Desk, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = rated(run, desk)
+    async with desk.at((120, 40)) as pilot:
         await rests(pilot, lambda: ready(app) and sheet(app).place.endswith("@1"))
         lines: list[int] = []
         paint = SheetItems.paint
@@ -125,11 +128,11 @@ async def test_moving_a_step_paints_no_item(run: Store, until: Until, monkeypatc
         assert lines == []
 
 
-async def test_all_that_changed_is_painted(run: Store, until: Until) -> None:
-    app = rated(run)
-    async with app.run_test(size=(100, 30)) as pilot:
+async def test_all_that_changed_is_painted(run: Store, desk: Desk, until: Until) -> None:
+    app = rated(run, desk)
+    async with desk.at((100, 24)) as pilot:
         await until(pilot, lambda: ready(app) and bool(room(app).query("#steps")))
-        for key in (*KEYS, *"12" * 14, "z", "z", "pageup", "g", "1"):
+        for key in (*KEYS, *"12" * 6, "z", "z", "pageup", "g", "1"):
             await press(pilot, key)
             await rests(pilot, lambda: True)
             now = seen(app)  # as a terminal has it: what was not painted anew stays as it was

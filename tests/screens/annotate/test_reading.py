@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -18,7 +19,9 @@ from lab.core.trace import Started
 from lab.studies.rating_session import RatingSession
 from screens.app import LabApp
 from store.store import Store
-from tests.screens.annotate.sample_studies import STARS, nodes, one_field, rating, ready, studied
+from tests.crossed import IN_SOAK, crossed
+from tests.screens.annotate.sample_studies import STARS, nodes, one_field, ready, studied
+from tests.screens.desk import Desk
 from tests.screens.long_texts import at_sizes
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
@@ -63,12 +66,12 @@ async def read_to(
 
 
 @pytest.mark.parametrize("locale", ["en", "zh"])
-async def test_an_instruction_is_whole_where_it_fits(store: Store, until: Until, locale: str) -> None:
+async def test_an_instruction_is_whole_where_it_fits(store: Store, desk: Desk, until: Until, locale: str) -> None:
     """As long as that of a usual task: what it ends with is judged like the rest."""
     store.runs.add(asked_for(text_of(64 if locale == "en" else 40, locale)))
     study = studied(store, built_in("success"), [Unit("u1", (WHOLE,))], locale=locale)
-    app = rating(store, study)
-    async with app.run_test(size=SIZES[0]) as pilot:
+    app = desk.rating(store, study)
+    async with desk.at(size=SIZES[0]) as pilot:
         await until(pilot, lambda: ready(app))
         async for _ in at_sizes(pilot, SIZES):
             await until(pilot, lambda: LAST[locale].replace(" ", "") in pane(app, "#beside"))
@@ -77,12 +80,12 @@ async def test_an_instruction_is_whole_where_it_fits(store: Store, until: Until,
 
 @pytest.mark.parametrize("locale", ["en", "zh"])
 async def test_a_long_instruction_says_there_how_it_is_read_and_is_read_whole(
-    store: Store, until: Until, locale: str
+    store: Store, desk: Desk, until: Until, locale: str
 ) -> None:
     text = text_of(1500, locale)
     store.runs.add(asked_for(text))
-    app = rating(store, studied(store, built_in("success"), [Unit("u1", (WHOLE,))], locale=locale))
-    async with app.run_test(size=SIZES[0]) as pilot:
+    app = desk.rating(store, studied(store, built_in("success"), [Unit("u1", (WHOLE,))], locale=locale))
+    async with desk.at(size=SIZES[0]) as pilot:
         await until(pilot, lambda: ready(app))
         async for _ in at_sizes(pilot, SIZES):
             await until(pilot, lambda: "▸ w" in painted(app))
@@ -111,11 +114,11 @@ def guessed(store: Store, lines: int = 40) -> Study:
     ("size", "key"), [((64, 18), "pagedown"), ((80, 24), "full_stop"), ((120, 40), "pagedown"), ((80, 24), "right")]
 )
 async def test_time_and_place_stay_in_sight_while_the_rest_is_read(
-    store: Store, until: Until, size: tuple[int, int], key: str
+    store: Store, desk: Desk, until: Until, size: tuple[int, int], key: str
 ) -> None:
     store.runs.add(whole_run())
-    app = rating(store, guessed(store))
-    async with app.run_test(size=size) as pilot:
+    app = desk.rating(store, guessed(store))
+    async with desk.at(size=size) as pilot:
         await until(pilot, lambda: ready(app) and "2025-03-0412:10·office" in pane(app, "#beside"))
         assert "PgDn: read on" in painted(app)
         await read_to(until, pilot, app, "did thing 39.", key)
@@ -125,11 +128,11 @@ async def test_time_and_place_stay_in_sight_while_the_rest_is_read(
             await press(pilot, back)
 
 
-async def test_what_stands_beside_is_read_on_while_a_guess_is_typed(store: Store, until: Until) -> None:
+async def test_what_stands_beside_is_read_on_while_a_guess_is_typed(store: Store, desk: Desk, until: Until) -> None:
     store.runs.add(whole_run())
     study = guessed(store)
-    app = rating(store, study)
-    async with app.run_test(size=(80, 24)) as pilot:
+    app = desk.rating(store, study)
+    async with desk.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "PgDn: read on" in painted(app))
         await press(pilot, "enter", *"tea", ".", "pagedown", "pagedown")
         await until(pilot, lambda: "number 0 " not in painted(app))
@@ -137,10 +140,10 @@ async def test_what_stands_beside_is_read_on_while_a_guess_is_typed(store: Store
         await until(pilot, lambda: [label.value for label in store.labels.read(study)] == ["tea."])
 
 
-async def test_no_key_is_offered_that_does_nothing_here(store: Store, until: Until) -> None:
+async def test_no_key_is_offered_that_does_nothing_here(store: Store, desk: Desk, until: Until) -> None:
     given = (Given("One", items=("a",), side="A"), Given("Two", items=("b",), side="B"))
-    app = rating(store, studied(store, built_in("pairwise-sets"), [Unit("u1", given=given)]))
-    async with app.run_test(size=(80, 24)) as pilot:
+    app = desk.rating(store, studied(store, built_in("pairwise-sets"), [Unit("u1", given=given)]))
+    async with desk.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "1 left" in painted(app) and "Guide" in footer(app))
         assert "Step" not in footer(app)
         assert "Seen here" not in footer(app)
@@ -158,10 +161,14 @@ def footer(app: LabApp) -> str:
 WAYS = Protocol("b", "B", "run", (Field("taken", "Which way?", "nominal"),), "branches")
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kind", ["asked", "detail", "options"])
+KINDS = ("asked", "detail", "options")
+SOME = [("asked", SIZES[0]), ("asked", SIZES[2]), ("detail", SIZES[1]), ("options", SIZES[0]), ("options", SIZES[2])]
+
+
+@crossed
+@pytest.mark.parametrize(("kind", "size"), list(product(KINDS, SIZES)) if IN_SOAK else SOME)
 async def test_long_questions_and_answers_are_read_on_and_the_answers_stay(
-    store: Store, until: Until, size: tuple[int, int], kind: str
+    store: Store, desk: Desk, until: Until, size: tuple[int, int], kind: str
 ) -> None:
     store.runs.add(whole_run())
     text = text_of(700, "en")
@@ -175,8 +182,8 @@ async def test_long_questions_and_answers_are_read_on_and_the_answers_stay(
     else:
         ways = (Target("b1", "Size", options=("small", text)),)
         study = studied(store, WAYS, [Unit("u1", (WHOLE,), targets=ways)])
-    app = rating(store, study)
-    async with app.run_test(size=size) as pilot:
+    app = desk.rating(store, study)
+    async with desk.at(size=size) as pilot:
         await until(pilot, lambda: ready(app) and "○ 1" in painted(app))
         await read_to(until, pilot, app, LAST["en"], selector="#item")
         if kind != "options":
@@ -187,7 +194,7 @@ async def test_long_questions_and_answers_are_read_on_and_the_answers_stay(
         await until(pilot, lambda: len(list(store.labels.read(study))) == 1)
 
 
-async def test_a_long_note_is_read_whole_below_what_is_asked(store: Store, until: Until) -> None:
+async def test_a_long_note_is_read_whole_below_what_is_asked(store: Store, desk: Desk, until: Until) -> None:
     store.runs.add(whole_run())
     study = studied(store, one_field(STARS), [Unit("u1", (WHOLE,))])
     session = RatingSession(store, study, Actor("human", "R1"))
@@ -195,8 +202,8 @@ async def test_a_long_note_is_read_whole_below_what_is_asked(store: Store, until
     assert at is not None
     session.open(at)
     session.answer(FieldReference("", "personal"), "4", note=text_of(900, "en"))
-    app = rating(store, study)
-    async with app.run_test(size=(80, 24)) as pilot:
+    app = desk.rating(store, study)
+    async with desk.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "home")
         await until(pilot, lambda: "✎" in painted(app) and "○ 1" in painted(app))
@@ -205,14 +212,14 @@ async def test_a_long_note_is_read_whole_below_what_is_asked(store: Store, until
 
 
 async def test_where_the_list_of_items_scrolls_too_one_key_is_named_and_both_read_on(
-    store: Store, until: Until
+    store: Store, desk: Desk, until: Until
 ) -> None:
     store.runs.add(whole_run())
     targets = tuple(Target(f"t{n}", f"The node number {n}") for n in range(30))
     given = (Given("Before", items=tuple(f"[2025-03-01 12:{n % 60:02d}] (office) did thing {n}." for n in range(60))),)
     nodes_of = replace(built_in("intent-guess"), targets="tdg nodes", fields=(STARS,))
-    app = rating(store, studied(store, nodes_of, [Unit("u1", (WHOLE,), targets=targets, given=given)]))
-    async with app.run_test(size=(80, 24)) as pilot:
+    app = desk.rating(store, studied(store, nodes_of, [Unit("u1", (WHOLE,), targets=targets, given=given)]))
+    async with desk.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "read on" in painted(app))
         items = app.screen.query_one("#items")
         assert app.focused is items
