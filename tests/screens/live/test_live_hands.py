@@ -14,6 +14,7 @@ from screens.live.takeover import HandsPanel
 from screens.mirror.canvas import Canvas
 from screens.mirror.mirror import Mirror
 from screens.widgets.tap_choices import NearList
+from tests.screens.resting import burst
 
 TYPE = Action("input_text", text="milc")
 
@@ -52,10 +53,10 @@ async def test_what_waits_at_the_gate_is_approved_changed_moved_or_rejected_by_k
         at = await _a_tap_on_the_mirror_says_where_it_should_go(app, pilot, until)
         await gate_open(app, pilot, until, 3)
         await pilot.press("escape")  # the keys stayed with the phone that was tapped
-        await pilot.press("e", *["backspace"] * 4, *"30, 40", "enter")
+        await burst(pilot, "e", *["backspace"] * 4, *"30, 40", "enter")
         await gate_open(app, pilot, until, 4)
         await _what_is_no_place_is_said(app, pilot)
-        await pilot.press("tab", *"no")
+        await burst(pilot, "tab", *"no")
         assert "Enter goes back to the choices" in hint(app)
         await pilot.press("enter")
         assert app.session.decisions.waiting is not None
@@ -100,7 +101,7 @@ async def _what_is_no_place_is_said(app: Any, pilot: Any) -> None:
     assert field.cursor_position == len(field.value)  # wherever it stood in what was changed before
     await pilot.press("x", "enter")
     assert "Two numbers are needed" in hint(app)
-    await pilot.press("ctrl+u", *"9999, 5", "enter")
+    await burst(pilot, "ctrl+u", *"9999, 5", "enter")
     assert "This goes to 9999, 5: that is off the screen" in hint(app)
     await pilot.press("escape")
     assert not app.live.query_one("#gate-text").display
@@ -178,17 +179,17 @@ async def _a_list_that_is_opened_right_after_one_was_left_takes_the_letters(app:
             await asyncio.sleep(0)
 
     app.call_later(busy)
-    await pilot.press(*"settings")
+    await burst(pilot, *"settings")
     await until(pilot, lambda: app.shows("1› Settings") and app.shows("Enter does it there"))
 
 
 async def _by_keys_alone_it_goes_elsewhere(app: Any, pilot: Any, until: Any, cast: Any) -> None:
     before = len(app.steps)
-    await pilot.press("slash", *"settings")
+    await burst(pilot, "slash", *"settings")
     await until(pilot, lambda: app.shows("1› Settings") and app.shows("Enter does it there"))
     await pilot.press("escape")
     await until(pilot, lambda: app.shows("1 approve"))
-    await pilot.press("slash", *"settings", "enter")
+    await burst(pilot, "slash", *"settings", "enter")
     await until(pilot, lambda: len(app.steps) == before + 1)
     decision = app.steps[before].decision
     assert decision.verdict == "amend"
@@ -200,9 +201,9 @@ async def _by_keys_alone_a_person_taps_in_the_agents_place(app: Any, pilot: Any,
     before = len(app.steps)
     await pilot.press("t")
     await until(pilot, lambda: app.session.turns.waiting is not None)
-    await pilot.press("slash", *"settings")
+    await burst(pilot, "slash", *"settings")
     await until(pilot, lambda: app.shows("1› Settings"))
-    await pilot.press("escape", "slash", *"settings", "enter")
+    await burst(pilot, "escape", "slash", *"settings", "enter")
     await until(pilot, lambda: len(app.steps) == before + 2)
     assert app.steps[before + 1].proposed.by == app.session.person
     assert app.steps[before + 1].action.kind == "click"

@@ -13,6 +13,7 @@ from lab.core.trace import Answered, Ended, Paused
 from screens.live.choices import Choices
 from screens.live.field import ReplyText
 from screens.live.reply import DecisionRow, OpenQuestion
+from tests.screens.resting import burst
 
 ASK = Action("ask_user", text="06:30 or 07:45?")
 OFFER = Action("ask_user", text="Shall I turn the dark theme on?")
@@ -48,7 +49,7 @@ async def test_questions_are_answered_in_words_one_after_the_other(live: Any, un
         await pilot.pause()
         assert app.bells == 1
         assert isinstance(app.focused, ReplyText)
-        await pilot.press(*"7x", "backspace", "h", "enter")
+        await burst(pilot, *"7x", "backspace", "h", "enter")
         reply = await answered(app, pilot, until)
         await until(pilot, lambda: app.shows("you answered"))
         assert (reply.text, reply.decision, reply.edits, reply.draft) == ("7h", None, 1, "7x")
@@ -107,11 +108,11 @@ async def test_proposals_are_decided_one_after_the_other(live: Any, until: Any) 
         assert "write your answer here, Enter sends it" in hint(app)
         await pilot.press("enter")
         assert "Nothing is typed yet" in hint(app)
-        await pilot.press(*"no", "enter")
+        await burst(pilot, *"no", "enter")
         reply = await answered(app, pilot, until, 5)
         assert (reply.decision, reply.text) == (None, "no")
         await opened(app, pilot, until, 6)
-        await pilot.press("tab", *"no", "shift+tab", "3")  # words that stand there already are sent as the answer
+        await burst(pilot, "tab", *"no", "shift+tab", "3")  # words that stand there already are sent as the answer
         reply = await answered(app, pilot, until, 6)
         assert (reply.decision, reply.text) == (None, "no")
         await opened(app, pilot, until, 7)
@@ -128,7 +129,7 @@ async def test_proposals_are_decided_one_after_the_other(live: Any, until: Any) 
 
 
 async def _a_remark_never_decides(app: Any, pilot: Any, until: Any, number: int) -> None:
-    await pilot.press("tab", *"1aro")
+    await burst(pilot, "tab", *"1aro")
     assert "Enter goes back to the choices; nothing is sent yet" in hint(app)
     await until(pilot, lambda: app.shows(" Choices ") and not app.shows(" Send "))
     await pilot.press("enter")

@@ -16,6 +16,7 @@ from lab.core.ui_tree import Bounds, Node, UiTree
 from screens.mirror.mirror import Mirror
 from screens.replay.replay import ReplayScreen
 from tests.screens.record.conftest import Board
+from tests.screens.resting import burst
 
 SIZE = (120, 40)
 
@@ -63,7 +64,7 @@ async def _a_touch_is_held(app: Any, pilot: Any, until: Any, board: Board) -> No
     assert app.desk.held is None
     touch(app, (470, 950))
     await until(pilot, lambda: app.line == "Tap Send")
-    await pilot.press(*", now", "enter")
+    await burst(pilot, *", now", "enter")
     await until(pilot, lambda: app.steps)
     await ready(app, pilot, until, 1)
     assert app.shows("Tap Send, now")
@@ -86,7 +87,7 @@ async def _typing_over_the_phone_gathers_into_one_act(app: Any, pilot: Any, unti
     mirror.post_message(Mirror.Typed(mirror, "你好 it's"))
     await until(pilot, lambda: app.line == "Type ovh你好 it's in Amount")
     assert app.focused is mirror
-    await pilot.press("tab", "end", *" too", "enter")
+    await burst(pilot, "tab", "end", *" too", "enter")
     await ready(app, pilot, until, 2)
     mirror.focus()
     await pilot.press("x", "backspace")
@@ -106,9 +107,9 @@ BURSTS = [
 
 
 async def _keys_in_one_burst_go_where_the_one_before_has_put_the_focus(app: Any, pilot: Any, until: Any) -> None:
-    for burst, held, line in BURSTS:
+    for keys, held, line in BURSTS:
         await _nothing_is_held(app, pilot, until)
-        for key in burst:
+        for key in keys:
             name = {"\r": "enter", "\x1b": "escape", "/": "slash"}.get(key, key)
             app.post_message(events.Key(name, key if key.isprintable() else None))
         await until(pilot, lambda held=held, line=line: app.desk.held == held and line in (None, app.line))
@@ -124,7 +125,7 @@ async def _nothing_is_held(app: Any, pilot: Any, until: Any) -> None:
 
 async def _what_can_be_tapped_is_found(app: Any, pilot: Any, until: Any, board: Board) -> None:
     before = app.listed.count
-    await pilot.press("slash", *"noor")
+    await burst(pilot, "slash", *"noor")
     await until(pilot, lambda: app.shows("1› Noor Haddad"))
     await pilot.press("enter")
     await until(pilot, lambda: app.line == "Tap Noor Haddad")
@@ -138,7 +139,7 @@ async def _what_can_be_tapped_is_found(app: Any, pilot: Any, until: Any, board: 
     await until(pilot, lambda: app.line == "Tap Send")
     await pilot.press("escape", "slash", "down", "escape")
     assert app.desk.stage == "keys"
-    await pilot.press("slash", *"nowhere")
+    await burst(pilot, "slash", *"nowhere")
     await until(pilot, lambda: app.shows("Nothing fits these words."))
     await pilot.press("escape")
     assert board.did == done
@@ -163,7 +164,7 @@ async def _a_phone_that_moved_on_is_told_of(app: Any, pilot: Any, until: Any, bo
 async def _what_could_not_be_done_is_said(app: Any, pilot: Any, until: Any, board: Board) -> None:
     before = app.listed.count
     board.fails = "there is no app 'Nots'."
-    await pilot.press("o", *"Nots", "enter", "enter")
+    await burst(pilot, "o", *"Nots", "enter", "enter")
     await ready(app, pilot, until, before + 1)
     await until(pilot, lambda: app.shows("there is no app 'Nots'"))
     assert app.shows(f"{before + 1} ! Open Nots")
@@ -219,7 +220,7 @@ async def test_every_key_of_the_phone_is_an_act_with_words_and_that_it_is_imposs
 
 
 async def _it_is_impossible(app: Any, pilot: Any, until: Any, *, quick: bool) -> None:
-    await pilot.press("f", "i", "a", "escape", "2", *"No such field.", "enter", *([] if quick else ["enter"]))
+    await burst(pilot, "f", "i", "a", "escape", "2", *"No such field.", "enter", *([] if quick else ["enter"]))
     await until(pilot, lambda: app.session.over and app.shows("The recording is over"))
     step = app.steps[-1]
     assert step.action == Action("status", status="infeasible", text="cannot-complete")
@@ -247,7 +248,7 @@ async def test_quick_acts_at_once_and_a_slip_is_flagged_and_taken_back(
         mirror.post_message(Mirror.Wheeled(mirror, (200, 500), "down"))
         await ready(app, pilot, until, 4)
         mirror.focus()
-        await pilot.press(*"helq", "backspace", "o", "enter")  # typed over the phone, it is held until Enter
+        await burst(pilot, *"helq", "backspace", "o", "enter")  # typed over the phone, it is held until Enter
         await ready(app, pilot, until, 5)
         assert board.did[-1] == Action("input_text", text="helo")
         await pilot.resize_terminal(80, 24)
@@ -281,7 +282,7 @@ async def test_a_password_is_nowhere_and_it_ends_with_an_answer(recording: Any, 
             await ready(app, pilot, until, number + 1)
             assert not app.shows("hunter2")
         assert device.did == [Action("input_text", text="hunter2")] * 2
-        await pilot.press("escape", "f", "a", "escape", "a", *"At ten.", "enter", "enter")
+        await burst(pilot, "escape", "f", "a", "escape", "a", *"At ten.", "enter", "enter")
         await until(pilot, lambda: app.session.over)
     assert app.steps[-1].action == Action("answer", text="At ten.")
     assert app.instructions[-1] == "Answer: At ten."
@@ -295,7 +296,7 @@ async def test_it_is_left_open_gone_on_with_from_home_ends_complete_and_is_repla
     first = recording(device=None)
     async with first.run_test(size=SIZE) as pilot:
         await ready(first, pilot, until)
-        await pilot.press("o", *"Notes", "enter", "enter")
+        await burst(pilot, "o", *"Notes", "enter", "enter")
         await ready(first, pilot, until, 1)
         first.session.leave()
         first.open_resume(first.run_under_test.trace_id)
