@@ -249,6 +249,7 @@ class GatePanel(Card):
         self._text.placeholder = "its text" if self._worded else "x, y"
         place = f"{action.at[0]}, {action.at[1]}" if action.at else ""
         self._text.value = (action.text or "") if self._worded else place
+        self._text.cursor_position = len(self._text.value)  # and not where it stood in what was changed before
         give_keys(self._text)
 
     @on(Input.Submitted, "#gate-note")

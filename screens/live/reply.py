@@ -113,6 +113,8 @@ class OpenQuestion(Card):
         self._row = row or DecisionRow(clock, id="decision")
         self._field = ReplyText(id="reply", compact=True)
         self._sends = Static(id="sends", markup=False)
+        self._said = ""
+        """What the line below says: each key asks for it, and to paint it lays out the whole screen."""
 
     def compose(self) -> ComposeResult:
         yield self._asked
@@ -317,7 +319,9 @@ class OpenQuestion(Card):
         if self._field.is_remark != (remark := self._proposal and not self._answers):
             self._field.is_remark = remark
             self.refresh_bindings()
-        self._sends.update(Text(with_keys(self, problem or self._hint())))
+        if (line := with_keys(self, problem or self._hint())) != self._said:
+            self._said = line
+            self._sends.update(Text(line))
 
     def _hint(self) -> str:
         if not self._proposal:

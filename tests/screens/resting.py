@@ -9,6 +9,7 @@ from typing import Any
 
 from textual import events
 from textual.app import App
+from textual.keys import _character_to_key
 
 from screens.mirror.mirror import Mirror
 
@@ -49,6 +50,21 @@ async def press(pilot: Any, *keys: str) -> None:
         while pilot.app.is_running and not pilot.app.typed_out:
             await asyncio.sleep(0.002)
             await pilot.pause()
+
+
+async def burst(pilot: Any, *keys: str) -> None:
+    """Presses keys faster than anything is painted, as who types a word does: the app hands them on one by one.
+
+    `pilot.press` paints after each, which is most of what a word costs; here its end is painted.
+    """
+    for key in keys:
+        name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
+        char = key if len(key) == 1 else {"space": " "}.get(key)
+        pilot.app.post_message(events.Key(name, char))
+    await idle()
+    while pilot.app.is_running and not pilot.app.typed_out:
+        await asyncio.sleep(0.002)
+    await pilot.pause()
 
 
 async def rests(pilot: Any, condition: Callable[[], bool]) -> None:

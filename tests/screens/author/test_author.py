@@ -25,7 +25,7 @@ from screens.navigation import Opening
 from simulators import library
 from store.run_import import import_paths
 from store.store import Store
-from tests.screens.resting import press, rests
+from tests.screens.resting import burst, press, rests
 from tests.screens.runs import BARE, HOSTILE, WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -367,7 +367,7 @@ async def test_letters_typed_in_a_field_are_no_commands_and_pastes_are_plain(ful
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "A")
-        await press(pilot, *"adzvSR?/1", "space", *"打开")
+        await burst(pilot, *"adzvSR?/1", "space", *"打开")
         field = app.focused
         assert isinstance(field, FormLine)
         assert field.value == "adzvSR?/1 打开"

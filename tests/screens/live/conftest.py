@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from textual._compositor import ChopsUpdate
 from textual.screen import Screen as TextualScreen
 
 from lab.core.screen_clock import Clock
@@ -179,7 +180,10 @@ class Stage(LabApp):
 
     def _display(self, screen: TextualScreen[Any], renderable: Any) -> None:
         if self.records and renderable is not None and screen.is_attached:
-            self.painted.update(strip.text for strip in screen._compositor.render_strips())
+            height = screen._compositor.size.height
+            rows = {y for y, _, _ in renderable.spans} if isinstance(renderable, ChopsUpdate) else set(range(height))
+            chops = screen._compositor._render_chops(screen._compositor.size.region, rows.__contains__)
+            self.painted.update("".join(strip.text for strip in chops[y].values() if strip) for y in rows)
         super()._display(screen, renderable)
 
     def shows(self, text: str) -> bool:

@@ -48,18 +48,21 @@ async def decide(app: LabApp, pilot: Any, until: Callable[..., Any], server: Mob
             return
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_a_person_decides_and_the_environment_scores_by_that(
-    tmp_path: Path, settings: Settings, until: Callable[..., Any], server: MobileWorldServer, size: tuple[int, int]
+    tmp_path: Path, settings: Settings, until: Callable[..., Any], server: MobileWorldServer
 ) -> None:
     with Store.open(tmp_path / "lab.db") as store:
         app = opened(store, settings, server)
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: "turn on battery saver" in " ".join(painted(app).split()))
+            await pilot.resize_terminal(120, 40)
             await until(pilot, lambda: "turn on battery saver" in " ".join(painted(app).split()))
             await decide(app, pilot, until, server, "1")
-            await until(pilot, lambda: f"scored by {server.url}" in painted(app))
-            assert "1.00" in painted(app)
-            assert "decision accept" in painted(app)
+            for size in ((120, 40), (80, 24)):
+                await pilot.resize_terminal(*size)
+                await until(pilot, lambda: f"scored by {server.url}" in painted(app))
+                assert "1.00" in painted(app)
+                await until(pilot, lambda: "decision accept" in painted(app))
     assert server.chat[1]["content"] == "<decision>accept</decision>"
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from lab.core.step import Action
 from screens.home.lists import RunList
 
@@ -18,23 +16,28 @@ def line(app: Any) -> str:
     return runs.paint(0, 100).plain if runs.count else ""
 
 
-@pytest.mark.parametrize("size", [(64, 18), (120, 40)])
-async def test_home_follows_the_live_run_and_says_that_it_asks(live: Any, until: Any, cast: Any, size: Any) -> None:
+async def test_home_follows_the_live_run_and_says_that_it_asks(live: Any, until: Any, cast: Any) -> None:
     agent = cast.Cast((cast.TAP, ""), ASK, held=True)
     app = live(agent=agent)
-    async with app.run_test(size=size, notifications=True) as pilot:
+    async with app.run_test(size=(64, 18), notifications=True) as pilot:
         app.open_home()
-        await until(pilot, lambda: app.current_mode == "home" and "● live" in line(app))
-        await until(pilot, lambda: app.shows("Enter: go to this live run"))
-        assert not app.shows("which waits")
+        for size in ((64, 18), (120, 40)):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: app.current_mode == "home" and "● live" in line(app))
+            await until(pilot, lambda: app.shows("Enter: go to this live run"))
+            assert not app.shows("which waits")
         agent.go.set()
         await until(
             pilot, lambda: "● asks you" in line(app) and line(app).split().count("1") == 2
         )  # a step, a question
-        await until(pilot, lambda: app.shows("which waits for your answer"))
-        await until(pilot, lambda: app.shows("F3: the run waits for your answer"))  # the badge
+        for size in ((120, 40), (64, 18)):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: app.shows("which waits for your answer"))
+            await until(pilot, lambda: app.shows("F3: the run waits for your answer"))  # the badge
         await pilot.press("f11")
-        await until(pilot, lambda: app.current_mode == "runs" and app.shows("F3: the run waits for your answer"))
+        for size in ((64, 18), (120, 40)):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: app.current_mode == "runs" and app.shows("F3: the run waits for your answer"))
         await pilot.press("f3")
         await until(pilot, lambda: app.screen is app.live and app.asked)
         assert not app.shows("F3: the run waits")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pytest
 from textual.widgets import Input
 
 from lab.core.step import Action
@@ -15,6 +14,7 @@ from screens.live.takeover import HandsPanel
 from screens.mirror.canvas import Canvas
 from screens.mirror.mirror import Mirror
 from screens.widgets.tap_choices import NearList
+from tests.screens.resting import burst
 
 TYPE = Action("input_text", text="milc")
 
@@ -23,132 +23,190 @@ def hint(app: Any) -> str:
     return str(app.live.query_one("#gate-hint").render())
 
 
-async def gate_open(app: Any, pilot: Any, until: Any) -> None:
-    await until(pilot, lambda: app.gated)
+async def gate_open(app: Any, pilot: Any, until: Any, steps: int = 0) -> None:
+    """Waits until an action waits at the gate after so many steps, and was seen."""
+    panel = app.live.query_one(GatePanel)
+
+    def waits() -> bool:
+        waiting = app.session.decisions.waiting
+        return len(app.steps) == steps and waiting is not None and panel.proposed == waiting and app.gated
+
+    await until(pilot, waits)
 
 
-async def test_an_action_is_approved_by_one_key(live: Any, until: Any, cast: Any) -> None:
-    device = cast.Slate()
-    app = live((cast.TAP, "The first icon."), gate="ask", device=device)
+async def test_what_waits_at_the_gate_is_approved_changed_moved_or_rejected_by_keys(
+    live: Any, until: Any, cast: Any
+) -> None:
+    device, first = cast.Slate(), Action("click", at=(1, 1))
+    turns = [(cast.TAP, "The first icon."), (TYPE, ""), (first, ""), (first, "")]
+    app = live(*turns, *[(cast.TAP, "")] * 3, gate="ask", device=device)
     async with app.run_test(size=(120, 40)) as pilot:
         await gate_open(app, pilot, until)
         await until(pilot, lambda: app.shows("thinks: The first icon."))
         assert not app.events(Acting)
         await pilot.press("a")
-        await until(pilot, lambda: app.steps)
-    decision = app.steps[0].decision
-    assert (decision.verdict, decision.by, decision.action) == ("approve", app.session.person, cast.TAP)
-    assert decision.seconds > 0
-    assert device.did[0] == cast.TAP
-
-
-async def test_a_text_is_changed_before_it_is_typed(live: Any, until: Any, cast: Any) -> None:
-    device = cast.Slate()
-    app = live((TYPE, ""), gate="ask", device=device)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await gate_open(app, pilot, until)
+        await gate_open(app, pilot, until, 1)
         await pilot.press("e")
         assert app.live.query_one("#gate-text", Input).value == "milc"
         await pilot.press("backspace", "k", "enter")
-        await until(pilot, lambda: app.steps)
-    decision = app.steps[0].decision
-    assert (decision.verdict, decision.action.text) == ("amend", "milk")
-    assert device.did[0].text == "milk"
-
-
-async def test_a_tap_on_the_mirror_says_where_it_should_go(live: Any, until: Any, cast: Any) -> None:
-    app = live((Action("click", at=(1, 1)), ""), gate="ask")
-    async with app.run_test(size=(120, 40)) as pilot:
-        await gate_open(app, pilot, until)
-        mirror = app.live.query_one(Mirror)
-        await until(pilot, lambda: mirror.fit is not None and mirror.settled and mirror.interactive)
-        column, row = mirror.fit.left + 10, mirror.fit.top + 5
-        at = mirror.fit.pixel(column, row)
-        await pilot.click(mirror, offset=(column + 1, row + 1))
-        near = app.live.query_one("#gate-near", NearList)
-        await until(pilot, lambda: near.has_focus and near.count == 4)
-        await pilot.press("4", "enter")  # the last line is the very pixel
-        await until(pilot, lambda: app.steps)
-    assert app.steps[0].decision.action == Action("click", at=at)
-
-
-async def test_a_place_is_typed(live: Any, until: Any, cast: Any) -> None:
-    app = live((Action("click", at=(1, 1)), ""), gate="ask")
-    async with app.run_test(size=(120, 40)) as pilot:
-        await gate_open(app, pilot, until)
-        await pilot.press("e", *["backspace"] * 4, *"30, 40", "enter")
-        await until(pilot, lambda: app.steps)
-    assert app.steps[0].decision.action == Action("click", at=(30, 40))
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_a_digit_takes_a_near_miss_and_what_is_done_is_in_its_middle(
-    size: tuple[int, int], live: Any, until: Any, cast: Any
-) -> None:
-    app = live((Action("input_text", text="x"), ""), gate="ask", embedded=True)
-    async with app.run_test(size=size) as pilot:
-        await gate_open(app, pilot, until)
-        mirror = app.live.query_one(Mirror)
-        await until(pilot, lambda: mirror.fit is not None and mirror.settled and mirror.interactive)
-        tree = app.live._watch.tree
-        icon = next(node for node in tree.nodes() if node.clickable)
-        column, row = (int(f(v)) for f, v in zip((mirror.fit.column, mirror.fit.row), icon.bounds.center, strict=True))
-        canvas = mirror.query_one(Canvas)
-        await pilot.click(canvas, offset=(mirror.fit.left + column, mirror.fit.top + row))
-        near = app.live.query_one("#gate-near", NearList)
-        await until(pilot, lambda: near.has_focus)
-        assert near.rows[0].hit
-        assert near.rows[0].node == icon
-        other = near.rows[1].node.bounds.center
-        await pilot.press("escape")
-        assert not near.display
-        await until(pilot, lambda: mirror.interactive)
-        await pilot.click(canvas, offset=(mirror.fit.left + column, mirror.fit.top + row))
-        await pilot.press("2")
-        await until(pilot, lambda: app.shows("2  ") and near.at == other)
-        await pilot.press("enter")
-        await until(pilot, lambda: app.steps)
-    decision = app.steps[0].decision
-    assert (decision.verdict, decision.action) == ("amend", Action("click", at=other))
-
-
-async def test_what_is_no_place_is_said_and_nothing_is_done(live: Any, until: Any, cast: Any) -> None:
-    app = live((cast.TAP, ""), gate="ask")
-    async with app.run_test(size=(120, 40)) as pilot:
-        await gate_open(app, pilot, until)
-        await pilot.press("e", "x", "enter")
-        assert "Two numbers are needed" in hint(app)
-        await pilot.press("ctrl+u", *"9999, 5", "enter")
-        assert "This goes to 9999, 5: that is off the screen" in hint(app)
-        await pilot.press("escape")
-        assert not app.live.query_one("#gate-text").display
-        assert app.gated
-
-
-async def test_one_key_rejects_with_the_note_that_was_typed(live: Any, until: Any, cast: Any) -> None:
-    device = cast.Slate()
-    app = live((cast.TAP, ""), gate="ask", device=device)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await gate_open(app, pilot, until)
-        await pilot.press("tab", *"no")
+        await gate_open(app, pilot, until, 2)
+        at = await _a_tap_on_the_mirror_says_where_it_should_go(app, pilot, until)
+        await gate_open(app, pilot, until, 3)
+        await pilot.press("escape")  # the keys stayed with the phone that was tapped
+        await burst(pilot, "e", *["backspace"] * 4, *"30, 40", "enter")
+        await gate_open(app, pilot, until, 4)
+        await _what_is_no_place_is_said(app, pilot)
+        await burst(pilot, "tab", *"no")
         assert "Enter goes back to the choices" in hint(app)
         await pilot.press("enter")
         assert app.session.decisions.waiting is not None
-        await pilot.press("x")
-        await until(pilot, lambda: app.steps)
-    decision = app.steps[0].decision
-    assert (decision.verdict, decision.action, decision.note) == ("reject", None, "no")
-    assert not device.did
-
-
-async def test_the_gate_opens_for_all_and_asks_again(live: Any, until: Any, cast: Any) -> None:
-    app = live((cast.TAP, ""), (cast.TAP, ""), gate="ask")
-    async with app.run_test(size=(120, 40)) as pilot:
-        await gate_open(app, pilot, until)
+        assert len(app.steps) == 4
+        done = list(device.did)
+        await pilot.press("x")  # one key rejects, with the note that was typed
+        await gate_open(app, pilot, until, 5)
+        assert device.did == done
         await pilot.press("g")
         await until(pilot, lambda: app.session.over)
         assert not app.session.gate.asking
-    assert [step.decision.note for step in app.steps] == ["no longer gated", "", ""]
+    decisions = [step.decision for step in app.steps]
+    assert [(one.verdict, one.action) for one in decisions[:5]] == [
+        ("approve", cast.TAP),
+        ("amend", Action("input_text", text="milk")),
+        ("amend", Action("click", at=at)),
+        ("amend", Action("click", at=(30, 40))),
+        ("reject", None),
+    ]
+    assert decisions[0].by == app.session.person
+    assert decisions[0].seconds > 0
+    assert decisions[4].note == "no"
+    assert device.did[:4] == [one.action for one in decisions[:4]]
+    assert [one.note for one in decisions[5:]] == ["no longer gated", "", ""]
+
+
+async def _a_tap_on_the_mirror_says_where_it_should_go(app: Any, pilot: Any, until: Any) -> Any:
+    mirror = app.live.query_one(Mirror)
+    await until(pilot, lambda: mirror.fit is not None and mirror.settled and mirror.interactive)
+    column, row = mirror.fit.left + 10, mirror.fit.top + 5
+    at = mirror.fit.pixel(column, row)
+    await pilot.click(mirror, offset=(column + 1, row + 1))
+    near = app.live.query_one("#gate-near", NearList)
+    await until(pilot, lambda: near.has_focus and near.count == 4)
+    await pilot.press("4", "enter")  # the last line is the very pixel
+    return at
+
+
+async def _what_is_no_place_is_said(app: Any, pilot: Any) -> None:
+    await pilot.press("e")
+    field = app.live.query_one("#gate-text", Input)
+    assert field.cursor_position == len(field.value)  # wherever it stood in what was changed before
+    await pilot.press("x", "enter")
+    assert "Two numbers are needed" in hint(app)
+    await burst(pilot, "ctrl+u", *"9999, 5", "enter")
+    assert "This goes to 9999, 5: that is off the screen" in hint(app)
+    await pilot.press("escape")
+    assert not app.live.query_one("#gate-text").display
+    assert app.gated
+
+
+async def test_by_keys_or_by_a_near_miss_the_waiting_action_goes_elsewhere_on_a_real_phone(
+    live: Any, until: Any, cast: Any
+) -> None:
+    """After each the phone is sent home again, so that each begins at the same icons."""
+    home, typing = (Action("navigate_home"), ""), (Action("input_text", text="x"), "")
+    tap = (cast.TAP, "")
+    app = live(tap, home, tap, home, typing, home, typing, home, tap, gate="ask", embedded=True)
+    async with app.run_test(size=(64, 18)) as pilot:
+        await gate_open(app, pilot, until)
+        await _a_list_that_is_opened_right_after_one_was_left_takes_the_letters(app, pilot, until)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.shows("1 approve"))
+        await _by_keys_alone_it_goes_elsewhere(app, pilot, until, cast)
+        await _sent_home(app, pilot, until, 1)
+        await pilot.resize_terminal(120, 40)
+        await _by_keys_alone_it_goes_elsewhere(app, pilot, until, cast)
+        await _sent_home(app, pilot, until, 3)
+        await _a_digit_takes_a_near_miss(app, pilot, until)
+        await _sent_home(app, pilot, until, 5)
+        await pilot.resize_terminal(80, 24)
+        await _a_digit_takes_a_near_miss(app, pilot, until)
+        await _sent_home(app, pilot, until, 7)
+        await _by_keys_alone_a_person_taps_in_the_agents_place(app, pilot, until)
+        app.session.stop()
+
+
+async def _sent_home(app: Any, pilot: Any, until: Any, steps: int) -> None:
+    await gate_open(app, pilot, until, steps)
+    await pilot.press("a")
+    await gate_open(app, pilot, until, steps + 1)
+
+
+async def _a_digit_takes_a_near_miss(app: Any, pilot: Any, until: Any) -> None:
+    """What is done is in the middle of what was taken."""
+    before, mirror = len(app.steps), app.live.query_one(Mirror)
+    await until(pilot, lambda: mirror.fit is not None and mirror.settled and mirror.interactive)
+    tree = app.live._watch.tree
+    icon = next(node for node in tree.nodes() if node.clickable)
+    column, row = (int(f(v)) for f, v in zip((mirror.fit.column, mirror.fit.row), icon.bounds.center, strict=True))
+    canvas = mirror.query_one(Canvas)
+    await pilot.click(canvas, offset=(mirror.fit.left + column, mirror.fit.top + row))
+    near = app.live.query_one("#gate-near", NearList)
+    await until(pilot, lambda: near.has_focus)
+    assert near.rows[0].hit
+    assert near.rows[0].node == icon
+    other = near.rows[1].node.bounds.center
+    await pilot.press("escape")
+    assert not near.display
+    await until(pilot, lambda: mirror.interactive)
+    await pilot.click(canvas, offset=(mirror.fit.left + column, mirror.fit.top + row))
+    await pilot.press("2")
+    await until(pilot, lambda: app.shows("2  ") and near.at == other)
+    await pilot.press("enter")
+    await until(pilot, lambda: len(app.steps) == before + 1)
+    decision = app.steps[before].decision
+    assert (decision.verdict, decision.action) == ("amend", Action("click", at=other))
+
+
+async def _a_list_that_is_opened_right_after_one_was_left_takes_the_letters(app: Any, pilot: Any, until: Any) -> None:
+    """The choices that were gone back to took the keys once the app came to it: `e` of `settings` was their edit."""
+    await pilot.press("slash")
+    await until(pilot, lambda: app.shows("Enter does it there"))
+    panel = app.live.query_one(GatePanel)
+
+    async def busy() -> None:
+        panel.back()
+        panel.list_nodes()
+        for _ in range(100):
+            await asyncio.sleep(0)
+
+    app.call_later(busy)
+    await burst(pilot, *"settings")
+    await until(pilot, lambda: app.shows("1› Settings") and app.shows("Enter does it there"))
+
+
+async def _by_keys_alone_it_goes_elsewhere(app: Any, pilot: Any, until: Any, cast: Any) -> None:
+    before = len(app.steps)
+    await burst(pilot, "slash", *"settings")
+    await until(pilot, lambda: app.shows("1› Settings") and app.shows("Enter does it there"))
+    await pilot.press("escape")
+    await until(pilot, lambda: app.shows("1 approve"))
+    await burst(pilot, "slash", *"settings", "enter")
+    await until(pilot, lambda: len(app.steps) == before + 1)
+    decision = app.steps[before].decision
+    assert decision.verdict == "amend"
+    assert decision.action.kind == "click"
+    assert decision.action.at != cast.TAP.at
+
+
+async def _by_keys_alone_a_person_taps_in_the_agents_place(app: Any, pilot: Any, until: Any) -> None:
+    before = len(app.steps)
+    await pilot.press("t")
+    await until(pilot, lambda: app.session.turns.waiting is not None)
+    await burst(pilot, "slash", *"settings")
+    await until(pilot, lambda: app.shows("1› Settings"))
+    await burst(pilot, "escape", "slash", *"settings", "enter")
+    await until(pilot, lambda: len(app.steps) == before + 2)
+    assert app.steps[before + 1].proposed.by == app.session.person
+    assert app.steps[before + 1].action.kind == "click"
 
 
 async def test_one_step_and_then_the_phone_stands_still(live: Any, until: Any, cast: Any) -> None:
@@ -164,11 +222,16 @@ async def test_one_step_and_then_the_phone_stands_still(live: Any, until: Any, c
         assert app.session.control.paused
 
 
-async def test_a_person_takes_over_and_gives_back(live: Any, until: Any, cast: Any) -> None:
+async def test_a_person_takes_over_and_gives_back_and_no_other_key_is_promised_for_the_phones_letters(
+    live: Any, until: Any, cast: Any
+) -> None:
     device = cast.Slate()
-    app = live((cast.TAP, "mine"), gate="ask", device=device)
+    app = live((cast.TAP, "mine"), (cast.TAP, "mine"), gate="ask", device=device)
     async with app.run_test(size=(120, 40)) as pilot:
         await gate_open(app, pilot, until)
+        await _while_letters_are_the_phones_no_other_key_is_promised(app, pilot, until)
+        await gate_open(app, pilot, until, 1)
+        assert not device.did
         mirror = app.live.query_one(Mirror)
         await until(pilot, lambda: mirror.fit is not None and mirror.settled)
         await pilot.press("t")
@@ -196,91 +259,29 @@ async def test_a_person_takes_over_and_gives_back(live: Any, until: Any, cast: A
     assert touch.kind in ("click", "long_press")  # on a busy machine the test's own finger is slow
     assert touch.at == mirror_pixel
     assert rest == [Action("input_text", text="oy"), Action("navigate_back")]
-    assert app.steps[0].decision.note == "took over"
-    assert [step.proposed.by for step in app.steps[1:4]] == [app.session.person] * 3
+    assert [step.decision.note for step in app.steps[:2]] == ["took over"] * 2
+    assert [step.proposed.by for step in app.steps[2:5]] == [app.session.person] * 3
     assert app.steps[-1].proposed.by is None
+
+
+async def _while_letters_are_the_phones_no_other_key_is_promised(app: Any, pilot: Any, until: Any) -> None:
+    await pilot.press("t")
+    await until(pilot, lambda: app.session.turns.waiting is not None and "g Gate" in footer(app))
+    mirror = app.live.query_one(Mirror)
+    for part in (mirror, app.live.query_one("#hands-text")):
+        part.focus()
+        await until(pilot, lambda: "g Gate" not in footer(app) and "f1 Help" in footer(app))
+        assert "Take over" not in footer(app)
+        assert " o Words" not in footer(app)
+    await pilot.press("g", "t", "backspace", "backspace", "escape")
+    assert app.session.control.taken_over
+    assert app.session.gate.asking
+    assert app.live.query_one("#hands-row").has_focus
+    await until(pilot, lambda: app.shows("5 give back (t)"))
+    await pilot.press("t")
+    await until(pilot, lambda: not app.session.control.taken_over)
 
 
 def footer(app: Any) -> str:
     """The line of keys."""
     return str(list(app.screen._compositor.render_strips())[-1].text)
-
-
-async def test_while_letters_are_the_phones_no_other_key_is_promised(live: Any, until: Any, cast: Any) -> None:
-    device = cast.Slate()
-    app = live((cast.TAP, ""), gate="ask", device=device)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await gate_open(app, pilot, until)
-        await pilot.press("t")
-        await until(pilot, lambda: app.session.turns.waiting is not None and "g Gate" in footer(app))
-        mirror = app.live.query_one(Mirror)
-        for part in (mirror, app.live.query_one("#hands-text")):
-            part.focus()
-            await until(pilot, lambda: "g Gate" not in footer(app) and "f1 Help" in footer(app))
-            assert "Take over" not in footer(app)
-            assert " o Words" not in footer(app)
-        await pilot.press("g", "t", "escape")
-        assert app.session.control.taken_over
-        assert app.session.gate.asking
-        assert app.live.query_one("#hands-row").has_focus
-        await until(pilot, lambda: app.shows("5 give back (t)"))
-        await pilot.press("t")
-        await until(pilot, lambda: not app.session.control.taken_over)
-        app.session.stop()
-    assert not device.did
-
-
-async def test_by_keys_alone_a_person_taps_in_the_agents_place(live: Any, until: Any, cast: Any) -> None:
-    app = live((cast.TAP, ""), gate="ask", embedded=True)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await gate_open(app, pilot, until)
-        await pilot.press("t")
-        await until(pilot, lambda: app.session.turns.waiting is not None)
-        await pilot.press("slash", *"settings")
-        await until(pilot, lambda: app.shows("1› Settings"))
-        await pilot.press("escape", "slash", *"settings", "enter")
-        await until(pilot, lambda: len(app.steps) == 2)
-        app.session.stop()
-    assert app.steps[1].proposed.by == app.session.person
-    assert app.steps[1].action.kind == "click"
-
-
-async def test_a_list_that_is_opened_right_after_one_was_left_takes_the_letters(
-    live: Any, until: Any, cast: Any
-) -> None:
-    """The choices that were gone back to took the keys once the app came to it: `e` of `settings` was their edit."""
-    app = live((cast.TAP, ""), gate="ask", embedded=True)
-    async with app.run_test(size=(64, 18)) as pilot:
-        await gate_open(app, pilot, until)
-        await pilot.press("slash")
-        await until(pilot, lambda: app.shows("Enter does it there"))
-        panel = app.live.query_one(GatePanel)
-
-        async def busy() -> None:
-            panel.back()
-            panel.list_nodes()
-            for _ in range(100):
-                await asyncio.sleep(0)
-
-        app.call_later(busy)
-        await pilot.press(*"settings")
-        await until(pilot, lambda: app.shows("1› Settings") and app.shows("Enter does it there"))
-        app.session.stop()
-
-
-@pytest.mark.parametrize("size", [(64, 18), (120, 40)])
-async def test_by_keys_alone_the_waiting_action_goes_elsewhere(live: Any, until: Any, cast: Any, size: Any) -> None:
-    app = live((cast.TAP, ""), gate="ask", embedded=True)
-    async with app.run_test(size=size) as pilot:
-        await gate_open(app, pilot, until)
-        await pilot.press("slash", *"settings")
-        await until(pilot, lambda: app.shows("1› Settings") and app.shows("Enter does it there"))
-        await pilot.press("escape")
-        await until(pilot, lambda: app.shows("1 approve"))
-        await pilot.press("slash", *"settings", "enter")
-        await until(pilot, lambda: app.steps)
-        app.session.stop()
-    decision = app.steps[0].decision
-    assert decision.verdict == "amend"
-    assert decision.action.kind == "click"
-    assert decision.action.at != cast.TAP.at

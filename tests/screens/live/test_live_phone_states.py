@@ -53,15 +53,53 @@ def flat(app: LabApp) -> str:
     return " ".join(painted(app).replace("│", " ").split())
 
 
-async def test_a_phone_that_falls_asleep_is_told_woken_and_kept(app: LabApp, until: Until, rig: Rig) -> None:
+STATES = [
+    ("rotate", 1, 0, ("is turned on its side (90°).", "stands upright again."), ("turned", "upright")),
+    ("second", True, False, ("is shown on another display, too;", "its own screen alone"),
+     ("two displays", "one display")),
+]  # fmt: skip
+"""A fault, how it is set and taken away, what is told of both, and the states that are kept."""
+
+
+async def test_a_phone_that_sleeps_is_turned_or_shown_elsewhere_is_told_in_live_and_replay_and_goes_on(
+    app: LabApp, until: Until, rig: Rig
+) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
         await asked(app, until, pilot, rig.serial)
-        rig.served.fault("asleep", True)
-        await until(pilot, lambda: "is asleep: its screen is off. It is woken." in flat(app))
-        await until(pilot, lambda: "waits for your answer" in painted(app) and "not live" not in painted(app))
-        assert told(app) == [(Paused, "asleep")]
-        assert rig.served.display.awake
-        assert status(app) == "open"
+        await _asleep_it_is_told_woken_and_kept(app, until, pilot, rig)
+        for name, value, well, words, states in STATES:
+            before = len(told(app))
+            rig.served.fault(name, value)
+            await until(pilot, lambda words=words: words[0] in flat(app))
+            await until(pilot, lambda: "waits for your answer" in painted(app))
+            rig.served.fault(name, well)
+            await until(pilot, lambda words=words: words[1] in flat(app))
+            await until(pilot, lambda: "waits for your answer" in painted(app))
+            assert [state for _, state in told(app)][before:] == [*states], name
+            assert told(app)[before + 1] == (Resumed, states[1]), name
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: "ctrl+x again ends the run" in painted(app))
+        for name, value, _, words, states in STATES:
+            before = len(told(app))
+            rig.served.fault(name, value)  # while it stands still it stays so
+            await until(pilot, lambda words=words: flat(app).count(words[0]) == 2)
+            assert told(app)[before:] == [(Paused, states[0])], name
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: "this run is over" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and app.screen.footage.view is not None)
+        await pilot.press("end")
+        for _, _, _, words, _ in STATES:
+            await until(pilot, lambda words=words: words[0] in flat(app) and words[1] in flat(app))
+
+
+async def _asleep_it_is_told_woken_and_kept(app: LabApp, until: Until, pilot: object, rig: Rig) -> None:
+    rig.served.fault("asleep", True)
+    await until(pilot, lambda: "is asleep: its screen is off. It is woken." in flat(app))
+    await until(pilot, lambda: "waits for your answer" in painted(app) and "not live" not in painted(app))
+    assert told(app) == [(Paused, "asleep")]
+    assert rig.served.display.awake
+    assert status(app) == "open"
 
 
 async def test_a_secured_screen_is_told_and_the_run_waits_for_it(app: LabApp, until: Until, rig: Rig) -> None:
@@ -75,46 +113,6 @@ async def test_a_secured_screen_is_told_and_the_run_waits_for_it(app: LabApp, un
         assert status(app) == "open"
         rig.served.fault("clear", None)
         await until(pilot, lambda: "not live" not in painted(app) and "goes on  " in painted(app))
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "well", "words", "states"),
-    [
-        ("rotate", 1, 0, ("is turned on its side (90°).", "stands upright again."), ("turned", "upright")),
-        ("second", True, False, ("is shown on another display, too;", "its own screen alone"),
-         ("two displays", "one display")),
-    ],
-)  # fmt: skip
-async def test_a_phone_that_is_turned_or_shown_elsewhere_is_told_in_live_and_replay_and_goes_on(
-    app: LabApp,
-    until: Until,
-    rig: Rig,
-    name: str,
-    value: object,
-    well: object,
-    words: tuple[str, str],
-    states: tuple[str, str],
-) -> None:
-    async with app.run_test(size=(200, 60)) as pilot:
-        await asked(app, until, pilot, rig.serial)
-        rig.served.fault(name, value)
-        await until(pilot, lambda: words[0] in flat(app))
-        await until(pilot, lambda: "waits for your answer" in painted(app))
-        rig.served.fault(name, well)
-        await until(pilot, lambda: words[1] in flat(app))
-        await until(pilot, lambda: "waits for your answer" in painted(app))
-        await pilot.press("ctrl+x")
-        await until(pilot, lambda: "ctrl+x again ends the run" in painted(app))
-        rig.served.fault(name, value)  # while it stands still it stays so
-        await until(pilot, lambda: flat(app).count(words[0]) == 2)
-        assert [state for _, state in told(app)] == [states[0], states[1], states[0]]
-        assert told(app)[1:] == [(Resumed, states[1]), (Paused, states[0])]
-        await pilot.press("ctrl+x")
-        await until(pilot, lambda: "this run is over" in painted(app))
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and app.screen.footage.view is not None)
-        await pilot.press("end")
-        await until(pilot, lambda: words[0] in flat(app) and words[1] in flat(app))
 
 
 async def test_a_phone_that_lies_on_its_side_when_a_run_begins_is_told(app: LabApp, until: Until, rig: Rig) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from textual import events
 from textual.widgets import Static
 
@@ -14,6 +13,7 @@ from lab.core.trace import Answered, Ended, Paused
 from screens.live.choices import Choices
 from screens.live.field import ReplyText
 from screens.live.reply import DecisionRow, OpenQuestion
+from tests.screens.resting import burst
 
 ASK = Action("ask_user", text="06:30 or 07:45?")
 OFFER = Action("ask_user", text="Shall I turn the dark theme on?")
@@ -23,101 +23,148 @@ def hint(app: Any) -> str:
     return str(app.live.query_one("#sends", Static).render())
 
 
-async def answered(app: Any, pilot: Any, until: Any) -> Any:
-    """The reply that was kept."""
-    await until(pilot, lambda: app.events(Answered))
-    return app.events(Answered)[0].reply
+async def opened(app: Any, pilot: Any, until: Any, number: int = 0) -> None:
+    """Waits until the question after so many answers stands open and was seen."""
+    panel = app.live.query_one(OpenQuestion)
+
+    def open_now() -> bool:
+        waiting = app.session.questions.waiting
+        return len(app.events(Answered)) == number and waiting is not None and panel.question is waiting and app.asked
+
+    await until(pilot, open_now)
 
 
-async def test_an_answer_is_kept_with_how_it_was_typed(live: Any, until: Any) -> None:
-    app = live((ASK, "Two times."))
+async def answered(app: Any, pilot: Any, until: Any, number: int = 0) -> Any:
+    """The reply that was kept after so many others."""
+    await until(pilot, lambda: len(app.events(Answered)) > number)
+    return app.events(Answered)[number].reply
+
+
+async def test_questions_are_answered_in_words_one_after_the_other(live: Any, until: Any) -> None:
+    """How an answer was typed is kept; nothing empty is sent; ctrl+j begins a line; Esc loses nothing of a draft."""
+    app = live((ASK, "Two times."), (ASK, ""), (ASK, ""))
     async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.asked and app.shows("06:30 or 07:45?"))
+        await opened(app, pilot, until)
+        await until(pilot, lambda: app.shows("06:30 or 07:45?") and app.shows(" Send "))
         await pilot.pause()
         assert app.bells == 1
         assert isinstance(app.focused, ReplyText)
-        await pilot.press(*"7x", "backspace", "h", "enter")
+        await burst(pilot, *"7x", "backspace", "h", "enter")
         reply = await answered(app, pilot, until)
         await until(pilot, lambda: app.shows("you answered"))
-    assert (reply.text, reply.decision, reply.edits, reply.draft) == ("7h", None, 1, "7x")
-    assert reply.by == app.session.person
-    assert reply.shown_at < reply.first_key_at < reply.sent_at
-
-
-async def test_nothing_empty_is_sent_and_the_field_says_so(live: Any, until: Any) -> None:
-    app = live((ASK, ""))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.asked)
+        assert (reply.text, reply.decision, reply.edits, reply.draft) == ("7h", None, 1, "7x")
+        assert reply.by == app.session.person
+        assert reply.shown_at < reply.first_key_at < reply.sent_at
+        await opened(app, pilot, until, 1)
         await pilot.press("enter")
         assert "Nothing is typed yet" in hint(app)
-        assert not app.events(Answered)
-
-
-async def test_ctrl_j_begins_a_new_line(live: Any, until: Any) -> None:
-    app = live((ASK, ""))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.asked)
+        assert len(app.events(Answered)) == 1
         await pilot.press("1", "ctrl+j", "2", "enter")
-        assert (await answered(app, pilot, until)).text == "1\n2"
+        assert (await answered(app, pilot, until, 1)).text == "1\n2"
+        await opened(app, pilot, until, 2)
+        await _esc_leaves_the_field_and_leads_back_to_it(app, pilot, until)
+        app.session.stop()
 
 
-@pytest.mark.parametrize(
-    ("key", "decision"),
-    [("1", "accept"), ("a", "accept"), ("2", "reject"), ("\N{FULLWIDTH DIGIT TWO}", "reject")],
-)
-async def test_one_key_sends_a_decision(live: Any, until: Any, key: str, decision: str) -> None:
-    app = live((OFFER, ""), kind="proactive")
+async def _esc_leaves_the_field_and_leads_back_to_it(app: Any, pilot: Any, until: Any) -> None:
+    await pilot.press("7", "escape")
+    assert not isinstance(app.focused, ReplyText)
+    await until(pilot, lambda: app.session.draft(app.session.questions.waiting) == "7")
+    await until(pilot, lambda: app.shows("the agent waits for your answer: Esc goes there"))
+    await pilot.press("escape")
+    assert isinstance(app.focused, ReplyText)
+    await pilot.press("f2")
+    await until(pilot, lambda: app.current_mode == "home")
+    assert app.session.questions.waiting is not None
+    assert not app.events(Paused)
+    assert not app.events(Ended)
+    await pilot.press("f3")
+    await until(pilot, lambda: app.current_mode == "live")
+    assert app.live.query_one(ReplyText).text == "7"
+    assert isinstance(app.focused, ReplyText)
+
+
+async def test_proposals_are_decided_one_after_the_other(live: Any, until: Any) -> None:
+    """One key sends a decision, and a click; a remark decides nothing and goes with the key that does."""
+    keys = (("1", "accept"), ("a", "accept"), ("2", "reject"), ("\N{FULLWIDTH DIGIT TWO}", "reject"))
+    app = live(*[(OFFER, "")] * 9, kind="proactive")
     async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.asked)
-        assert isinstance(app.focused, DecisionRow)
-        assert hint(app) == "One key sends · tab: a remark first"
-        await pilot.press("enter")
-        assert "Nothing is decided yet: 1 accept it" in hint(app)
-        assert not app.events(Answered)
-        await pilot.press(key)
-        reply = await answered(app, pilot, until)
-    assert (reply.decision, reply.text) == (decision, "")
-    assert reply.first_key_at is not None
-
-
-async def test_a_remark_never_decides_and_goes_with_the_key_that_does(live: Any, until: Any) -> None:
-    app = live((OFFER, ""), kind="proactive")
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.asked)
-        await pilot.press("tab", *"1aro")
-        assert "Enter goes back to the choices; nothing is sent yet" in hint(app)
-        await pilot.press("enter")
-        assert isinstance(app.focused, DecisionRow)
-        assert app.focused.chosen is None
-        assert "your remark goes too" in hint(app)
-        await pilot.press("tab")
-        assert isinstance(app.focused, ReplyText)
-        await pilot.press("escape", "2")
-        reply = await answered(app, pilot, until)
-    assert (reply.decision, reply.text) == ("reject", "1aro")
-
-
-async def test_only_a_question_is_answered_in_words_and_without_a_decision(live: Any, until: Any) -> None:
-    app = live((OFFER, ""), kind="proactive")
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.asked)
-        await pilot.press("o")
+        for number, (key, decision) in enumerate(keys):
+            await opened(app, pilot, until, number)
+            assert isinstance(app.focused, DecisionRow)
+            assert hint(app) == "One key sends · tab: a remark first"
+            await pilot.press("enter")
+            assert "Nothing is decided yet: 1 accept it" in hint(app)
+            assert len(app.events(Answered)) == number
+            await pilot.press(key)
+            reply = await answered(app, pilot, until, number)
+            assert (reply.decision, reply.text) == (decision, ""), key
+            assert reply.first_key_at is not None, key
+        await opened(app, pilot, until, 4)
+        await _a_remark_never_decides(app, pilot, until, 4)
+        await opened(app, pilot, until, 5)
+        await pilot.press("o")  # it offers nothing and only asks: words answer it, and no decision
         await until(pilot, lambda: isinstance(app.focused, ReplyText))
         assert "write your answer here, Enter sends it" in hint(app)
         await pilot.press("enter")
         assert "Nothing is typed yet" in hint(app)
-        await pilot.press(*"no", "enter")
-        reply = await answered(app, pilot, until)
-    assert (reply.decision, reply.text) == (None, "no")
+        await burst(pilot, *"no", "enter")
+        reply = await answered(app, pilot, until, 5)
+        assert (reply.decision, reply.text) == (None, "no")
+        await opened(app, pilot, until, 6)
+        await burst(pilot, "tab", *"no", "shift+tab", "3")  # words that stand there already are sent as the answer
+        reply = await answered(app, pilot, until, 6)
+        assert (reply.decision, reply.text) == (None, "no")
+        await opened(app, pilot, until, 7)
+        await pilot.resize_terminal(120, 40)
+        row = app.live.query_one(DecisionRow)
+        await until(pilot, lambda: row.size.height == 1 and app.shows("no offer: answer"))
+        await pilot.click(row, offset=(18, 0))
+        assert (await answered(app, pilot, until, 7)).decision == "reject"
+        await opened(app, pilot, until, 8)
+        await _the_row_stacks_where_it_is_narrow(app, pilot, until)
+        await _esc_never_leaves_what_is_asked(app, pilot, until, "developer")
+        assert len(app.events(Answered)) == 8
+        app.session.stop()
 
 
-async def test_words_that_stand_there_already_are_sent_as_the_answer(live: Any, until: Any) -> None:
-    app = live((OFFER, ""), kind="proactive")
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.asked)
-        await pilot.press("tab", *"no", "shift+tab", "3")
-        reply = await answered(app, pilot, until)
-    assert (reply.decision, reply.text) == (None, "no")
+async def _a_remark_never_decides(app: Any, pilot: Any, until: Any, number: int) -> None:
+    await burst(pilot, "tab", *"1aro")
+    assert "Enter goes back to the choices; nothing is sent yet" in hint(app)
+    await until(pilot, lambda: app.shows(" Choices ") and not app.shows(" Send "))
+    await pilot.press("enter")
+    assert isinstance(app.focused, DecisionRow)
+    assert app.focused.chosen is None
+    assert "your remark goes too" in hint(app)
+    await pilot.press("tab")
+    assert isinstance(app.focused, ReplyText)
+    await pilot.press("escape", "2")
+    reply = await answered(app, pilot, until, number)
+    assert (reply.decision, reply.text) == ("reject", "1aro")
+
+
+async def _the_row_stacks_where_it_is_narrow(app: Any, pilot: Any, until: Any) -> None:
+    await pilot.resize_terminal(80, 24)
+    row = app.live.query_one(DecisionRow)
+    await until(pilot, lambda: row.size.height == 3)
+    await pilot.press("down", "down")
+    assert row.chosen == "reject"
+    assert isinstance(row, Choices)
+    assert app.live.query_one(OpenQuestion).question.kind == "propose"
+
+
+async def _esc_never_leaves_what_is_asked(app: Any, pilot: Any, until: Any, seat: str) -> None:
+    before = len(app.events(Answered))
+    await pilot.press("escape", "escape")
+    assert app.current_mode == "live"
+    assert isinstance(app.focused, DecisionRow)
+    assert "The agent waits for your answer." in hint(app)
+    assert ("F2 leaves it waiting" in hint(app)) is (seat == "developer")
+    app.live.query("Fold").first().focus()
+    await until(pilot, lambda: app.shows("the agent waits for your answer: Esc goes there"))
+    await pilot.press("escape")
+    assert isinstance(app.focused, DecisionRow)
+    assert len(app.events(Answered)) == before
 
 
 async def test_a_key_meant_for_what_stood_there_before_decides_nothing(live: Any, until: Any, cast: Any) -> None:
@@ -146,38 +193,6 @@ async def test_other_keys_are_the_ones_that_are_shown(live: Any, until: Any) -> 
         await pilot.press("1", "a", "f5")
         reply = await answered(app, pilot, until)
     assert reply.decision == "accept"
-
-
-async def test_a_click_decides_as_a_key_does(live: Any, until: Any) -> None:
-    app = live((OFFER, ""), kind="proactive")
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: app.asked)
-        row = app.live.query_one(DecisionRow)
-        await until(pilot, lambda: row.size.height == 1 and app.shows("no offer: answer"))
-        await pilot.click(row, offset=(18, 0))
-        reply = await answered(app, pilot, until)
-    assert reply.decision == "reject"
-
-
-async def test_esc_leaves_the_field_and_leads_back_to_it_and_loses_nothing(live: Any, until: Any) -> None:
-    app = live((ASK, ""))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.asked)
-        await pilot.press("7", "escape")
-        assert not isinstance(app.focused, ReplyText)
-        await until(pilot, lambda: app.session.draft(app.session.questions.waiting) == "7")
-        await until(pilot, lambda: app.shows("the agent waits for your answer: Esc goes there"))
-        await pilot.press("escape")
-        assert isinstance(app.focused, ReplyText)
-        await pilot.press("f2")
-        await until(pilot, lambda: app.current_mode == "home")
-        assert app.session.questions.waiting is not None
-        assert not app.events(Paused)
-        assert not app.events(Ended)
-        await pilot.press("f3")
-        await until(pilot, lambda: app.current_mode == "live")
-        assert app.live.query_one(ReplyText).text == "7"
-        assert isinstance(app.focused, ReplyText)
 
 
 async def test_a_draft_comes_back_with_the_run(live: Any, until: Any, cast: Any) -> None:
@@ -229,50 +244,9 @@ async def test_a_question_in_another_room_rings_and_says_where(live: Any, until:
         await until(pilot, lambda: row.ready and app.focused is row)
 
 
-async def test_the_row_of_choices_moves_by_arrows_and_stacks_where_it_is_narrow(live: Any, until: Any) -> None:
-    app = live((OFFER, ""), kind="proactive")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: app.asked)
-        row = app.live.query_one(DecisionRow)
-        await until(pilot, lambda: row.size.height == 3)
-        await pilot.press("down", "down")
-        assert row.chosen == "reject"
-        assert isinstance(row, Choices)
-        assert app.live.query_one(OpenQuestion).question.kind == "propose"
-
-
-@pytest.mark.parametrize("seat", ["participant", "developer"])
-async def test_esc_never_leaves_what_is_asked(live: Any, until: Any, seat: str) -> None:
-    app = live((OFFER, ""), kind="proactive", seat=seat)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: app.asked)
-        await pilot.press("escape", "escape")
-        assert app.current_mode == "live"
-        assert isinstance(app.focused, DecisionRow)
-        assert "The agent waits for your answer." in hint(app)
-        assert ("F2 leaves it waiting" in hint(app)) is (seat == "developer")
-        app.live.query("Fold").first().focus()
-        await until(pilot, lambda: app.shows("the agent waits for your answer: Esc goes there"))
-        await pilot.press("escape")
-        assert isinstance(app.focused, DecisionRow)
-        assert not app.events(Answered)
-
-
-async def test_arrows_go_from_part_to_part_of_what_is_pinned(live: Any, until: Any) -> None:
-    app = live((OFFER, ""), kind="proactive", seat="participant")
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: app.asked)
-        parts = list(app.live.query("Fold").results())
-        parts[0].focus()
-        await pilot.press("down")
-        assert app.focused is parts[1]
-        await pilot.press("enter")
-        await until(pilot, lambda: app.shows("anything that costs money"))
-        await pilot.press("k", "k")
-        assert app.focused is parts[0]
-
-
-async def test_a_participant_has_no_home_to_go_to_and_is_promised_none(live: Any, until: Any, cast: Any) -> None:
+async def test_a_participant_stays_with_what_is_asked_and_has_no_home_to_go_to(
+    live: Any, until: Any, cast: Any
+) -> None:
     agent = cast.Cast((OFFER, ""), held=True)
     app = live(agent=agent, kind="proactive", seat="participant")
     async with app.run_test(size=(80, 24)) as pilot:
@@ -287,7 +261,22 @@ async def test_a_participant_has_no_home_to_go_to_and_is_promised_none(live: Any
         await until(pilot, lambda: app.shows("Quit?"))
         assert not app.shows("Home")
         await pilot.press("escape")
+        agent.go.set()
+        await opened(app, pilot, until)
+        await _esc_never_leaves_what_is_asked(app, pilot, until, "participant")
+        await _arrows_go_from_part_to_part_of_what_is_pinned(app, pilot, until)
         app.session.stop()
+
+
+async def _arrows_go_from_part_to_part_of_what_is_pinned(app: Any, pilot: Any, until: Any) -> None:
+    parts = list(app.live.query("Fold").results())
+    parts[0].focus()
+    await pilot.press("down")
+    assert app.focused is parts[1]
+    await pilot.press("enter")
+    await until(pilot, lambda: app.shows("anything that costs money"))
+    await pilot.press("k", "k")
+    assert app.focused is parts[0]
 
 
 async def test_in_chinese_the_question_and_its_choices_are_put_in_chinese(live: Any, until: Any) -> None:
@@ -302,38 +291,19 @@ async def test_in_chinese_the_question_and_its_choices_are_put_in_chinese(live: 
     assert (reply.decision, reply.text) == (None, "1")
 
 
-@pytest.mark.parametrize("size", [(64, 18), (80, 24)])
-async def test_help_is_read_to_its_end_by_keys_and_tells_what_matters_in_the_field(
-    live: Any, until: Any, size: Any
-) -> None:
+async def test_toasts_and_help_leave_the_question_readable_at_every_size(live: Any, until: Any) -> None:
     app = live((ASK, ""))
-    async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: app.asked)
-        await pilot.press("f1")
-        await until(pilot, lambda: app.shows("Your answer."))
-        seen, before, keys = set[str](), -1, 0
-        while len(seen) > before:  # until a page brings nothing that was not there
-            before = len(seen)
-            seen |= {strip.text[-32:] for strip in app.screen._compositor.render_strips()}
-            await pilot.press("pagedown")
-            keys += 1
-        assert keys < 30
-        told = " ".join(seen)
-        for word in ("Send", "Quit", "Pause"):
-            assert word in told
-        assert "Delete" not in told
-        assert "Move cursor" not in told
-        await pilot.press(*["pageup"] * keys)
-        await until(pilot, lambda: app.shows("Your answer."))
-        await pilot.press("escape")
-        await until(pilot, lambda: not app.screen.query("HelpPanel"))
-        assert isinstance(app.focused, ReplyText)
-
-
-async def test_a_toast_covers_neither_the_question_nor_the_line_above(live: Any, until: Any) -> None:
-    app = live((ASK, ""))
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: app.asked)
+    async with app.run_test(size=(64, 18), notifications=True) as pilot:
+        await opened(app, pilot, until)
+        await _help_is_read_to_its_end_by_keys(app, pilot, until)
+        for size in ((64, 18), (80, 24), (120, 40)):
+            await pilot.resize_terminal(*size)
+            await _of_many_toasts_the_newest_is_seen(app, pilot, until)
+            app.clear_notifications()
+            await until(pilot, lambda: not app.shows("TOAST"))
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: app.size.width == 80 and app.shows("Enter sends your answer"))
+        await _help_is_read_to_its_end_by_keys(app, pilot, until)
         app.notify("TOASTWORD " * 12, markup=False)
         await until(pilot, lambda: app.shows("TOASTWORD"))
         assert app.shows("the agent waits for your answer")
@@ -341,23 +311,30 @@ async def test_a_toast_covers_neither_the_question_nor_the_line_above(live: Any,
         assert app.shows("Enter sends your answer")
 
 
-@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
-async def test_of_many_toasts_the_newest_is_seen(live: Any, until: Any, size: Any) -> None:
-    app = live((ASK, ""))
-    async with app.run_test(size=size, notifications=True) as pilot:
-        await until(pilot, lambda: app.asked)
-        for number in range(12):
-            app.notify(f"TOAST{number} " + "word " * 20, timeout=60, markup=False)
-            await until(pilot, lambda number=number: app.shows(f"TOAST{number}"))
-        assert app.shows("Enter sends your answer")
+async def _of_many_toasts_the_newest_is_seen(app: Any, pilot: Any, until: Any) -> None:
+    for number in range(12):
+        app.notify(f"TOAST{number} " + "word " * 20, timeout=60, markup=False)
+        await until(pilot, lambda number=number: app.shows(f"TOAST{number}"))
+    assert app.shows("Enter sends your answer")
 
 
-async def test_the_footer_says_what_enter_does_in_the_field(live: Any, until: Any) -> None:
-    app = live((ASK, ""))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.asked and app.shows(" Send "))
-    app = live((OFFER, ""), kind="proactive")
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.asked)
-        await pilot.press("tab")
-        await until(pilot, lambda: app.shows(" Choices ") and not app.shows(" Send "))
+async def _help_is_read_to_its_end_by_keys(app: Any, pilot: Any, until: Any) -> None:
+    await pilot.press("f1")
+    await until(pilot, lambda: app.shows("Your answer."))
+    seen, before, keys = set[str](), -1, 0
+    while len(seen) > before:  # until a page brings nothing that was not there
+        before = len(seen)
+        seen |= {strip.text[-32:] for strip in app.screen._compositor.render_strips()}
+        await pilot.press("pagedown")
+        keys += 1
+    assert keys < 30
+    told = " ".join(seen)
+    for word in ("Send", "Quit", "Pause"):
+        assert word in told
+    assert "Delete" not in told
+    assert "Move cursor" not in told
+    await pilot.press(*["pageup"] * keys)
+    await until(pilot, lambda: app.shows("Your answer."))
+    await pilot.press("escape")
+    await until(pilot, lambda: not app.screen.query("HelpPanel"))
+    assert isinstance(app.focused, ReplyText)

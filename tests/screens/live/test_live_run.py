@@ -33,14 +33,24 @@ def state(app: Any) -> str:
     return str(app.live.query_one("Banner").left)
 
 
-async def test_ctrl_x_pauses_at_an_open_question_and_again_ends_the_run(live: Any, until: Any) -> None:
-    app = live((ASK, ""))
+async def test_ctrl_x_pauses_ctrl_r_goes_on_and_ctrl_x_twice_ends_the_run(live: Any, until: Any, cast: Any) -> None:
+    app = live((ASK, ""), (cast.TAP, ""), (ASK, ""))
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.asked)
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: app.events(Paused))
+        await pilot.press("7", "enter")
+        await until(pilot, lambda: app.steps)
+        assert not app.events(Acting)  # the phone moves only when it goes on
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: app.events(Acting))
+        await until(pilot, lambda: "ctrl+x" not in state(app))
+        assert len(app.events(Resumed)) == 1
+        await until(pilot, lambda: len(app.steps) == 2 and app.asked)
         await pilot.press("7")
         pressed = time.monotonic()
         await pilot.press("ctrl+x")
-        await until(pilot, lambda: app.events(Paused))
+        await until(pilot, lambda: len(app.events(Paused)) == 2)
         assert time.monotonic() - pressed < 1.0 + 0.5  # the second promised, and a busy machine
         await until(pilot, lambda: "ctrl+x again ends the run" in state(app))
         assert app.session.control.paused
@@ -69,29 +79,6 @@ async def test_where_the_screen_says_that_the_phone_is_away_ctrl_x_ends_the_run(
         await until(pilot, lambda: app.events(Ended))
     assert app.events(Ended)[0].status == "stopped"
     assert not app.events(Paused)
-
-
-async def test_ctrl_r_goes_on_and_the_phone_moves_only_then(live: Any, until: Any, cast: Any) -> None:
-    app = live((ASK, ""), (cast.TAP, ""))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.asked)
-        await pilot.press("ctrl+x")
-        await until(pilot, lambda: app.events(Paused))
-        await pilot.press("7", "enter")
-        await until(pilot, lambda: app.steps)
-        assert not app.events(Acting)
-        await pilot.press("ctrl+r")
-        await until(pilot, lambda: app.events(Acting))
-        await until(pilot, lambda: "ctrl+x" not in state(app))
-    assert len(app.events(Resumed)) == 1
-
-
-async def test_the_run_starts_after_the_first_paint(live: Any, until: Any) -> None:
-    app = live((ASK, ""), records=True)
-    assert not app.store.runs.holds(app.session.trace_id)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.events(Started))
-        assert any("Nothing was said yet" in line for line in app.painted)
 
 
 async def test_quitting_never_waits_for_an_agent_that_sleeps(live: Any, until: Any, cast: Any) -> None:
@@ -124,21 +111,6 @@ async def test_a_participant_is_thanked_and_enter_goes_back(live: Any, until: An
         await until(pilot, lambda: app.current_mode == "home")
 
 
-async def test_a_file_that_takes_no_more_stops_the_run_with_a_sentence(live: Any, until: Any) -> None:
-    app = live((ASK, ""))
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: app.asked)
-        other = sqlite3.connect(app.store.path)
-        other.executescript("CREATE TRIGGER full BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
-        other.close()
-        await pilot.press("7", "enter")
-        await until(pilot, lambda: app.live.query_one(Result).has_class("-failed"))
-        await until(pilot, lambda: app.shows("disk is full"))
-        assert app.session.over
-        assert "nothing more can be kept" in state(app)
-        assert not app.shows("you answered")
-
-
 async def test_what_cannot_be_drawn_is_a_toast_and_the_run_goes_on(live: Any, until: Any, cast: Any) -> None:
     class Blind(cast.Slate):  # type: ignore[misc]
         def frames(self, stop: Any) -> Any:
@@ -169,15 +141,31 @@ async def test_every_key_has_an_id_and_a_word_and_the_footer_is_short(live: Any,
         await until(pilot, lambda: not app.screen.query("HelpPanel"))
 
 
-async def test_the_answer_can_be_seen_at_every_size(live: Any, until: Any) -> None:
-    app = live((ASK, "Two times, and no line of the log says which of them it is today."))
+async def test_a_run_starts_after_the_first_paint_asks_at_every_size_and_stops_where_the_file_takes_no_more(
+    live: Any, until: Any
+) -> None:
+    app = live((ASK, "Two times, and no line of the log says which of them it is today."), records=True)
+    assert not app.store.runs.holds(app.session.trace_id)
     async with app.run_test(size=(64, 18)) as pilot:
+        await until(pilot, lambda: app.events(Started))
+        assert any("Nothing was said yet" in line for line in app.painted)
+        app.records = False
         await until(pilot, lambda: app.asked)
         for size in ((64, 18), (80, 24), (120, 40), (200, 60)):
             await pilot.resize_terminal(*size)
             await until(pilot, lambda: app.shows("Enter sends") and app.shows("06:30 or 07:45?"))
             assert app.live.query_one(ReplyText).size.height >= 1
             assert app.live.query_one(Transcript).size.height >= 2
+        await pilot.resize_terminal(120, 40)
+        other = sqlite3.connect(app.store.path)
+        other.executescript("CREATE TRIGGER full BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+        other.close()
+        await pilot.press("7", "enter")
+        await until(pilot, lambda: app.live.query_one(Result).has_class("-failed"))
+        await until(pilot, lambda: app.shows("disk is full"))
+        assert app.session.over
+        assert "nothing more can be kept" in state(app)
+        assert not app.shows("you answered")
 
 
 def test_a_participant_has_no_gate(live: Any) -> None:

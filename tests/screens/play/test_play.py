@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 from textual._compositor import ChopsUpdate
 from textual.screen import Screen as TextualScreen
@@ -33,6 +32,7 @@ from screens.play.lobby import LobbyScreen
 from screens.play.play import PlayScreen
 from store.store import Store
 from tests.plays import COFFEE, LUNCH, frozen, unit
+from tests.screens.runs import painted
 
 Until = Callable[..., Awaitable[None]]
 
@@ -128,9 +128,13 @@ async def answer_quiz(app: Stage, pilot: Any, until: Until, *, wrong_first: bool
     """Reads the card and answers every question."""
     await until(pilot, lambda: app.readable and app.stage == "card")
     await pilot.press("enter")
+    await answer_items(app, pilot, until, app.study.quiz, wrong_first=wrong_first)
+
+
+async def answer_items(app: Stage, pilot: Any, until: Until, left: int, *, wrong_first: bool = False) -> None:
+    """Answers what is left of the questions."""
     persona = app.room.here.play.persona  # type: ignore[union-attr]
     assert persona is not None
-    left = app.study.quiz
     while left:
         item = app.part.quizzed(persona).waiting[0]
         await until(pilot, lambda item=item: app.readable and app.asks(item))
@@ -171,6 +175,11 @@ async def answer_sheet(app: Stage, pilot: Any, until: Until, keys: str = "452") 
     for number, key in enumerate(keys, 1):
         await pilot.press(key)
         await until(pilot, lambda count=number: len(current(app.store.labels.read(app.study))) % 3 == count % 3)
+    await hand_in(app, pilot, until)
+
+
+async def hand_in(app: Stage, pilot: Any, until: Until) -> None:
+    """Says no more, and hands in what was rated."""
     sheet = app.sheet
     while sheet.item is not None:
         before = sheet.item
@@ -180,19 +189,32 @@ async def answer_sheet(app: Stage, pilot: Any, until: Until, keys: str = "452") 
     await until(pilot, lambda: app.stage != "questions" or app.room.here.number > 1)  # type: ignore[union-attr]
 
 
-async def test_two_participants_play_their_part_by_keys_alone(store: Store, until: Until) -> None:
+async def test_two_participants_play_their_part_by_keys_alone_and_see_nothing_that_is_not_theirs(
+    store: Store, until: Until
+) -> None:
     study = frozen(store, [unit(LUNCH), unit(COFFEE, mirror=False)], bar=0.6)
-    for person, decision in (("P1", "1"), ("P2", "2")):
-        app = Stage(store, study, person, records=True)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await consent(app, pilot, until)
-            await answer_quiz(app, pilot, until, wrong_first=person == "P2")
-            await run(app, pilot, until, decision=decision)
-            await answer_sheet(app, pilot, until)
-            await run(app, pilot, until, decision=decision)
-            await answer_sheet(app, pilot, until)
-            await until(pilot, lambda app=app: app.stage == "done")
-            assert any(f"Your code is {person}" in line for line in app.painted)
+    first, second = Stage(store, study, "P1", records=True), Stage(store, study, "P2")
+    async with first.run_test(size=(120, 40)) as pilot:
+        await consent(first, pilot, until)
+        await answer_quiz(first, pilot, until)
+        await run(first, pilot, until, decision="1")
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(first.screen, LobbyScreen))
+        await until(pilot, lambda: any("Who drinks what: task 1 of 2" in line for line in first.painted))
+        await pilot.press("enter")
+        await until(pilot, lambda: first.screen is first.room)
+        await _who_did_not_see_the_phone_may_say_so(first, pilot, until, seen=True)
+        await run(first, pilot, until, decision="1")
+        await _who_did_not_see_the_phone_may_say_so(first, pilot, until, seen=False)
+        await until(pilot, lambda: first.stage == "done" and "Your code is P1" in painted(first))
+    _nothing_hidden_was_painted(store, study, first.painted)
+    async with second.run_test(size=(120, 40)) as pilot:
+        await consent(second, pilot, until)
+        await answer_quiz(second, pilot, until, wrong_first=True)
+        for _ in range(2):
+            await run(second, pilot, until, decision="2")
+            await answer_sheet(second, pilot, until)
+        await until(pilot, lambda: second.stage == "done" and "Your code is P2" in painted(second))
     found = played(store, study)
     assert [(one.task, one.condition, one.by.id, one.status) for one in found] == [
         (COFFEE, "person, no mirror", "P1", "completed"), (COFFEE, "person, no mirror", "P2", "completed"),
@@ -213,31 +235,28 @@ async def test_two_participants_play_their_part_by_keys_alone(store: Store, unti
     assert len({act.detail["sha"] for act in acts if act.act == "consent"}) == 1
     tries = {(act.rater.id, act.detail["try"]) for act in acts if act.act == "quiz"}
     assert tries == {("P1", 1), ("P2", 1), ("P2", 2)}
+    wishes = {
+        (label.unit.partition("-")[0], label.value, label.reason_missing)
+        for label in store.labels.read(study)
+        if label.field == "wish" and label.rater.id == "P1"
+    }
+    assert wishes == {(COFFEE, None, "cannot_judge"), (LUNCH, "5", None)}
 
 
-def _decisions(store: Store, run: str) -> list[str | None]:
-    replies = [event.reply for event in store.runs.events(run) if isinstance(event, Answered)]
-    assert all(reply.shown_at and reply.sent_at for reply in replies)
-    return [reply.decision for reply in replies if reply.decision]
+async def _who_did_not_see_the_phone_may_say_so(app: Stage, pilot: Any, until: Until, *, seen: bool) -> None:
+    before = len(current(app.store.labels.read(app.study)))
+    await pilot.press("4", "5")
+    await until(pilot, lambda: "How well did it do" in str(app.sheet.ask.said))
+    offered = [one.says for one in app.sheet.options.choices]
+    assert ("I could not see it" in offered) is not seen
+    assert len(offered) == (5 if seen else 6)
+    await pilot.press("5" if seen else "6")
+    await until(pilot, lambda: len(current(app.store.labels.read(app.study))) == before + 3)
+    await hand_in(app, pilot, until)
 
 
-async def test_what_a_participant_must_not_see_is_painted_nowhere(store: Store, until: Until) -> None:
-    study = frozen(store, [unit(LUNCH), unit(COFFEE)])
-    app = Stage(store, study, records=True)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await consent(app, pilot, until)
-        await answer_quiz(app, pilot, until)
-        await run(app, pilot, until)
-        await pilot.press("f2")
-        await until(pilot, lambda: isinstance(app.screen, LobbyScreen))
-        await until(pilot, lambda: any("Who drinks what: task 1 of 2" in line for line in app.painted))
-        await pilot.press("enter")
-        await until(pilot, lambda: app.screen is app.room)
-        await answer_sheet(app, pilot, until)
-        await run(app, pilot, until)
-        await answer_sheet(app, pilot, until)
-        await until(pilot, lambda: app.stage == "done")
-    painted = "\n".join(app.painted)
+def _nothing_hidden_was_painted(store: Store, study: Study, lines: set[str]) -> None:
+    painted = "\n".join(lines)
     thoughts = {
         step.proposed.thought
         for one in played(store, study)
@@ -255,6 +274,12 @@ async def test_what_a_participant_must_not_see_is_painted_nowhere(store: Store, 
     assert not found
     for word in ("Ines Varga", "glad of your coffee", "P1", "Thank you"):
         assert word in painted, word  # the search finds what was painted
+
+
+def _decisions(store: Store, run: str) -> list[str | None]:
+    replies = [event.reply for event in store.runs.events(run) if isinstance(event, Answered)]
+    assert all(reply.shown_at and reply.sent_at for reply in replies)
+    return [reply.decision for reply in replies if reply.decision]
 
 
 async def test_who_does_not_agree_is_let_go_kindly_and_may_come_back(store: Store, until: Until) -> None:
@@ -313,37 +338,58 @@ async def test_below_the_mark_the_card_is_read_again(store: Store, until: Until)
     assert {row["round"] for row in rows} == {1, 2}
 
 
-@pytest.mark.parametrize("at", ["quiz", "questions"])
-async def test_reopening_lands_at_the_exact_place(store: Store, until: Until, at: str) -> None:
+async def test_reopening_lands_at_the_exact_place_and_after_a_run_it_is_plain_what_comes(
+    store: Store, until: Until
+) -> None:
     study = frozen(store, [unit(LUNCH)])
-    app = Stage(store, study)
-    play = unit(LUNCH).play
-    assert play is not None
-    persona = play.persona
+    persona = unit(LUNCH).play.persona  # type: ignore[union-attr]
     assert persona is not None
-    before = Participation(store, study, Actor("human", "P1")).quizzed(persona)
+    app = Stage(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         await consent(app, pilot, until)
-        if at == "questions":
-            await answer_quiz(app, pilot, until)
-            await run(app, pilot, until)
-            await pilot.press("4")
-            await until(pilot, lambda: len(list(store.labels.read(study))) == 1)
-        else:
-            await until(pilot, lambda: app.readable and app.stage == "card")
-            await pilot.press("enter")
-            await until(pilot, lambda: app.readable and app.heading == "What do you remember?")
-            before = app.part.quizzed(persona)
-            await pilot.press(str(before.waiting[0].right + 1))
-            await until(pilot, lambda: len(app.part.quizzed(persona).waiting) == 2)
-    again = Stage(store, study)
-    async with again.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: again.stage == at)
-        if at == "questions":
-            await until(pilot, lambda: again.sheet.item is not None and again.sheet.item.field.id == "effort")
-        else:
-            await until(pilot, lambda: again.heading == "What do you remember?")
-            assert again.part.quizzed(persona).waiting[0].id == before.waiting[1].id
+        await until(pilot, lambda: app.readable and app.stage == "card")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.readable and app.heading == "What do you remember?")
+        before = app.part.quizzed(persona)
+        await pilot.press(str(before.waiting[0].right + 1))
+        await until(pilot, lambda: len(app.part.quizzed(persona).waiting) == 2)
+    again = Stage(store, study, records=True)
+    async with again.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: again.stage == "quiz")
+        await until(pilot, lambda: again.heading == "What do you remember?")
+        assert again.part.quizzed(persona).waiting[0].id == before.waiting[1].id
+        await answer_items(again, pilot, until, 2)
+        await _after_a_run_it_is_plain_what_comes(again, pilot, until)
+    assert not any("Seen here" in line or "@" in line for line in again.painted)
+    last = Stage(store, study)
+    async with last.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: last.stage == "questions")
+        await until(pilot, lambda: last.sheet.item is not None and last.sheet.item.field.id == "effort")
+
+
+async def _after_a_run_it_is_plain_what_comes(app: Stage, pilot: Any, until: Until) -> None:
+    await until(pilot, lambda: app.readable and app.stage == "brief")
+    await pilot.press("enter")
+    await until(pilot, lambda: app.asked)
+    await pilot.press("ctrl+q")
+    await until(pilot, lambda: any("opens the study for you again" in line for line in app.painted))
+    assert not any("Home can resume" in line for line in app.painted)
+    await pilot.press("escape")
+    await until(pilot, lambda: isinstance(app.screen, LiveScreen))
+    while not app.over:
+        question = app.open_question
+        assert question is not None
+        await pilot.press("o", "k", "enter")
+        await until(pilot, partial(_answered, app, question))
+        await until(pilot, lambda: app.asked or app.over)
+    await until(pilot, lambda: any("a few questions on what" in line for line in app.painted))
+    await pilot.press("enter")
+    await until(pilot, lambda: app.stage == "questions" and app.screen is app.room and app.sheet.display)
+    await pilot.press("4", "e", "r", "g")  # no answer rests on a step that nobody sees
+    await until(pilot, lambda: len(current(app.store.labels.read(app.study))) == 1)
+    await pilot.press("t")
+    await until(pilot, lambda: isinstance(app.screen, GuideScreen))
+    assert [act.unit for act in app.store.labels.acts(app.study) if act.act == "guide"] == [f"{LUNCH}-unit"]
 
 
 async def test_a_withdrawn_person_and_one_without_tasks_are_told(store: Store, until: Until) -> None:
@@ -370,38 +416,6 @@ async def test_who_they_are_and_what_they_agreed_to_is_read_again_before_a_task(
     assert {act.act for act in store.labels.acts(study)} == {"sat", "consent", "rose"}
 
 
-async def test_after_a_run_it_is_plain_what_comes_and_its_questions_have_their_guide(
-    store: Store, until: Until
-) -> None:
-    study = frozen(store, [unit(LUNCH)], quiz=0)
-    app = Stage(store, study, records=True)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await consent(app, pilot, until)
-        await until(pilot, lambda: app.readable and app.stage == "brief")
-        await pilot.press("enter")
-        await until(pilot, lambda: app.asked)
-        await pilot.press("ctrl+q")
-        await until(pilot, lambda: any("opens the study for you again" in line for line in app.painted))
-        assert not any("Home can resume" in line for line in app.painted)
-        await pilot.press("escape")
-        await until(pilot, lambda: isinstance(app.screen, LiveScreen))
-        while not app.over:
-            question = app.open_question
-            assert question is not None
-            await pilot.press("o", "k", "enter")
-            await until(pilot, partial(_answered, app, question))
-            await until(pilot, lambda: app.asked or app.over)
-        await until(pilot, lambda: any("a few questions on what" in line for line in app.painted))
-        await pilot.press("enter")
-        await until(pilot, lambda: app.stage == "questions" and app.screen is app.room and app.sheet.display)
-        await pilot.press("4", "e", "r", "g")  # no answer rests on a step that nobody sees
-        await until(pilot, lambda: len(current(store.labels.read(study))) == 1)
-        await pilot.press("t")
-        await until(pilot, lambda: isinstance(app.screen, GuideScreen))
-        assert [act.unit for act in store.labels.acts(study) if act.act == "guide"] == [f"{LUNCH}-unit"]
-    assert not any("Seen here" in line or "@" in line for line in app.painted)
-
-
 async def test_the_language_that_is_set_is_read_and_kept_with_consent(store: Store, until: Until) -> None:
     study = frozen(store, [unit(LUNCH)], quiz=0)
     app = Stage(store, study)
@@ -422,33 +436,3 @@ async def test_who_did_not_agree_leaves_no_times(store: Store, until: Until) -> 
         await pilot.press("2")
         await until(pilot, lambda: app.readable and app.stage == "refused")
     assert [act.act for act in store.labels.acts(study)] == ["sat", "left"]
-
-
-async def test_who_did_not_see_the_phone_is_offered_to_say_so(store: Store, until: Until) -> None:
-    study = frozen(store, [unit(LUNCH, mirror=False), unit(COFFEE)], raters=("P1",), quiz=0)
-    app = Stage(store, study)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await consent(app, pilot, until)
-        for number, seen in enumerate((False, True)):
-            if app.stage == "card":
-                await until(pilot, lambda: app.readable)
-                await pilot.press("enter")
-            await run(app, pilot, until)
-            await pilot.press("4", "5")
-            await until(pilot, lambda: "How well did it do" in str(app.sheet.ask.said))
-            offered = [one.says for one in app.sheet.options.choices]
-            assert ("I could not see it" in offered) is not seen
-            assert len(offered) == (5 if seen else 6)
-            await pilot.press("5" if seen else "6")
-            count = 3 * (number + 1)
-            await until(pilot, lambda count=count: len(current(store.labels.read(study))) == count)
-            while app.sheet.item is not None:
-                await pilot.press("down")
-            await pilot.press("enter")
-            await until(pilot, lambda number=number: app.stage == "done" or app.room.here.number == number + 2)  # type: ignore[union-attr]
-    said = {
-        (label.unit.partition("-")[0], label.value, label.reason_missing)
-        for label in store.labels.read(study)
-        if label.field == "wish"
-    }
-    assert said == {(LUNCH, None, "cannot_judge"), (COFFEE, "5", None)}

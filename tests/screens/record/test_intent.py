@@ -17,6 +17,7 @@ from screens.record.intent import Asking, IntentScreen
 from screens.record.next_act import NextAct
 from screens.record.record import RecordScreen
 from store.store import Store
+from tests.screens.resting import burst
 
 
 def app_for(store: Store, task: Task, **asked: Any) -> LabApp:
@@ -43,7 +44,7 @@ async def test_intent_and_place_are_asked_for(store: Store, until: Any) -> None:
         await until(pilot, lambda: isinstance(app.screen, IntentScreen) and shows(app, "residence"))
         await pilot.press("enter")
         await until(pilot, lambda: shows(app, "Say first what you want to do."))
-        await pilot.press(*"Tell Noor", "enter", "4")
+        await burst(pilot, *"Tell Noor", "enter", "4")
         task = await recorded(app, pilot, until)
     assert (task.instruction, task.place) == ("Tell Noor", "dining place")
     started = next(store.runs.events(app.session.trace_id))  # type: ignore[union-attr]
@@ -57,7 +58,7 @@ async def test_a_place_in_ones_own_words(store: Store, until: Any) -> None:
         await until(pilot, lambda: isinstance(app.screen, IntentScreen) and shows(app, "Tell Noor"))
         await pilot.press("end", "enter", "enter")
         await until(pilot, lambda: shows(app, "Write the kind of place"))
-        await pilot.press(*"a  ferry", "enter")
+        await burst(pilot, *"a  ferry", "enter")
         task = await recorded(app, pilot, until)
     assert task.place == "a ferry"
 

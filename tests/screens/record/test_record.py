@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from textual import events
 
 from lab.core.seams import Trouble
@@ -17,6 +16,7 @@ from lab.core.ui_tree import Bounds, Node, UiTree
 from screens.mirror.mirror import Mirror
 from screens.replay.replay import ReplayScreen
 from tests.screens.record.conftest import Board
+from tests.screens.resting import burst
 
 SIZE = (120, 40)
 
@@ -31,28 +31,44 @@ def touch(app: Any, at: tuple[int, int]) -> None:
     mirror.post_message(Mirror.Tapped(mirror, at, False))
 
 
-async def test_an_act_is_held_until_its_words_are_confirmed(recording: Any, until: Any, board: Board) -> None:
+async def test_acts_are_held_until_their_words_are_confirmed(recording: Any, until: Any, board: Board) -> None:
+    """A touch, what is typed over the phone, what words find, keys in one burst: nothing is done before Enter."""
     app = recording()
-    async with app.run_test(size=SIZE) as pilot:
+    async with app.run_test(size=SIZE, notifications=True) as pilot:
         await ready(app, pilot, until)
-        mirror = app.record.query_one(Mirror)
-        await until(pilot, lambda: mirror.fit is not None and mirror.settled)
-        column, row = mirror.fit.left + mirror.fit.cols // 2, mirror.fit.top + mirror.fit.rows * 360 // 1200
-        await pilot.click(mirror, offset=(column + 1, row + 1))
-        await until(pilot, lambda: "Noor Haddad" in app.line)
-        assert not board.did
-        assert app.desk.held.at == mirror.fit.pixel(column, row)
-        touch(app, (470, 950))  # another touch takes its place
-        await until(pilot, lambda: app.line == "Tap Send")
-        await pilot.press("escape")
-        assert app.desk.held is None
-        touch(app, (470, 950))
-        await until(pilot, lambda: app.line == "Tap Send")
-        await pilot.press(*", now", "enter")
-        await until(pilot, lambda: app.steps)
-        await ready(app, pilot, until, 1)
-        assert app.shows("Tap Send, now")
-        assert app.desk.has_focus_within
+        await _a_touch_is_held(app, pilot, until, board)
+        await _typing_over_the_phone_gathers_into_one_act(app, pilot, until, board)
+        await _keys_in_one_burst_go_where_the_one_before_has_put_the_focus(app, pilot, until)
+        await _a_phone_that_moved_on_is_told_of(app, pilot, until, board)
+        await _what_could_not_be_done_is_said(app, pilot, until, board)
+        await pilot.resize_terminal(80, 24)
+        await _what_can_be_tapped_is_found(app, pilot, until, board)
+        await pilot.resize_terminal(*SIZE)
+        await _paused_it_keeps_what_is_held(app, pilot, until)
+    events = list(app.store.runs.events(app.run_under_test.trace_id))
+    assert isinstance(events[-1], Ended)
+    assert events[-1].status == "stopped"
+
+
+async def _a_touch_is_held(app: Any, pilot: Any, until: Any, board: Board) -> None:
+    mirror = app.record.query_one(Mirror)
+    await until(pilot, lambda: mirror.fit is not None and mirror.settled)
+    column, row = mirror.fit.left + mirror.fit.cols // 2, mirror.fit.top + mirror.fit.rows * 360 // 1200
+    await pilot.click(mirror, offset=(column + 1, row + 1))
+    await until(pilot, lambda: "Noor Haddad" in app.line)
+    assert not board.did
+    assert app.desk.held.at == mirror.fit.pixel(column, row)
+    touch(app, (470, 950))  # another touch takes its place
+    await until(pilot, lambda: app.line == "Tap Send")
+    await pilot.press("escape")
+    assert app.desk.held is None
+    touch(app, (470, 950))
+    await until(pilot, lambda: app.line == "Tap Send")
+    await burst(pilot, *", now", "enter")
+    await until(pilot, lambda: app.steps)
+    await ready(app, pilot, until, 1)
+    assert app.shows("Tap Send, now")
+    assert app.desk.has_focus_within
     assert board.did == [Action("click", at=(470, 950))]
     (step,) = app.steps
     assert (step.proposed.instruction, step.proposed.by) == ("Tap Send, now", Actor("human", UNNAMED))
@@ -64,7 +80,120 @@ async def test_an_act_is_held_until_its_words_are_confirmed(recording: Any, unti
     assert (first.task.place, first.task.budget, first.conditions.quick) == ("residence", 500, False)
 
 
-async def test_every_key_of_the_phone_is_an_act_with_words(recording: Any, until: Any, board: Board) -> None:
+async def _typing_over_the_phone_gathers_into_one_act(app: Any, pilot: Any, until: Any, board: Board) -> None:
+    mirror = app.record.query_one(Mirror)
+    mirror.focus()
+    await pilot.press("o", "v", "h")  # the mirror's own letters are letters here
+    mirror.post_message(Mirror.Typed(mirror, "你好 it's"))
+    await until(pilot, lambda: app.line == "Type ovh你好 it's in Amount")
+    assert app.focused is mirror
+    await burst(pilot, "tab", "end", *" too", "enter")
+    await ready(app, pilot, until, 2)
+    mirror.focus()
+    await pilot.press("x", "backspace")
+    await until(pilot, lambda: app.desk.held is None)
+    await pilot.press("enter")
+    await until(pilot, lambda: app.line == "Press enter")
+    assert board.did[1:] == [Action("input_text", text="ovh你好 it's")]
+    assert app.instructions[1:] == ["Type ovh你好 it's in Amount too"]
+
+
+BURSTS = [
+    ("/noor\r, then", Action("click", at=(270, 360)), "Tap Noor Haddad, then"),
+    ("/1\x1b/2 now", Action("click", at=(200, 960)), "Tap the field Amount now"),
+    ("/send\r\x1btMove, please\r", Action("input_text", text="Move, please"), "Type Move, please in Amount"),
+    ("ficno such app\r", Action("status", status="infeasible", text="cannot-complete"), None),
+]
+
+
+async def _keys_in_one_burst_go_where_the_one_before_has_put_the_focus(app: Any, pilot: Any, until: Any) -> None:
+    for keys, held, line in BURSTS:
+        await _nothing_is_held(app, pilot, until)
+        for key in keys:
+            name = {"\r": "enter", "\x1b": "escape", "/": "slash"}.get(key, key)
+            app.post_message(events.Key(name, key if key.isprintable() else None))
+        await until(pilot, lambda held=held, line=line: app.desk.held == held and line in (None, app.line))
+    await _nothing_is_held(app, pilot, until)
+
+
+async def _nothing_is_held(app: Any, pilot: Any, until: Any) -> None:
+    """Lets go what is held, back to where each key is an act of its own."""
+    while app.desk.held is not None or app.desk.stage != "keys":
+        await pilot.press("escape")
+    await until(pilot, lambda: app.desk.ready and app.desk.has_focus_within)
+
+
+async def _what_can_be_tapped_is_found(app: Any, pilot: Any, until: Any, board: Board) -> None:
+    before = app.listed.count
+    await burst(pilot, "slash", *"noor")
+    await until(pilot, lambda: app.shows("1› Noor Haddad"))
+    await pilot.press("enter")
+    await until(pilot, lambda: app.line == "Tap Noor Haddad")
+    await pilot.press("ctrl+t", "ctrl+t")
+    await until(pilot, lambda: app.line == "Hold Noor Haddad")
+    await pilot.press("enter")
+    await ready(app, pilot, until, before + 1)
+    assert board.did[-1].kind == "long_press"
+    done = list(board.did)
+    await pilot.press("slash", "3")
+    await until(pilot, lambda: app.line == "Tap Send")
+    await pilot.press("escape", "slash", "down", "escape")
+    assert app.desk.stage == "keys"
+    await burst(pilot, "slash", *"nowhere")
+    await until(pilot, lambda: app.shows("Nothing fits these words."))
+    await pilot.press("escape")
+    assert board.did == done
+
+
+async def _a_phone_that_moved_on_is_told_of(app: Any, pilot: Any, until: Any, board: Board) -> None:
+    done, before = list(board.did), app.listed.count
+    touch(app, (470, 950))
+    await until(pilot, lambda: app.line == "Tap Send")
+    shown = app.record._watch.tree
+    app.record._watch.tree = UiTree((Node(Bounds(0, 0, 540, 1200), "Call Noor", clickable=True),))
+    await pilot.press("enter")
+    await until(pilot, lambda: app.shows("The phone has moved on"))
+    assert board.did == done
+    assert app.line == "Tap Call Noor"
+    await pilot.press("enter")
+    await until(pilot, lambda: app.instructions[before:] == ["Tap Call Noor"])
+    app.record._watch.tree = shown
+    await ready(app, pilot, until, before + 1)
+
+
+async def _what_could_not_be_done_is_said(app: Any, pilot: Any, until: Any, board: Board) -> None:
+    before = app.listed.count
+    board.fails = "there is no app 'Nots'."
+    await burst(pilot, "o", *"Nots", "enter", "enter")
+    await ready(app, pilot, until, before + 1)
+    await until(pilot, lambda: app.shows("there is no app 'Nots'"))
+    assert app.shows(f"{before + 1} ! Open Nots")
+    board.fails = ""
+
+
+async def _paused_it_keeps_what_is_held(app: Any, pilot: Any, until: Any) -> None:
+    before = app.listed.count
+    touch(app, (470, 950))
+    await until(pilot, lambda: app.line == "Tap Send")
+    await pilot.press("ctrl+x")
+    await until(pilot, lambda: app.shows("‖ paused"))
+    assert not app.record.query_one(Mirror).interactive
+    await pilot.press("enter")
+    await until(pilot, lambda: app.shows("not yours"))
+    assert app.desk.held is not None
+    await pilot.press("ctrl+r")
+    await ready(app, pilot, until, before)
+    await pilot.press("enter")
+    await ready(app, pilot, until, before + 1)
+    await pilot.press("ctrl+x")
+    await until(pilot, lambda: app.shows("‖ paused"))
+    await pilot.press("ctrl+x")
+    await until(pilot, lambda: app.session.over and app.shows("Unfinished"))
+
+
+async def test_every_key_of_the_phone_is_an_act_with_words_and_that_it_is_impossible_has_a_code(
+    recording: Any, until: Any, board: Board
+) -> None:
     app = recording()
     wanted = [
         (["b"], Action("navigate_back"), "Go back"),
@@ -84,91 +213,23 @@ async def test_every_key_of_the_phone_is_an_act_with_words(recording: Any, until
             await until(pilot, lambda said=said: app.line == said and app.desk.stage == "line")
             await pilot.press("enter")
         await ready(app, pilot, until, len(wanted))
+        await pilot.resize_terminal(80, 24)
+        await _it_is_impossible(app, pilot, until, quick=False)
     assert board.did == [action for _, action, _ in wanted]
-    assert app.instructions == [said for _, _, said in wanted]
+    assert app.instructions[:-1] == [said for _, _, said in wanted]
 
 
-async def test_what_can_be_tapped_is_found_by_words_and_by_digits(recording: Any, until: Any, board: Board) -> None:
-    app = recording()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await ready(app, pilot, until)
-        await pilot.press("slash", *"noor")
-        await until(pilot, lambda: app.shows("1› Noor Haddad"))
-        await pilot.press("enter")
-        await until(pilot, lambda: app.line == "Tap Noor Haddad")
-        await pilot.press("ctrl+t", "ctrl+t")
-        await until(pilot, lambda: app.line == "Hold Noor Haddad")
-        await pilot.press("enter")
-        await ready(app, pilot, until, 1)
-        await pilot.press("slash", "3")
-        await until(pilot, lambda: app.line == "Tap Send")
-        await pilot.press("escape", "slash", "down", "escape")
-        assert app.desk.stage == "keys"
-        await pilot.press("slash", *"nowhere")
-        await until(pilot, lambda: app.shows("Nothing fits these words."))
-        await pilot.press("escape")
-    assert [action.kind for action in board.did] == ["long_press"]
+async def _it_is_impossible(app: Any, pilot: Any, until: Any, *, quick: bool) -> None:
+    await burst(pilot, "f", "i", "a", "escape", "2", *"No such field.", "enter", *([] if quick else ["enter"]))
+    await until(pilot, lambda: app.session.over and app.shows("The recording is over"))
+    step = app.steps[-1]
+    assert step.action == Action("status", status="infeasible", text="cannot-complete")
+    assert (step.proposed.thought, step.proposed.instruction) == ("No such field.", "Report that this is impossible")
 
 
-async def test_quick_acts_at_once_and_keeps_what_is_suggested(recording: Any, until: Any, board: Board) -> None:
-    app = recording(quick=True)
-    async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot, until)
-        touch(app, (470, 950))
-        await ready(app, pilot, until, 1)
-        mirror = app.record.query_one(Mirror)
-        mirror.post_message(Mirror.Wheeled(mirror, (200, 500), "down"))
-        await ready(app, pilot, until, 2)
-        mirror.focus()
-        await pilot.press(*"helq", "backspace", "o", "enter")  # typed over the phone, it is held until Enter
-        await ready(app, pilot, until, 3)
-    assert app.instructions == ["Tap Send", "Scroll down in the list of chats", "Type helo in Amount"]
-    assert board.did[-1] == Action("input_text", text="helo")
-    assert app.store.runs.trace(app.run_under_test.trace_id).conditions.quick
-
-
-async def test_typing_over_the_phone_gathers_into_one_act(recording: Any, until: Any, board: Board) -> None:
-    app = recording()
-    async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot, until)
-        mirror = app.record.query_one(Mirror)
-        mirror.focus()
-        await pilot.press("o", "v", "h")  # the mirror's own letters are letters here
-        mirror.post_message(Mirror.Typed(mirror, "你好 it's"))
-        await until(pilot, lambda: app.line == "Type ovh你好 it's in Amount")
-        assert app.focused is mirror
-        await pilot.press("tab", "end", *" too", "enter")
-        await ready(app, pilot, until, 1)
-        mirror.focus()
-        await pilot.press("x", "backspace")
-        await until(pilot, lambda: app.desk.held is None)
-        await pilot.press("enter")
-        await until(pilot, lambda: app.line == "Press enter")
-    assert board.did == [Action("input_text", text="ovh你好 it's")]
-    assert app.instructions == ["Type ovh你好 it's in Amount too"]
-
-
-@pytest.mark.parametrize("keys", [["t", *"hunter2", "enter"], []])
-async def test_a_password_is_nowhere(recording: Any, until: Any, keys: list[str]) -> None:
-    device = Board(secret=True)
-    app = recording(device=device)
-    async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot, until)
-        if not keys:
-            app.record.query_one(Mirror).focus()
-        await pilot.press(*(keys or "hunter2"))
-        await until(pilot, lambda: app.line == "Type the password in PIN")
-        assert app.shows('Held: type "(hidden)"')
-        assert not app.shows("hunter2")
-        await pilot.press("enter")
-        await ready(app, pilot, until, 1)
-        assert not app.shows("hunter2")
-    assert device.did == [Action("input_text", text="hunter2")]
-    path = app.store.path
-    assert not any(b"hunter2" in file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
-
-
-async def test_a_slip_is_flagged_and_taken_back(recording: Any, until: Any) -> None:
+async def test_quick_acts_at_once_and_a_slip_is_flagged_and_taken_back(
+    recording: Any, until: Any, board: Board
+) -> None:
     app = recording(quick=True)
     async with app.run_test(size=SIZE) as pilot:
         for number in range(3):
@@ -183,7 +244,19 @@ async def test_a_slip_is_flagged_and_taken_back(recording: Any, until: Any) -> N
         await until(pilot, lambda: app.listed.slips == {1, 2})
         await pilot.press("x")
         await until(pilot, lambda: app.listed.slips == {2})
+        mirror = app.record.query_one(Mirror)
+        mirror.post_message(Mirror.Wheeled(mirror, (200, 500), "down"))
+        await ready(app, pilot, until, 4)
+        mirror.focus()
+        await burst(pilot, *"helq", "backspace", "o", "enter")  # typed over the phone, it is held until Enter
+        await ready(app, pilot, until, 5)
+        assert board.did[-1] == Action("input_text", text="helo")
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("escape")
+        await _it_is_impossible(app, pilot, until, quick=True)
+    assert app.instructions[2:-1] == ["Tap Send", "Scroll down in the list of chats", "Type helo in Amount"]
     trace = app.store.runs.trace(app.run_under_test.trace_id)
+    assert trace.conditions.quick
     assert trace.slips == (2,)
     flags = [event for event in app.store.runs.events(trace.id) if isinstance(event, Flagged)]
     assert [(flag.index, flag.on, flag.by.id) for flag in flags] == [
@@ -193,12 +266,49 @@ async def test_a_slip_is_flagged_and_taken_back(recording: Any, until: Any) -> N
     ]
 
 
-async def test_it_ends_complete_and_is_replayed(recording: Any, until: Any) -> None:
-    app = recording(device=None)
+async def test_a_password_is_nowhere_and_it_ends_with_an_answer(recording: Any, until: Any) -> None:
+    device = Board(secret=True)
+    app = recording(device=device)
     async with app.run_test(size=SIZE) as pilot:
         await ready(app, pilot, until)
-        await pilot.press("o", *"Notes", "enter", "enter")
+        for number, keys in enumerate((["t", *"hunter2", "enter"], "hunter2")):
+            if number:
+                app.record.query_one(Mirror).focus()
+            await pilot.press(*keys)
+            await until(pilot, lambda: app.line == "Type the password in PIN")
+            assert app.shows('Held: type "(hidden)"')
+            assert not app.shows("hunter2")
+            await pilot.press("enter")
+            await ready(app, pilot, until, number + 1)
+            assert not app.shows("hunter2")
+        assert device.did == [Action("input_text", text="hunter2")] * 2
+        await burst(pilot, "escape", "f", "a", "escape", "a", *"At ten.", "enter", "enter")
+        await until(pilot, lambda: app.session.over)
+    assert app.steps[-1].action == Action("answer", text="At ten.")
+    assert app.instructions[-1] == "Answer: At ten."
+    path = app.store.path
+    assert not any(b"hunter2" in file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+
+
+async def test_it_is_left_open_gone_on_with_from_home_ends_complete_and_is_replayed(
+    recording: Any, until: Any, store: Any
+) -> None:
+    first = recording(device=None)
+    async with first.run_test(size=SIZE) as pilot:
+        await ready(first, pilot, until)
+        await burst(pilot, "o", *"Notes", "enter", "enter")
+        await ready(first, pilot, until, 1)
+        first.session.leave()
+        first.open_resume(first.run_under_test.trace_id)
+        await until(pilot, lambda: type(first.screen).__name__ == "RecordScreen" and first.screen is not first.record)
+        await until(pilot, lambda: first.shows("your turn"))
+        first.session.leave()
+    trace = store.runs.trace(first.run_under_test.trace_id)
+    assert trace.status == "open"
+    app = recording(device=None, resume=trace)
+    async with app.run_test(size=SIZE) as pilot:
         await ready(app, pilot, until, 1)
+        assert app.shows("Open Notes")
         await pilot.press("f", "escape", "f", "c")
         await until(pilot, lambda: app.line == "Report that it is done")
         await pilot.press("enter")
@@ -211,29 +321,9 @@ async def test_it_ends_complete_and_is_replayed(recording: Any, until: Any) -> N
         await pilot.press("end")
         await until(pilot, lambda: app.shows("Demonstration"))
         assert app.shows("residence")
+    assert store.runs.trace(trace.id).status == "completed"
     assert app.steps[-1].action == Action("status", status="complete")
-
-
-async def test_it_ends_with_an_answer(recording: Any, until: Any) -> None:
-    app = recording()
-    async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot, until)
-        await pilot.press("f", "a", "escape", "a", *"At ten.", "enter", "enter")
-        await until(pilot, lambda: app.session.over)
-    assert app.steps[-1].action == Action("answer", text="At ten.")
-    assert app.instructions == ["Answer: At ten."]
-
-
-@pytest.mark.parametrize("quick", [False, True])
-async def test_impossible_has_a_code_and_a_note(recording: Any, until: Any, quick: bool) -> None:
-    app = recording(quick=quick)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await ready(app, pilot, until)
-        await pilot.press("f", "i", "a", "escape", "2", *"No such field.", "enter", *([] if quick else ["enter"]))
-        await until(pilot, lambda: app.session.over and app.shows("The recording is over"))
-    step = app.steps[-1]
-    assert step.action == Action("status", status="infeasible", text="cannot-complete")
-    assert (step.proposed.thought, step.proposed.instruction) == ("No such field.", "Report that this is impossible")
+    assert app.instructions == ["Open Notes", "Report that it is done"]
 
 
 async def test_a_participant_sees_no_score(recording: Any, until: Any) -> None:
@@ -248,72 +338,6 @@ async def test_a_participant_sees_no_score(recording: Any, until: Any) -> None:
         await until(pilot, lambda: app.shows("Nothing to do here now."))
 
 
-async def test_what_could_not_be_done_is_said(recording: Any, until: Any, board: Board) -> None:
-    app = recording()
-    board.fails = "there is no app 'Nots'."
-    async with app.run_test(size=SIZE, notifications=True) as pilot:
-        await ready(app, pilot, until)
-        await pilot.press("o", *"Nots", "enter", "enter")
-        await ready(app, pilot, until, 1)
-        await until(pilot, lambda: app.shows("there is no app 'Nots'"))
-        assert app.shows("1 ! Open Nots")
-
-
-async def test_paused_it_keeps_what_is_held(recording: Any, until: Any, board: Board) -> None:
-    app = recording()
-    async with app.run_test(size=SIZE, notifications=True) as pilot:
-        await ready(app, pilot, until)
-        touch(app, (470, 950))
-        await until(pilot, lambda: app.line == "Tap Send")
-        await pilot.press("ctrl+x")
-        await until(pilot, lambda: app.shows("‖ paused"))
-        assert not app.record.query_one(Mirror).interactive
-        await pilot.press("enter")
-        await until(pilot, lambda: app.shows("not yours"))
-        assert app.desk.held is not None
-        await pilot.press("ctrl+r")
-        await ready(app, pilot, until)
-        await pilot.press("enter")
-        await ready(app, pilot, until, 1)
-        await pilot.press("ctrl+x")
-        await until(pilot, lambda: app.shows("‖ paused"))
-        await pilot.press("ctrl+x")
-        await until(pilot, lambda: app.session.over and app.shows("Unfinished"))
-    events = list(app.store.runs.events(app.run_under_test.trace_id))
-    assert isinstance(events[-1], Ended)
-    assert events[-1].status == "stopped"
-
-
-async def test_it_is_left_open_and_gone_on_with(recording: Any, until: Any, store: Any) -> None:
-    first = recording(device=None)
-    async with first.run_test(size=SIZE) as pilot:
-        await ready(first, pilot, until)
-        await pilot.press("o", *"Notes", "enter", "enter")
-        await ready(first, pilot, until, 1)
-        first.session.leave()
-    trace = store.runs.trace(first.run_under_test.trace_id)
-    assert trace.status == "open"
-    again = recording(device=None, resume=trace)
-    async with again.run_test(size=SIZE) as pilot:
-        await ready(again, pilot, until, 1)
-        assert again.shows("Open Notes")
-        await pilot.press("f", "c", "enter")
-        await until(pilot, lambda: again.session.over)
-    assert store.runs.trace(trace.id).status == "completed"
-    assert again.instructions == ["Open Notes", "Report that it is done"]
-
-
-async def test_home_goes_on_with_an_open_recording(recording: Any, until: Any, store: Any) -> None:
-    first = recording(device=None)
-    async with first.run_test(size=SIZE) as pilot:
-        await ready(first, pilot, until)
-        first.session.leave()
-        first.open_resume(first.run_under_test.trace_id)
-        await until(pilot, lambda: type(first.screen).__name__ == "RecordScreen" and first.screen is not first.record)
-        await until(pilot, lambda: first.shows("your turn"))
-        first.session.leave()
-
-
 class Wired(Board):
     """The same phone at the end of a line."""
 
@@ -321,13 +345,17 @@ class Wired(Board):
     on_line: Callable[[Trouble | None], None] = staticmethod(lambda trouble: None)
 
 
-async def test_a_phone_that_is_away_is_waited_for(recording: Any, until: Any) -> None:
+async def test_a_phone_that_is_away_is_waited_for_and_its_pictures_and_marks_stand_beside_the_terminal(
+    recording: Any, until: Any
+) -> None:
     device = Wired()
-    app = recording(device=device)
+    app = recording(device=device, window=True)
     async with app.run_test(size=SIZE) as pilot:
         await ready(app, pilot, until)
+        await until(pilot, lambda: app.window.newer(-1)["picture"])
         touch(app, (470, 950))
         await until(pilot, lambda: app.line == "Tap Send")
+        await until(pilot, lambda: [mark["at"] for mark in app.window.newer(-1)["marks"]] == [(470, 950)])
         device.on_line(Trouble("phone board", "was unplugged."))
         await until(pilot, lambda: app.shows("phone board: was unplugged."))
         assert not app.desk.ready
@@ -337,53 +365,5 @@ async def test_a_phone_that_is_away_is_waited_for(recording: Any, until: Any) ->
         await ready(app, pilot, until)
         await pilot.press("enter")
         await ready(app, pilot, until, 1)
-    assert device.did == [Action("click", at=(470, 950))]
-
-
-@pytest.mark.parametrize(
-    ("burst", "held", "line"),
-    [
-        ("/noor\r, then", Action("click", at=(270, 360)), "Tap Noor Haddad, then"),
-        ("/1\x1b/2 now", Action("click", at=(200, 960)), "Tap the field Amount now"),
-        ("/send\r\x1btMove, please\r", Action("input_text", text="Move, please"), "Type Move, please in Amount"),
-        ("ficno such app\r", Action("status", status="infeasible", text="cannot-complete"), None),
-    ],
-)
-async def test_keys_in_one_burst_go_where_the_one_before_has_put_the_focus(
-    recording: Any, until: Any, burst: str, held: Action | None, line: str | None
-) -> None:
-    app = recording()
-    async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot, until)
-        for key in burst:
-            name = {"\r": "enter", "\x1b": "escape", "/": "slash"}.get(key, key)
-            app.post_message(events.Key(name, key if key.isprintable() else None))
-        await until(pilot, lambda: app.desk.held == held and line in (None, app.line))
-
-
-async def test_a_phone_that_moved_on_under_a_held_act_is_told_of_before_it_is_done(
-    recording: Any, until: Any, board: Board
-) -> None:
-    app = recording()
-    async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot, until)
-        touch(app, (470, 950))
-        await until(pilot, lambda: app.line == "Tap Send")
-        app.record._watch.tree = UiTree((Node(Bounds(0, 0, 540, 1200), "Call Noor", clickable=True),))
-        await pilot.press("enter")
-        await until(pilot, lambda: app.shows("The phone has moved on"))
-        assert not board.did
-        assert app.line == "Tap Call Noor"
-        await pilot.press("enter")
-        await until(pilot, lambda: app.instructions == ["Tap Call Noor"])
-
-
-async def test_its_pictures_and_marks_stand_beside_the_terminal(recording: Any, until: Any) -> None:
-    app = recording(window=True)
-    async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot, until)
-        await until(pilot, lambda: app.window.newer(-1)["picture"])
-        touch(app, (470, 950))
-        await until(pilot, lambda: [mark["at"] for mark in app.window.newer(-1)["marks"]] == [(470, 950)])
-        await pilot.press("enter")
         await until(pilot, lambda: app.steps and not app.window.newer(-1)["marks"])
+    assert device.did == [Action("click", at=(470, 950))]
