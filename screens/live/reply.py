@@ -113,7 +113,7 @@ class OpenQuestion(Card):
         self._row = row or DecisionRow(clock, id="decision")
         self._field = ReplyText(id="reply", compact=True)
         self._sends = Static(id="sends", markup=False)
-        self._said = ""
+        self._hint_line = ""
         """What the line below says: each key asks for it, and to paint it lays out the whole screen."""
 
     def compose(self) -> ComposeResult:
@@ -319,8 +319,8 @@ class OpenQuestion(Card):
         if self._field.is_remark != (remark := self._proposal and not self._answers):
             self._field.is_remark = remark
             self.refresh_bindings()
-        if (line := with_keys(self, problem or self._hint())) != self._said:
-            self._said = line
+        if (line := with_keys(self, problem or self._hint())) != self._hint_line:
+            self._hint_line = line
             self._sends.update(Text(line))
 
     def _hint(self) -> str:
