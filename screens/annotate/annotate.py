@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _TICK = 10.0
 """Seconds after which the line above tells the time anew."""
-_TOLD_BY_VIEW = "#study-shelf, #annotate-bench, UnitPane, #answer-sheet, #sheet-told"
+SHOWN_BY_VIEW = "#study-shelf, #annotate-bench, UnitPane, #answer-sheet, #sheet-told"
 """What the rules of `annotate.tcss` show or hide by the view; nothing in them looks otherwise, so these are styled."""
 
 
@@ -97,7 +97,7 @@ class AnnotateScreen(RoomScreen[None]):
         self.view = view
         if not self.has_class(f"-{view}"):
             self.update_classes({f"-{name}": name == view for name in get_args(View)}, update=False)
-            self.app.stylesheet.update_nodes(self.query(_TOLD_BY_VIEW), animate=True)
+            self.app.stylesheet.update_nodes(self.query(SHOWN_BY_VIEW), animate=True)
         self.refresh_bindings()
 
     def _show_page(self, page: CoursePage) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
+from textual.css.model import CombinatorType, SelectorType
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.widgets import Input, Static
 
 import screens
+from screens.annotate.annotate import SHOWN_BY_VIEW
+from screens.annotate.room_lines import View
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.room_screen import RoomScreen
 
@@ -37,6 +40,24 @@ def test_that_a_pane_holds_the_keys_is_told_by_its_own_outline_alone() -> None:
         for chosen in rule.selector_set:
             assert all(WITHIN not in one.pseudo_classes for one in chosen.selectors[:-1])
         assert set(rule.styles.get_rules()) <= OUTLINE
+
+
+def test_a_view_of_annotate_is_told_by_those_that_it_styles_anew() -> None:
+    """Any other that a rule shows, hides or sizes by the view would look as in the view before."""
+    sheet = Stylesheet(variables=App[None]().get_css_variables())
+    sheet.read_all([Path(screens.__file__).with_name("lab.tcss"), *map(Path, ROOM_STYLES)])
+    views = {f"-{view}" for view in get_args(View)}
+    shown = {
+        chosen.selectors[-1].css
+        for rule in sheet.rules
+        for chosen in rule.selector_set
+        if any(
+            one.name in views and one.type is SelectorType.CLASS and one.combinator is not CombinatorType.SAME
+            for one in chosen.selectors
+        )
+    }
+    assert len(shown) > 3
+    assert shown <= set(SHOWN_BY_VIEW.split(", "))
 
 
 class Panes(RoomScreen[None]):
