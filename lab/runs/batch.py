@@ -1,4 +1,4 @@
-"""Many runs: attempts at tasks, side by side at several places, dealt again where a phone breaks one off."""
+"""A run batch: attempts at tasks, side by side at several places, dealt again where a phone breaks one off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many open items settled in one act, by what most say or by one rater's answers, and taken back in one. No Textual."""
+"""A settlement batch: open items settled in one act, as most or one rater said, and taken back in one. No Textual."""
 
 from __future__ import annotations
 

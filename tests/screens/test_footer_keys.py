@@ -216,7 +216,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         filled(store)
         for name, field in ASKED.items():
             studied(store, one_field(field), [Unit("u1", (WHOLE,))], id=name)
-        disputed(store)
+        disputed(store, id="s")
     return path
 
 

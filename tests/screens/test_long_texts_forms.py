@@ -28,7 +28,6 @@ from tests.plays import LUNCH, unit
 from tests.plays import frozen as played
 from tests.screens.annotate.sample_studies import rating, ready, studied
 from tests.screens.long_texts import (
-    LONG,
     Words,
     alternately,
     area,
@@ -99,7 +98,7 @@ async def offered(app: Any, pilot: Any, until: Until, first: Words, second: Word
 
 @alternately("en", "zh")
 async def test_what_a_fork_does_otherwise(store: Store, until: Until, language: str, sizes: Sizes) -> None:
-    told = words(language, LONG[language], 0)
+    told = words(language, 5000, 0)
     task = Task("long", "general", "Do it", "Do it")
     store.runs.add(
         Imported(numbered([Started(trace=WHOLE, task=task, agent=AGENT), Ended(status="completed")]), {}, [])
@@ -193,7 +192,7 @@ async def test_an_intent_that_stands(store: Store, until: Until, language: str, 
 async def test_the_answers_of_a_quiz_and_the_person_read_once_more(
     store: Store, until: Until, language: str, sizes: Sizes
 ) -> None:
-    story, facts = words(language, LONG[language], 0), [words(language, 160, place) for place in (1, 2, 3)]
+    story, facts = words(language, 5000, 0), [words(language, 160, place) for place in (1, 2, 3)]
     one = unit(LUNCH)
     assert one.play is not None
     assert one.play.persona is not None

@@ -14,7 +14,7 @@ from lab.studies.agreement_cache import kept_before
 from lab.studies.study_data import agreed, gathered
 from store.store import Store
 from store.withdrawal import withdraw
-from tests.screens.agreement.sample_study import NOT, made, units
+from tests.screens.agreement.sample_study import NOT, made, made_anew, units
 from tests.studies import label
 
 
@@ -62,7 +62,7 @@ def test_nothing_of_before_is_shown_of_another_file_in_the_same_place(tmp_path: 
     for path in tmp_path.glob("lab.db*"):
         path.unlink()
     with Store.open(tmp_path / "lab.db") as store:
-        assert kept_before(store, made(store), How()) is None
+        assert kept_before(store, made_anew(store), How()) is None
 
 
 def test_what_is_gathered_for_other_uses_is_what_is_counted(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def studied(store: Store, said: dict[str, tuple[str, ...]] | None = None, **more
     store.runs.add(whole_run())
     units = [Unit(id, (WHOLE,), targets=TARGETS) for id in answers]
     locked = more.pop("locked", True)
-    id = f"s{next(_NUMBERS)}"  # what is opened at one app is told apart by it
+    id = more.pop("id", None) or f"s{next(_NUMBERS)}"  # what is opened at one app is told apart by it
     plan = frozen(store, units, TDG, raters=CODES, id=id, seed=4, **more)
     for one in units:
         for target, words in zip(TARGETS, answers[one.id], strict=True):
