@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from lab.core.step import Action
 from lab.core.trace import Acting, Paused
+from lab.core.ui_tree import Node
 from screens.live.gate import GatePanel
 from screens.live.takeover import HandsPanel
 from screens.mirror.canvas import Canvas
@@ -117,27 +118,35 @@ async def test_by_keys_or_by_a_near_miss_the_waiting_action_goes_elsewhere_on_a_
     app = live(tap, home, tap, home, typing, home, typing, home, tap, gate="ask", embedded=True)
     async with app.run_test(size=(64, 18)) as pilot:
         await gate_open(app, pilot, until)
+        await until(pilot, lambda: bool(_icons(app)))
+        icons = _icons(app)
         await _a_list_that_is_opened_right_after_one_was_left_takes_the_letters(app, pilot, until)
         await pilot.press("escape")
         await until(pilot, lambda: app.shows("1 approve"))
         await _by_keys_alone_it_goes_elsewhere(app, pilot, until, cast)
-        await _sent_home(app, pilot, until, 1)
+        await _sent_home(app, pilot, until, 1, icons)
         await pilot.resize_terminal(120, 40)
         await _by_keys_alone_it_goes_elsewhere(app, pilot, until, cast)
-        await _sent_home(app, pilot, until, 3)
+        await _sent_home(app, pilot, until, 3, icons)
         await _a_digit_takes_a_near_miss(app, pilot, until)
-        await _sent_home(app, pilot, until, 5)
+        await _sent_home(app, pilot, until, 5, icons)
         await pilot.resize_terminal(80, 24)
         await _a_digit_takes_a_near_miss(app, pilot, until)
-        await _sent_home(app, pilot, until, 7)
+        await _sent_home(app, pilot, until, 7, icons)
         await _by_keys_alone_a_person_taps_in_the_agents_place(app, pilot, until)
         app.session.stop()
 
 
-async def _sent_home(app: Any, pilot: Any, until: Any, steps: int) -> None:
+def _icons(app: Any) -> list[Node]:
+    """What can be tapped on the phone's screen as the mirror has it, which is that of a moment ago."""
+    return [node for node in app.live._watch.tree.nodes() if node.clickable]
+
+
+async def _sent_home(app: Any, pilot: Any, until: Any, steps: int, icons: list[Node]) -> None:
     await gate_open(app, pilot, until, steps)
     await pilot.press("a")
     await gate_open(app, pilot, until, steps + 1)
+    await until(pilot, lambda: _icons(app) == icons)
 
 
 async def _a_digit_takes_a_near_miss(app: Any, pilot: Any, until: Any) -> None:
