@@ -92,6 +92,8 @@ def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
             kit = _kit(store, other, what)
             study = _study(store, kit, what)
             return kit, study, _kit_answers(store, other, kit, study, what)
+    except sqlite3.DatabaseError as error:
+        raise LabError(what, "is damaged: a text in it is no text.") from error
     except LabError as error:
         if "hitlab pack" not in error.hint:
             raise

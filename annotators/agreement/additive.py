@@ -65,7 +65,7 @@ def over_traces(columns: Floats, trace: npt.NDArray[np.int32], traces: int) -> F
     return out
 
 
-def ratio(above: Floats, below: Floats, least: float = 0.0) -> Floats:
+def ratio(above: Floats, below: Floats, least: float | Floats = 0.0) -> Floats:
     """One over the other, nan where what is below is not more than `least`."""
     there = below > least
     out = np.full(np.broadcast(above, below).shape, np.nan)

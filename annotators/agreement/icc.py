@@ -54,7 +54,7 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
         within = np.where(answers - places > 0, ratio(xx - between, answers - places), 0.0)
         each = ratio(answers - ratio(squares, answers), places - 1)
         below = among + (each - 1) * within if form == "1" else among
-        return np.where(xx - mean > NOTHING * xx, ratio(among - within, below, 0.0), np.nan)
+        return np.where(xx - mean > NOTHING * xx, ratio(among - within, below, NOTHING * xx), np.nan)
 
     return AdditiveStatistic(
         name,
@@ -82,7 +82,7 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
             "A,k": rows + ratio(raters - rest, places),
             "C,k": rows,
         }[form]
-        return np.where(spread, ratio(rows - rest, below, 0.0), np.nan)
+        return np.where(spread, ratio(rows - rest, below, NOTHING * sums[..., 1]), np.nan)
 
     return AdditiveStatistic(
         name,

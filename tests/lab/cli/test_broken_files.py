@@ -212,3 +212,14 @@ def test_a_kit_with_any_bytes_changed_is_taken_or_refused_and_never_breaks(home:
     at %= len(whole)
     (home / "bent.db").write_bytes(whole[:at] + put + whole[at + len(put) :])
     check(*said("study", "take", str(home / "bent.db")))
+
+
+def test_a_kit_with_a_text_that_is_none_is_refused_in_a_sentence(home: Path) -> None:
+    kit, bent = home / "whole.db", home / "bent.db"
+    assert said("study", "kit", "trial", "--rater", "R1", "--out", str(kit))[0] == 0
+    dealt = b'{"study":"trial","version":1,"rater":"R1"'
+    assert dealt in kit.read_bytes()
+    bent.write_bytes(kit.read_bytes().replace(dealt, b"\x80" + dealt[1:]))
+    told = said("study", "take", str(bent))
+    check(*told)
+    assert "is damaged: a text in it is no text" in str(told)
