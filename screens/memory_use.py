@@ -21,8 +21,8 @@ def spare_pauses() -> None:
     gc.enable()
 
 
-def give_pictures_back(least: int = _PICTURE) -> None:
-    """Has the C library give freed blocks of so many bytes back to the system; without glibc it does nothing.
+def give_pictures_back() -> None:
+    """Has the C library give the memory of a freed picture back to the system; without glibc it does nothing.
 
     Otherwise each thread that handles pictures keeps room for some of them: measured in Live, 194 MB instead of 138.
     """
@@ -31,4 +31,4 @@ def give_pictures_back(least: int = _PICTURE) -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_ARENA_MAX, 1)
-        mallopt(_MMAP_THRESHOLD, least)
+        mallopt(_MMAP_THRESHOLD, _PICTURE)

@@ -23,6 +23,7 @@ from lab.core.study import Assignment, Study
 from lab.core.text_redaction import ValuesDiffer, more_covered
 from lab.core.trace import Ended, Started
 from store import run_rows
+from store.connection import sqlite_errors
 from store.erasure import lifted
 from store.kit_export import digest, own
 from store.labels import insert_act, insert_label
@@ -92,8 +93,6 @@ def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
             kit = _kit(store, other, what)
             study = _study(store, kit, what)
             return kit, study, _kit_answers(store, other, kit, study, what)
-    except sqlite3.DatabaseError as error:
-        raise LabError(what, "is damaged: a text in it is no text.") from error
     except LabError as error:
         if "hitlab pack" not in error.hint:
             raise
@@ -135,7 +134,9 @@ def _kit(store: Store, other: Store, what: str) -> Kit:
     wrong = other.check(links=False)
     if wrong:
         raise LabError(what, f"is damaged or was tampered with: {wrong[0]}.")
-    if digest(other.database.connection().execute, kit) != kit.digest:
+    with sqlite_errors(other.path):
+        sent = digest(other.database.connection().execute, kit)
+    if sent != kit.digest:
         raise LabError(what, "was tampered with: what went out in it is not what stands in it now.")
     return kit
 

@@ -28,10 +28,9 @@ settings.load_profile("busy machine")
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Before the workers start; a worker, and pytest without any, compiles what it loads.
 
-    Large pictures are given back as the app does it: otherwise a worker grows to some GB. Small ones, which tests draw
-    by the thousand, are not: the system would clear each page of them anew.
+    Pictures are given back as the app does it: otherwise a worker grows to some GB.
     """
-    give_pictures_back(4 << 20)
+    give_pictures_back()
     if session.config.getoption("numprocesses", None) and not sys.dont_write_bytecode:
         compile_all(session.config)
 

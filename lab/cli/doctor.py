@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from importlib.metadata import distributions, version
+from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -139,31 +138,16 @@ def _place(name: str) -> Path:
 
 def _shared() -> list[Finding]:
     """A finding for each other installed package that has modules under one of hitlab's names."""
-    owners = [(module, package) for module, package in _owners() if package != "hitlab"]
-    others = {name: sorted({package for module, package in owners if module == name}) for name in _MODULES}
+    from importlib.metadata import packages_distributions
+
+    owners = packages_distributions()
+    others = {name: sorted({*owners.get(name, ())} - {"hitlab"}) for name in _MODULES}
     do = "One hides or overwrites the other. Install hitlab by `uv tool install` or `pipx install`, apart from it."
     return [
         Finding("modules", False, f"the installed package {package} has a module `{name}`, too", do)
         for name, packages in others.items()
         for package in packages
     ]
-
-
-def _owners() -> Iterator[tuple[str, str]]:
-    """Each module under one of hitlab's names, and the package that has it.
-
-    As `importlib.metadata.packages_distributions` tells it, which takes a second to say it of all modules.
-    """
-    names = "|".join(_MODULES)
-    listed = re.compile(rf'^"?({names})(?:/|\.py,|(?:\.[^./]+)?\.(?:so|pyd),)', re.MULTILINE)
-    for one in distributions():
-        if declared := (one.read_text("top_level.txt") or "").split():
-            found = {*_MODULES} & {*declared}
-        elif (record := one.read_text("RECORD")) is not None:
-            found = {match[1] for match in listed.finditer(record)}
-        else:
-            found = {*_MODULES} & {file.parts[0].removesuffix(".py") for file in one.files or ()}
-        yield from ((module, one.metadata["Name"]) for module in found)
 
 
 def _settings() -> Finding:

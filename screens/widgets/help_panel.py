@@ -24,7 +24,7 @@ KeyRow: TypeAlias = tuple[DOMNode, str, Binding]
 """Whose key it is, all the keys of the action as they are written, and the binding."""
 
 
-class Drawn:
+class RenderedTable:
     """A table whose lines are made once for each width: Textual asks several times how high it is before it paints."""
 
     def __init__(self, table: Table) -> None:
@@ -44,8 +44,8 @@ class KeyTable(BindingsTable):
     _shown: Sequence[KeyRow] = ()
     """What was painted last."""
 
-    def render(self) -> Drawn:  # type: ignore[override]
-        return Drawn(self.render_bindings_table())
+    def render(self) -> RenderedTable:  # type: ignore[override]
+        return RenderedTable(self.render_bindings_table())
 
     def look(self) -> None:
         """Paints the keys anew where they are others."""
