@@ -30,9 +30,9 @@ from store.store import Store
 from tests.blind import found
 from tests.crossed import IN_SOAK, crossed
 from tests.screens.annotate.watched import Watched
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 from tests.studies import frozen, label
 
 Until = Callable[..., Awaitable[None]]
@@ -85,11 +85,11 @@ def copied(store: Store, plan: Study, id: str) -> Study:
     return other
 
 
-def settling(store: Store, plan: Study, person: str = "D1", desk: Desk | None = None) -> LabApp:
-    """The app in the room where that study is settled: the one at the desk, or one of its own."""
+def settling(store: Store, plan: Study, person: str = "D1", shared_apps: SharedApps | None = None) -> LabApp:
+    """The app in the room where that study is settled: the one that tests share, or one of its own."""
     given = Settings(person=person, seat="designer", bell=False)
     opening = Opening("adjudicate", study=plan)
-    return LabApp(store, given, opening) if desk is None else desk.open(store, given, opening)
+    return LabApp(store, given, opening) if shared_apps is None else shared_apps.open(store, given, opening)
 
 
 def room(app: LabApp) -> AdjudicateScreen:
@@ -130,10 +130,10 @@ async def begun(pilot: Any, app: LabApp, until: Until) -> str:
     return case.unit.id
 
 
-async def test_the_queue_lists_what_differs(store: Store, desk: Desk, until: Until) -> None:
+async def test_the_queue_lists_what_differs(store: Store, shared_apps: SharedApps, until: Until) -> None:
     plan = studied(store)
-    app = settling(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app) and "3 to settle" in painted(app))
         rows = [(row.unit, row.spot.target) for row in room(app).disputes.rows]
         assert set(rows) == {("u1", "n1"), ("u1", "n3"), ("u2", "n2")}
@@ -143,10 +143,12 @@ async def test_the_queue_lists_what_differs(store: Store, desk: Desk, until: Unt
         assert "1 completed, 1 not completed, 1 cannot judge" in text
 
 
-async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(store: Store, desk: Desk, until: Until) -> None:
+async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     plan = studied(store, {"u1": SAID["u1"]})
-    app = settling(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 2))
         await press(pilot, "enter")
         await until(pilot, lambda: seen(app, "u1", "n1"))
@@ -173,10 +175,12 @@ async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(store: Store
         assert (last.value, last.reason_missing) == (None, "cannot_judge")
 
 
-async def test_the_last_reason_stands_ready_and_typing_replaces_it(store: Store, desk: Desk, until: Until) -> None:
+async def test_the_last_reason_stands_ready_and_typing_replaces_it(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     plan = studied(store)
-    app = settling(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await begun(pilot, app, until)
         reasons = ("Most of them", "Most of them", "It was late")
         for at, reason in enumerate(reasons):
@@ -192,10 +196,10 @@ async def test_the_last_reason_stands_ready_and_typing_replaces_it(store: Store,
     assert sorted(one.what.reason for one in store.adjudications.settled(plan).values()) == sorted(reasons)
 
 
-async def test_majority_by_one_key_and_a_discussion(store: Store, desk: Desk, until: Until) -> None:
+async def test_majority_by_one_key_and_a_discussion(store: Store, shared_apps: SharedApps, until: Until) -> None:
     plan = studied(store, {"u2": SAID["u2"]})
-    app = settling(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 1))
         await press(pilot, "enter")
         await until(pilot, lambda: seen(app, "u2", "n2"))
@@ -223,12 +227,14 @@ async def test_majority_by_one_key_and_a_discussion(store: Store, desk: Desk, un
         await until(pilot, lambda: "Settled:" in painted(app) and "(slip, missed it)" in painted(app))
 
 
-async def test_what_is_settled_is_left_unsettled_with_a_reason(store: Store, desk: Desk, until: Until) -> None:
+async def test_what_is_settled_is_left_unsettled_with_a_reason(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     plan = studied(store)
     unit = store.studies.unit(plan, "u1")
     store.adjudications.settle(plan, unit, Settlement("n1", "state", "majority", "completed", reason="most"), D1)
-    app = settling(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app))
         await press(pilot, "end", "enter")
         await until(pilot, lambda: seen(app, "u1", "n1") and "Settled:" in painted(app))
@@ -239,9 +245,11 @@ async def test_what_is_settled_is_left_unsettled_with_a_reason(store: Store, des
         await until(pilot, lambda: "3 to settle   0 settled" in painted(app))
 
 
-async def test_the_run_goes_to_the_step_of_the_answer_under_the_cursor(store: Store, desk: Desk, until: Until) -> None:
-    app = settling(store, studied(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+async def test_the_run_goes_to_the_step_of_the_answer_under_the_cursor(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = settling(store, studied(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await begun(pilot, app, until)
         beside = app.screen.query_one(UnitPane)
         for at, voice in enumerate(pane(app).voices.rows):
@@ -252,9 +260,9 @@ async def test_the_run_goes_to_the_step_of_the_answer_under_the_cursor(store: St
         await until(pilot, lambda: beside.place != pane(app).voices.rows[-1].said.label.evidence)  # type: ignore[union-attr]
 
 
-async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, desk: Desk, until: Until) -> None:
-    app = settling(store, studied(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = settling(store, studied(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         unit = await begun(pilot, app, until)
         await press(pilot, "2", "enter")
         await typed(pilot, "Half a rea")
@@ -272,12 +280,12 @@ async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, desk: Desk,
 
 
 async def test_what_was_chosen_in_one_study_is_not_chosen_in_another_of_the_same_runs(
-    store: Store, desk: Desk, until: Until
+    store: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     first = studied(store, {"u1": SAID["u1"]})
     other = copied(store, first, "other")
-    app = settling(store, first, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, first, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 2))
         await press(pilot, "enter", "2", "enter")
         await typed(pilot, "It was late")
@@ -322,10 +330,10 @@ async def test_judges_stand_beside_people_on_request(store: Store, until: Until)
         assert what.judges_seen
 
 
-async def test_judges_that_were_not_looked_at_are_kept_so(store: Store, desk: Desk, until: Until) -> None:
+async def test_judges_that_were_not_looked_at_are_kept_so(store: Store, shared_apps: SharedApps, until: Until) -> None:
     plan = studied(store, {"u1": ("ccn", "ccc", "ccc")})
-    app = settling(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 1))
         await press(pilot, "enter", "1", "enter", "x", "enter")
         await until(pilot, lambda: stands(store, plan, "u1", "n1") is not None)
@@ -341,10 +349,12 @@ def test_no_such_room_is_there_for_who_rates(store: Store, seat: Any) -> None:
         LabApp(store, Settings(person="ZR1code", seat=seat), Opening("adjudicate", study=plan))
 
 
-async def test_who_rated_the_unit_is_told_so_and_settles_nothing(store: Store, desk: Desk, until: Until) -> None:
+async def test_who_rated_the_unit_is_told_so_and_settles_nothing(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     plan = studied(store)
-    app = settling(store, plan, person=CODES[0], desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, person=CODES[0], shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await begun(pilot, app, until)
         await until(pilot, lambda: "rated it; who settles it is somebody else" in painted(app).replace("\n", " "))
         await press(pilot, "1", "m", "enter")
@@ -353,12 +363,12 @@ async def test_who_rated_the_unit_is_told_so_and_settles_nothing(store: Store, d
     assert store.adjudications.settled(plan) == {}
 
 
-async def test_who_still_rates_sees_no_answer(store: Store, desk: Desk, until: Until) -> None:
+async def test_who_still_rates_sees_no_answer(store: Store, shared_apps: SharedApps, until: Until) -> None:
     plan = studied(store, locked=False)
     more = Unit("u3", (WHOLE,), targets=TARGETS)
     later = frozen(store, [more], TDG, raters=CODES, id="later")
-    app = settling(store, later, person=CODES[0], desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, later, person=CODES[0], shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: "rates in it and is not done" in painted(app))
         assert room(app).disputes.count == 0
     assert store.adjudications.settled(plan) == {}
@@ -415,11 +425,13 @@ async def test_once_all_of_a_run_is_decided_codes_are_shown_where_the_study_does
         await until(pilot, lambda: all(code in painted(app) for code in CODES))
 
 
-async def test_a_study_on_which_all_agree_and_one_without_answers(store: Store, desk: Desk, until: Until) -> None:
+async def test_a_study_on_which_all_agree_and_one_without_answers(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     agreed = studied(store, {"u1": ("ccc", "ccc", "ccc")})
     empty = frozen(store, [Unit("e1", (WHOLE,), targets=TARGETS)], TDG, raters=("R7", "R8"), id="empty")
-    app = settling(store, agreed, desk=desk)
-    async with desk.at((80, 24)) as pilot:
+    app = settling(store, agreed, shared_apps=shared_apps)
+    async with shared_apps.at((80, 24)) as pilot:
         await until(pilot, lambda: "People differ on nothing that is handed in" in painted(app))
         app.open_numbers(empty, "adjudicate")
         await until(
@@ -429,7 +441,7 @@ async def test_a_study_on_which_all_agree_and_one_without_answers(store: Store, 
         assert room(app).shown == "queue"
 
 
-async def test_a_number_is_typed(store: Store, desk: Desk, until: Until) -> None:
+async def test_a_number_is_typed(store: Store, shared_apps: SharedApps, until: Until) -> None:
     share = Field("share", "How much was done?", "interval", least=0, most=100, step=1)
     plan = frozen(store, [Unit("u1", ("gone",))], Protocol("share", "Share", "run", (share,)), raters=CODES[:2], id="n")
     unit = store.studies.unit(plan, "u1")
@@ -438,8 +450,8 @@ async def test_a_number_is_typed(store: Store, desk: Desk, until: Until) -> None
     store.labels.record_act(Act(uuid7(), "n", 1, D1, "locked", now()))
     for code in CODES[:2]:
         store.labels.record_act(Act(uuid7(), "n", 1, Actor("human", code), "commit", now(), "u1"))
-    app = settling(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 1))
         await press(pilot, "enter", "8", "0", "5", "enter")
         await until(pilot, lambda: "805 is not" in painted(app))

@@ -19,9 +19,9 @@ from tests.lab.cli.test_adjudicate_at_once import CODES, PROTOCOL, SAID, TARGETS
 from tests.rated import rated
 from tests.screens.adjudicate.test_adjudicate import listed, pane, room, settling, typed
 from tests.screens.annotate.watched import Watched
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
 _NUMBERS = count(1)
@@ -48,10 +48,12 @@ async def queued(pilot: Any, app: LabApp, until: Until, count: int = 6) -> None:
     await until(pilot, lambda: listed(app, count) and room(app).disputes.has_focus)
 
 
-async def test_a_digit_writes_a_reason_and_typing_stays_free(store: Store, desk: Desk, until: Until) -> None:
+async def test_a_digit_writes_a_reason_and_typing_stays_free(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     plan = studied(store)
-    app = settling(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await queued(pilot, app, until)
         await press(pilot, "enter", "1", "enter")
         await until(pilot, lambda: "1 The recording was cut off" in painted(app))
@@ -73,10 +75,12 @@ async def test_a_digit_writes_a_reason_and_typing_stays_free(store: Store, desk:
         assert sorted((one.what.reason, one.what.reason_id) for one in standing(store, plan))[0] == ("9 of my own", "")
 
 
-async def test_all_that_is_listed_is_settled_and_taken_back(store: Store, desk: Desk, until: Until) -> None:
+async def test_all_that_is_listed_is_settled_and_taken_back(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     plan = studied(store)
-    app = settling(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await queued(pilot, app, until)
         await press(pilot, "a")
         await until(pilot, lambda: "by what most say: 4 of 6" in painted(app))
@@ -105,10 +109,10 @@ async def test_all_that_is_listed_is_settled_and_taken_back(store: Store, desk: 
         assert len(acts) == 8, "four rows, and four that supersede them"
 
 
-async def test_one_question_alone_is_settled(store: Store, desk: Desk, until: Until) -> None:
+async def test_one_question_alone_is_settled(store: Store, shared_apps: SharedApps, until: Until) -> None:
     plan = studied(store)
-    app = settling(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await queued(pilot, app, until)
         await press(pilot, "f", "f")
         await until(pilot, lambda: listed(app, 2) and "only well   2 to settle" in painted(app))
@@ -127,10 +131,12 @@ async def test_one_question_alone_is_settled(store: Store, desk: Desk, until: Un
         await until(pilot, lambda: not room(app).at_once.display and room(app).disputes.has_focus)
 
 
-async def test_by_one_raters_answers_where_the_study_names_raters(store: Store, desk: Desk, until: Until) -> None:
+async def test_by_one_raters_answers_where_the_study_names_raters(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     plan = studied(store, blind=("people", "models", "method", "outcome"))
-    app = settling(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await queued(pilot, app, until)
         await press(pilot, "a", "3", "2")
         await until(pilot, lambda: "6 items are settled as ZR2code says." in painted(app))
@@ -165,10 +171,14 @@ LONG = replace(PROTOCOL.reasons[0], says="The recording was cut off before anyth
 
 
 @pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
-async def test_long_reasons_are_read_in_any_room(store: Store, desk: Desk, until: Until, size: Any) -> None:
+async def test_long_reasons_are_read_in_any_room(
+    store: Store, shared_apps: SharedApps, until: Until, size: Any
+) -> None:
     reasons = (replace(LONG, says=LONG.says.strip()), *PROTOCOL.reasons[1:])
-    app = settling(store, studied(store, protocol=replace(PROTOCOL, reasons=reasons), locale="zh"), desk=desk)
-    async with desk.at(size) as pilot:
+    app = settling(
+        store, studied(store, protocol=replace(PROTOCOL, reasons=reasons), locale="zh"), shared_apps=shared_apps
+    )
+    async with shared_apps.at(size) as pilot:
         await queued(pilot, app, until)
         await press(pilot, "a", "1")
         await until(pilot, lambda: room(app).at_once.stage == "reason" and "一名标注者的疏忽" in painted(app))

@@ -11,27 +11,27 @@ from store.store import Store
 from tests.modes import PROTOCOL
 from tests.rated import rated
 from tests.screens.adjudicate.test_adjudicate import listed, pane, settling, typed
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
 SETS: dict[str, list[list[str]]] = {"R1": [["ask", "plan"]], "R2": [["ask"]], "R3": [["plan"]]}
 
 
-async def test_a_set_is_settled(store: Store, desk: Desk, until: Until) -> None:
+async def test_a_set_is_settled(store: Store, shared_apps: SharedApps, until: Until) -> None:
     store.runs.add(whole_run())
     said: Any = {
         name: {"u1": {("", "failed"): "yes", ("", "modes"): sets[0]}} for name, sets in SETS.items()
     }  # fmt: skip
     plan = rated(store, [Unit("u1", (WHOLE,))], PROTOCOL, said, id="many")
-    app = settling(store, plan, desk=desk)
+    app = settling(store, plan, shared_apps=shared_apps)
 
     def settled() -> Any:
         one = store.adjudications.settled(plan).get(("u1", FieldReference("", "modes")))
         return None if one is None else (one.what.value, one.what.by_means)
 
-    async with desk.at((120, 40)) as pilot:
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 1) and "1 did not ask; had a wrong plan" in painted(app))
         await press(pilot, "enter")
         await until(pilot, lambda: pane(app).case is not None and pane(app).voices.has_focus)

@@ -1,14 +1,14 @@
-"""Who looks at numbers sits down at one desk."""
+"""Who looks at numbers shares an app."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.screens.desk import desk, share_loop
+from tests.screens.shared_apps import share_loop, shared_apps
 
-__all__ = ["desk"]
+__all__ = ["shared_apps"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Hears of all tests there are; those that sit at a desk are told apart by that."""
+    """Hears of all tests there are; those that share an app are told apart by that."""
     share_loop(items)

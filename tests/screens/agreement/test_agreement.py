@@ -22,17 +22,23 @@ from screens.replay.timeline import Timeline
 from store.store import Store
 from tests.rated import hand_in
 from tests.screens.agreement.sample_study import NOT, RUNS, made, units
-from tests.screens.desk import Desk
 from tests.screens.runs import painted
+from tests.screens.shared_apps import SharedApps
 from tests.studies import frozen, label
 
 Until = Callable[..., Awaitable[None]]
 
 
-def opened(store: Store, study: Any, settings: Settings | None = None, *, desk: Desk | None = None) -> LabApp:
-    """The app in the room of that study's numbers: the one at the desk, or one of its own."""
+def opened(
+    store: Store, study: Any, settings: Settings | None = None, *, shared_apps: SharedApps | None = None
+) -> LabApp:
+    """The app in the room of that study's numbers: the one that tests share, or one of its own."""
     opening = Opening("agreement", study=study)
-    return LabApp(store, settings or Settings(), opening) if desk is None else desk.open(store, Settings(), opening)
+    return (
+        LabApp(store, settings or Settings(), opening)
+        if shared_apps is None
+        else shared_apps.open(store, Settings(), opening)
+    )
 
 
 def room(app: LabApp) -> AgreementScreen:
@@ -62,10 +68,10 @@ def at(app: LabApp, statistic: str, part: str = "before") -> int:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_fields_by_statistics_with_value_interval_words_and_n(
-    store: Store, desk: Desk, until: Until, size: tuple[int, int]
+    store: Store, shared_apps: SharedApps, until: Until, size: tuple[int, int]
 ) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at(size) as pilot:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at(size) as pilot:
         await until(pilot, lambda: ready(app))
         room(app).fields.go(at(app, "fleiss kappa"))
         await until(pilot, lambda: "0.663 [0.0" in painted(app) and "12 items, 6 runs" in painted(app))
@@ -81,9 +87,9 @@ async def test_fields_by_statistics_with_value_interval_words_and_n(
         assert "nan" not in whole
 
 
-async def test_undefined_is_said_in_words(store: Store, desk: Desk, until: Until) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+async def test_undefined_is_said_in_words(store: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         rows = room(app).fields.rows
         place = next(i for i, one in enumerate(rows) if (one.field, one.statistic) == ("seen", "fleiss kappa"))
@@ -93,10 +99,10 @@ async def test_undefined_is_said_in_words(store: Store, desk: Desk, until: Until
 
 
 async def test_pairs_and_grid_are_of_the_line_above_and_the_grid_of_the_pair(
-    store: Store, desk: Desk, until: Until
+    store: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         assert [one.between for one in it.beneath.pairs.rows] == ["people", "R1 and R2", "R1 and R3", "R2 and R3"]
@@ -113,10 +119,10 @@ async def test_pairs_and_grid_are_of_the_line_above_and_the_grid_of_the_pair(
 
 
 async def test_a_question_without_categories_says_so_in_place_of_its_grid(
-    store: Store, desk: Desk, until: Until
+    store: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         it.fields.go(next(i for i, one in enumerate(it.fields.rows) if one.field == "rating"))
@@ -126,10 +132,10 @@ async def test_a_question_without_categories_says_so_in_place_of_its_grid(
 
 
 async def test_enter_lists_the_items_and_replays_one_at_its_evidence_and_back_to_the_exact_place(
-    store: Store, desk: Desk, until: Until
+    store: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await pilot.press("down", "down", "enter")
         it = room(app)
@@ -150,9 +156,11 @@ async def test_enter_lists_the_items_and_replays_one_at_its_evidence_and_back_to
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
 
 
-async def test_a_cell_of_the_grid_lists_its_items_by_key_and_by_mouse(store: Store, desk: Desk, until: Until) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+async def test_a_cell_of_the_grid_lists_its_items_by_key_and_by_mouse(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         await pilot.press("tab", "tab", "right", "enter")
@@ -170,10 +178,10 @@ async def test_a_cell_of_the_grid_lists_its_items_by_key_and_by_mouse(store: Sto
 
 
 async def test_judges_stand_against_most_people_with_their_grid_and_items(
-    store: Store, desk: Desk, until: Until
+    store: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         await pilot.press("p")
@@ -190,10 +198,10 @@ async def test_judges_stand_against_most_people_with_their_grid_and_items(
 
 
 async def test_parts_and_statistics_are_chosen_one_by_one_and_all_come_back(
-    store: Store, desk: Desk, until: Until
+    store: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         everything = it.fields.count
@@ -212,9 +220,9 @@ async def test_parts_and_statistics_are_chosen_one_by_one_and_all_come_back(
         assert it.fields.count == everything
 
 
-async def test_b_resamples_runs_and_goes_back(store: Store, desk: Desk, until: Until) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+async def test_b_resamples_runs_and_goes_back(store: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await pilot.press("b")
         await until(pilot, lambda: ready(app) and "2,000 resamples of 6 runs, seed 0" in painted(app))
@@ -222,9 +230,11 @@ async def test_b_resamples_runs_and_goes_back(store: Store, desk: Desk, until: U
         await until(pilot, lambda: ready(app) and "jackknife over 6 runs" in painted(app))
 
 
-async def test_the_planner_says_how_many_runs_and_what_is_no_width(store: Store, desk: Desk, until: Until) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((80, 24)) as pilot:
+async def test_the_planner_says_how_many_runs_and_what_is_no_width(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await pilot.press("down", "down", "w")
         await until(pilot, lambda: "runs in all" in painted(app) and "An estimate" in painted(app))
@@ -238,10 +248,12 @@ async def test_the_planner_says_how_many_runs_and_what_is_no_width(store: Store,
         assert "Interval no wider" not in painted(app)
 
 
-async def test_answers_that_came_in_meanwhile_are_said_and_r_recounts(store: Store, desk: Desk, until: Until) -> None:
+async def test_answers_that_came_in_meanwhile_are_said_and_r_recounts(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     study = made(store, open=[("R3", "u5")])
-    app = opened(store, study, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         before = it.fields.rows[at(app, "percent exact")].places
@@ -309,11 +321,11 @@ async def test_while_nothing_is_computed_yet_it_says_what_is_read(
     ],
 )
 async def test_where_nothing_can_be_said_a_sentence_names_the_next_step(
-    store: Store, desk: Desk, until: Until, raters: tuple[str, ...], said: str, following: str
+    store: Store, shared_apps: SharedApps, until: Until, raters: tuple[str, ...], said: str, following: str
 ) -> None:
     study = made(store, raters=raters) if raters else frozen(store, units(), made_protocol())
-    app = opened(store, study, desk=desk)
-    async with desk.at((80, 24)) as pilot:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((80, 24)) as pilot:
         await until(pilot, lambda: said in painted(app) and following in painted(app))
         assert not app.screen.query_one("#agreement-beneath").display
         assert "0.00" not in painted(app)
@@ -327,13 +339,13 @@ def made_protocol() -> Any:
     return STEPS
 
 
-async def test_no_overlap_is_a_sentence(store: Store, desk: Desk, until: Until) -> None:
+async def test_no_overlap_is_a_sentence(store: Store, shared_apps: SharedApps, until: Until) -> None:
     from tests.rated import rated
     from tests.screens.agreement.sample_study import STEPS, sheet
 
     said = {"R1": {"u0": sheet("R1", 0)}, "R2": {"u1": sheet("R2", 1)}}
-    app = opened(store, rated(store, units()[:2], STEPS, said), desk=desk)
-    async with desk.at((80, 24)) as pilot:
+    app = opened(store, rated(store, units()[:2], STEPS, said), shared_apps=shared_apps)
+    async with shared_apps.at((80, 24)) as pilot:
         await until(pilot, lambda: "No item was answered by two people" in painted(app))
 
 
@@ -375,10 +387,10 @@ async def test_the_room_is_not_there_for_who_rates_or_takes_part(store: Store, u
 
 
 async def test_every_key_has_an_id_the_footer_seven_verbs_and_each_pane_its_help(
-    store: Store, desk: Desk, until: Until
+    store: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         for widget in (it.fields, it.beneath.pairs, it.beneath.grid):
@@ -395,11 +407,13 @@ async def test_every_key_has_an_id_the_footer_seven_verbs_and_each_pane_its_help
         assert {"Part", "People/judges", "Statistic", "Intervals", "Plan", "Recount", "Copy number"} <= titles
 
 
-async def test_another_study_takes_the_place_of_the_one_before(store: Store, desk: Desk, until: Until) -> None:
+async def test_another_study_takes_the_place_of_the_one_before(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     first = made(store)
     second = frozen(store, units(), made_protocol(), id="second")
-    app = opened(store, first, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, first, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await pilot.press("enter")
         await until(pilot, lambda: room(app).items.count == 3)
@@ -441,10 +455,10 @@ async def test_answers_are_read_once_for_all_that_is_made_of_them(
 
 
 async def test_what_follows_from_answers_has_no_pairs_no_grid_and_no_items(
-    store: Store, desk: Desk, until: Until
+    store: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
         it.fields.go(next(i for i, one in enumerate(it.fields.rows) if one.field == "apr"))

@@ -41,9 +41,9 @@ from tests.screens.annotate.sample_studies import (
     sheet,
     studied,
 )
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
 
@@ -66,10 +66,10 @@ def did(store: Store, study: Study, person: str, act: ActKind) -> None:
     store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", person), act, now()))
 
 
-async def test_unit_after_unit_and_then_thanks(run: Store, desk: Desk, until: Until) -> None:
+async def test_unit_after_unit_and_then_thanks(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, one_field(STARS), units("u1", "u2"))
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "1 of 2" in painted(app))
         await press(pilot, "4", "enter")
         await until(pilot, lambda: "2 of 2" in painted(app) and "1 done today" in painted(app))
@@ -84,12 +84,12 @@ async def test_unit_after_unit_and_then_thanks(run: Store, desk: Desk, until: Un
 
 
 async def test_in_a_run_of_no_steps_nothing_is_completed_and_a_sentence_says_so(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     run.runs.add(studied_runs.run("run-of-none", steps=0))
     study = studied(run, protocol("tdg"), [Unit("u1", ("run-of-none",), targets=nodes(1))])
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "1 of 1" in painted(app))
         await press(pilot, "1")
         await until(pilot, lambda: "the run has no steps" in painted(app))
@@ -98,10 +98,12 @@ async def test_in_a_run_of_no_steps_nothing_is_completed_and_a_sentence_says_so(
     assert [label.value for label in run.labels.read(study)] == ["not_completed"]
 
 
-async def test_a_unit_is_taken_back_right_after_and_by_its_own_keys(run: Store, desk: Desk, until: Until) -> None:
+async def test_a_unit_is_taken_back_right_after_and_by_its_own_keys(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
     study = studied(run, one_field(STARS), units("u1", "u2"))
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "4", "enter")
         await until(pilot, lambda: "2 of 2" in painted(app))
@@ -113,10 +115,10 @@ async def test_a_unit_is_taken_back_right_after_and_by_its_own_keys(run: Store, 
         assert run.studies.progress(study, "R1").done == 1
 
 
-async def test_where_there_is_no_going_back_there_is_none(run: Store, desk: Desk, until: Until) -> None:
+async def test_where_there_is_no_going_back_there_is_none(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, one_field(STARS, forward=True), units("u1", "u2"))
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "4")
         await until(pilot, lambda: "Enter hands in; there is no going back." in painted(app))
@@ -127,10 +129,10 @@ async def test_where_there_is_no_going_back_there_is_none(run: Store, desk: Desk
         assert "2 of 2" in painted(app)
 
 
-async def test_hand_in_waits_for_what_is_open(run: Store, desk: Desk, until: Until) -> None:
+async def test_hand_in_waits_for_what_is_open(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, NODES, units("u1", targets=nodes(3)))
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "1", "end", "enter")
         await until(pilot, lambda: "2 open: answer or skip them first" in painted(app))
@@ -149,10 +151,10 @@ def calibrated(store: Store, bar: float) -> Study:
     )  # fmt: skip
 
 
-async def test_a_pilot_unit_shows_what_is_right_and_why(run: Store, desk: Desk, until: Until) -> None:
+async def test_a_pilot_unit_shows_what_is_right_and_why(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = calibrated(run, 0.5)
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "pilot" in painted(app))
         assert "Step 1 shows it" not in painted(app)
         await press(pilot, "1", "2", "enter")
@@ -167,10 +169,12 @@ async def test_a_pilot_unit_shows_what_is_right_and_why(run: Store, desk: Desk, 
         await until(pilot, lambda: ready(app) and "2 of 2" in painted(app) and "pilot" not in painted(app))
 
 
-async def test_a_rater_below_the_bar_is_told_and_held_until_released(run: Store, desk: Desk, until: Until) -> None:
+async def test_a_rater_below_the_bar_is_told_and_held_until_released(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
     study = calibrated(run, 0.9)
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "1", "2", "enter")
         await until(pilot, lambda: "See step 2." in painted(app))
@@ -208,10 +212,12 @@ def test_whoever_is_cut_off_on_handing_in_is_held_all_the_same(run: Store) -> No
     assert [act.act for act in run.labels.acts(study, "R1")][-3:] == ["commit", "gold", "held"]
 
 
-async def test_in_a_small_terminal_only_the_studys_title_is_cut(store: Store, desk: Desk, until: Until) -> None:
+async def test_in_a_small_terminal_only_the_studys_title_is_cut(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     study = studied(store, one_field(STARS), [Unit(f"u{at}", targets=nodes(1)) for at in range(12)])
-    app = desk.rating(store, replace(study, title="Who does what in which room " * 3))
-    async with desk.at(size=(64, 18)) as pilot:
+    app = shared_apps.rating(store, replace(study, title="Who does what in which room " * 3))
+    async with shared_apps.at(size=(64, 18)) as pilot:
         for size in ((64, 18), (80, 24)):
             await pilot.resize_terminal(*size)
             await until(pilot, lambda size=size: ready(app) and app.size == size and "R1, rater" in painted(app))
@@ -220,13 +226,13 @@ async def test_in_a_small_terminal_only_the_studys_title_is_cut(store: Store, de
 
 @pytest.mark.parametrize(("act", "words"), [("locked", "is locked"), (None, "Nothing in this study is dealt to R9")])
 async def test_where_nothing_is_asked_a_sentence_says_why(
-    run: Store, desk: Desk, until: Until, act: ActKind | None, words: str
+    run: Store, shared_apps: SharedApps, until: Until, act: ActKind | None, words: str
 ) -> None:
     study = studied(run, one_field(STARS), units("u1"))
     if act:
         did(run, study, "D1", act)
-    app = desk.rating(run, study, "R1" if act else "R9")
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study, "R1" if act else "R9")
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: words in painted(app))
         assert list(run.labels.read(study)) == []
 
@@ -270,10 +276,10 @@ async def test_an_empty_shelf_says_what_to_do(store: Store, until: Until) -> Non
         await until(pilot, lambda: "Nothing is dealt to R1" in painted(app))
 
 
-async def test_the_guide_is_one_key_away_and_kept(run: Store, desk: Desk, until: Until) -> None:
+async def test_the_guide_is_one_key_away_and_kept(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, NODES, units("u1", targets=nodes(2)))
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "t")
         await until(pilot, lambda: "Look at every node." in painted(app))
@@ -282,10 +288,10 @@ async def test_the_guide_is_one_key_away_and_kept(run: Store, desk: Desk, until:
         assert "guide" in acts(run, study)
 
 
-async def test_words_of_the_run_are_searched(run: Store, desk: Desk, until: Until) -> None:
+async def test_words_of_the_run_are_searched(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, NODES, units("u1", targets=nodes(2)))
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "slash", *"pay", "enter")
         await until(pilot, lambda: sheet(app).place.endswith("@5"))
@@ -296,10 +302,10 @@ async def test_words_of_the_run_are_searched(run: Store, desk: Desk, until: Unti
     assert label.evidence.endswith("@5")
 
 
-async def test_six_verbs_and_help_are_in_the_footer(run: Store, desk: Desk, until: Until) -> None:
+async def test_six_verbs_and_help_are_in_the_footer(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, NODES, units("u1", targets=nodes(2)))
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         shown = {binding.action for _, binding, on, _ in app.screen.active_bindings.values() if binding.show and on}
         assert len(shown) <= 8  # the palette's own is not painted
@@ -351,11 +357,11 @@ def test_the_pace_is_the_median_of_the_units_of_this_sitting() -> None:
     assert pace.median == 20
 
 
-async def test_idle_time_breaks_and_the_reminder(run: Store, desk: Desk, until: Until) -> None:
+async def test_idle_time_breaks_and_the_reminder(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, NODES, units("u1", targets=nodes(3)), rest_minutes=2)
-    app = desk.rating(run, study)
+    app = shared_apps.rating(run, study)
     clock = Still()
-    async with desk.at(size=(120, 40)) as pilot:
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         here = room(app)
         sheet(app).clock = clock
@@ -382,21 +388,23 @@ async def test_idle_time_breaks_and_the_reminder(run: Store, desk: Desk, until: 
         await until(pilot, lambda: "without a break" not in painted(app))
 
 
-async def test_a_person_is_shown_by_code_and_seat(run: Store, desk: Desk, until: Until) -> None:
+async def test_a_person_is_shown_by_code_and_seat(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, one_field(STARS), units("u1"))
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "R1, rater" in painted(app))
         assert session(app).person == Actor("human", "R1")
 
 
-async def test_the_current_item_is_in_sight_whatever_the_size(run: Store, desk: Desk, until: Until) -> None:
+async def test_the_current_item_is_in_sight_whatever_the_size(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
     """A part of the way in each size, and its end in all of them."""
     sizes = [(80, 24), (64, 18), (70, 50), (200, 60)]
     protocol = Protocol("nodes", "Nodes", "run", NODES.fields[:1], "tdg nodes")
     study = studied(run, protocol, units("u1", targets=nodes(60)))
-    app = desk.rating(run, study)
-    async with desk.at(size=sizes[0]) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=sizes[0]) as pilot:
         await until(pilot, lambda: ready(app))
         for turn, size in enumerate([*sizes, *sizes[:-1]]):
             await pilot.resize_terminal(*size)
@@ -407,10 +415,10 @@ async def test_the_current_item_is_in_sight_whatever_the_size(run: Store, desk: 
             assert sheet(app).items.size.height >= 3
 
 
-async def test_the_last_unit_is_taken_back_from_the_thanks(run: Store, desk: Desk, until: Until) -> None:
+async def test_the_last_unit_is_taken_back_from_the_thanks(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, one_field(STARS), units("u1"))
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "4", "enter")
         await until(pilot, lambda: "z takes the last one back" in painted(app))

@@ -30,8 +30,8 @@ from tests.blind import SHOWS, Planted, found, planted
 from tests.crossed import IN_SOAK, crossed
 from tests.screens.annotate.sample_studies import NODES, nodes, rating, ready, room, studied
 from tests.screens.annotate.watched import Watched
-from tests.screens.desk import Desk
 from tests.screens.resting import press
+from tests.screens.shared_apps import SharedApps
 
 pytestmark = crossed
 Until = Callable[..., Awaitable[None]]
@@ -162,13 +162,13 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_no_hidden_word_is_seen_in_any_protocol(
-    store: Store, desk: Desk, until: Until, watched: Watched, name: str
+    store: Store, shared_apps: SharedApps, until: Until, watched: Watched, name: str
 ) -> None:
     """They are rated at one app: each unit has words of its own, so that none is taken for one of the unit before."""
     plan, plants = prepared(store, protocols()[name], mark=ascii_uppercase[NAMES.index(name)])
     apart = "with the score" if "outcome" in plan.shown else ""
-    app = desk.rating(store, plan, notifications=True, apart=apart, window=True)
-    async with desk.at((120, 40)) as pilot:
+    app = shared_apps.rating(store, plan, notifications=True, apart=apart, window=True)
+    async with shared_apps.at((120, 40)) as pilot:
         seen = await toured(app, pilot, watched, until, tour_of(name))
     words = hidden_of(plan, plants)
     assert {word: words[word] for word in found(words, seen)} == {}
@@ -186,7 +186,7 @@ async def test_no_hidden_word_is_seen_in_any_protocol(
 )  # fmt: skip
 async def test_nor_in_another_size_or_language(
     store: Store,
-    desk: Desk,
+    shared_apps: SharedApps,
     until: Until,
     watched: Watched,
     name: str,
@@ -197,9 +197,9 @@ async def test_nor_in_another_size_or_language(
     mark = f"{locale[0].upper()}{ascii_uppercase[NAMES.index(name)]}{ascii_uppercase[size[0] // 10]}"
     plan, plants = prepared(store, protocols()[name], locale=locale, mark=mark)
     apart = "with the score" if "outcome" in plan.shown else ""
-    app = desk.rating(store, plan, notifications=True, apart=apart, locale=locale)
+    app = shared_apps.rating(store, plan, notifications=True, apart=apart, locale=locale)
     two = len(unit_of(protocols()[name]).runs) > 1
-    async with desk.at(size) as pilot:
+    async with shared_apps.at(size) as pilot:
         seen = await toured(app, pilot, watched, until, [*tour, *(OTHER_SHORT if two else ["v", "right"])], 2)
     words = hidden_of(plan, plants)
     assert {word: words[word] for word in found(words, seen)} == {}
@@ -244,11 +244,11 @@ async def test_the_last_panel_tells_nothing_of_what_was_open(store: Store, until
     assert found(words, panel.getvalue() + watched.text) == set()
 
 
-async def test_no_hidden_word_is_found_by_looking_for_it(store: Store, desk: Desk, until: Until) -> None:
+async def test_no_hidden_word_is_found_by_looking_for_it(store: Store, shared_apps: SharedApps, until: Until) -> None:
     """A search that counted what it does not show would tell it."""
     plan, plants = prepared(store, protocols()["tdg"])
-    app = desk.rating(store, plan)
-    async with desk.at((120, 40)) as pilot:
+    app = shared_apps.rating(store, plan)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         beside = app.screen.query_one(UnitPane)
         shown = plants[0].shown(plan.shown)
@@ -256,7 +256,9 @@ async def test_no_hidden_word_is_found_by_looking_for_it(store: Store, desk: Des
         assert [word for word in hidden_of(plan, plants) if beside.search(word)] == []
 
 
-async def test_gold_is_seen_only_after_handing_in(store: Store, desk: Desk, until: Until, watched: Watched) -> None:
+async def test_gold_is_seen_only_after_handing_in(
+    store: Store, shared_apps: SharedApps, until: Until, watched: Watched
+) -> None:
     gold = (Gold("n1", "completed", "not_completed", "Zgoldreason"), Gold("n2", "completed", "completed", "Zsecond"))
     units = [
         Unit(f"u{i}", runs=(planted().run.id,), targets=nodes(2), pilot=True, gold=gold if i == 1 else (
@@ -264,8 +266,8 @@ async def test_gold_is_seen_only_after_handing_in(store: Store, desk: Desk, unti
     ]  # fmt: skip
     store.runs.add(planted().run)
     plan = studied(store, NODES, units)
-    app = desk.rating(store, plan, notifications=True)
-    async with desk.at((120, 40)) as pilot:
+    app = shared_apps.rating(store, plan, notifications=True)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         for key in [*STEPS, "w", *AROUND, *AWAY, "1", "1"]:
             await press(pilot, key)
@@ -279,13 +281,15 @@ async def test_gold_is_seen_only_after_handing_in(store: Store, desk: Desk, unti
         assert found(["Zgoldreason", "Zsecond", "Zlatergold"], watched.text) == {"Zgoldreason", "Zsecond"}
 
 
-async def test_how_far_others_are_is_on_no_shelf(store: Store, desk: Desk, until: Until, watched: Watched) -> None:
+async def test_how_far_others_are_is_on_no_shelf(
+    store: Store, shared_apps: SharedApps, until: Until, watched: Watched
+) -> None:
     """Of four that are dealt, R2 has handed in one: R1 reads 0/2, and never 1/4."""
     store.runs.add(planted().run)
     plan = studied(store, NODES, [Unit(f"u{i}", runs=(planted().run.id,)) for i in (1, 2)], ("R1", "R2"))
     store.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R2"), "commit", now(), "u1"))
-    app = desk.rating(store, plan)
-    async with desk.at((120, 40)) as pilot:
+    app = shared_apps.rating(store, plan)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         for key in ("escape", "f2", "enter", "f2"):
             await press(pilot, key)
@@ -294,7 +298,9 @@ async def test_how_far_others_are_is_on_no_shelf(store: Store, desk: Desk, until
     assert found(["1/4", "0/4"], watched.text) == set()
 
 
-async def test_the_same_search_finds_what_is_shown(store: Store, desk: Desk, until: Until, watched: Watched) -> None:
+async def test_the_same_search_finds_what_is_shown(
+    store: Store, shared_apps: SharedApps, until: Until, watched: Watched
+) -> None:
     """With every switch off, words of each part are found; and what others said, where it is laid out."""
     protocol = replace(protocols()["tdg"], shows=SHOWS)
     _, plants = prepared(store, protocol, blind=())
@@ -303,8 +309,8 @@ async def test_the_same_search_finds_what_is_shown(store: Store, desk: Desk, unt
     with Store.open(Path("laid.db")) as other:
         laid, _ = prepared(other, protocol, blind=(), laid=(Given("Words", " ".join([*others, *sorted(never)])),))
         to_the_end = ("v", *("right", "full_stop", "full_stop", "full_stop") * 3)  # what stands below is read, too
-        app = desk.rating(other, laid, notifications=True)
-        async with desk.at((200, 60)) as pilot:
+        app = shared_apps.rating(other, laid, notifications=True)
+        async with shared_apps.at((200, 60)) as pilot:
             seen = await toured(app, pilot, watched, until, [*STEPS, "w", *AROUND, *AWAY, *to_the_end])
     places: dict[Show, set[str]] = {show: set() for show in SHOWS}
     for word, one in plants[0].words.items():

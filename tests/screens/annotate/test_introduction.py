@@ -17,9 +17,9 @@ from store.kit_export import make_kit
 from store.kit_import import take_kit
 from store.store import Store
 from tests.screens.annotate.sample_studies import rating, ready, room, studied
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
 
@@ -52,11 +52,13 @@ async def to_practice(pilot: Pilot[None], app: LabApp, until: Until) -> None:
     await until(pilot, lambda: ready(app))
 
 
-async def test_from_the_guide_over_a_real_run_to_the_first_item(store: Store, desk: Desk, until: Until) -> None:
+async def test_from_the_guide_over_a_real_run_to_the_first_item(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     store.runs.add(whole_run())
     study = studied(store, protocol("success"), [Unit("u1", (WHOLE,))], introduction="full")
-    app = desk.rating(store, study)
-    async with desk.at(size=(100, 40)) as pilot:
+    app = shared_apps.rating(store, study)
+    async with shared_apps.at(size=(100, 40)) as pilot:
         await until(pilot, lambda: "Judge by the state" in painted(app) and "read on" in painted(app))
         assert kinds(store, study) == ["guide_shown"]
         await read(pilot, app, "guide", until)
@@ -89,10 +91,12 @@ async def test_from_the_guide_over_a_real_run_to_the_first_item(store: Store, de
     assert line.seconds is not None
 
 
-async def test_a_rater_who_comes_back_sees_none_of_it_again(store: Store, desk: Desk, until: Until) -> None:
+async def test_a_rater_who_comes_back_sees_none_of_it_again(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     study = of_texts(store)
-    app = desk.rating(store, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(store, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await to_practice(pilot, app, until)
         await press(pilot, "1", "enter")
         await until(pilot, lambda: "all of it is right" in painted(app))
@@ -106,10 +110,10 @@ async def test_a_rater_who_comes_back_sees_none_of_it_again(store: Store, desk: 
     assert kinds(store, study)[-1] == "practice_done"
 
 
-async def test_who_leaves_in_the_middle_goes_on_there(store: Store, desk: Desk, until: Until) -> None:
+async def test_who_leaves_in_the_middle_goes_on_there(store: Store, shared_apps: SharedApps, until: Until) -> None:
     study = of_texts(store)
-    app = desk.rating(store, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(store, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await to_practice(pilot, app, until)
         await press(pilot, "2")
         await until(pilot, lambda: kinds(store, study)[-1] == "practice_answered")
@@ -125,10 +129,12 @@ async def test_who_leaves_in_the_middle_goes_on_there(store: Store, desk: Desk, 
     assert kinds(store, study).count("guide_shown") == 1
 
 
-async def test_it_is_passed_over_only_where_the_study_says_so(store: Store, desk: Desk, until: Until) -> None:
+async def test_it_is_passed_over_only_where_the_study_says_so(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     study = of_texts(store)
-    app = desk.rating(store, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(store, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: "read on" in painted(app))
         assert "skip" not in painted(app).casefold()
         await press(pilot, "p")
@@ -142,10 +148,10 @@ async def test_it_is_passed_over_only_where_the_study_says_so(store: Store, desk
     assert kinds(store, free) == ["guide_shown", "introduction_skipped"]
 
 
-async def test_keys_are_told_as_they_are_bound(store: Store, desk: Desk, until: Until) -> None:
+async def test_keys_are_told_as_they_are_bound(store: Store, shared_apps: SharedApps, until: Until) -> None:
     study = of_texts(store)
-    app = desk.rating(store, study, keymap={"answer.undo": "f7", "annotate.guide": "g,t"})
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(store, study, keymap={"answer.undo": "f7", "annotate.guide": "g,t"})
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: "by g." in painted(app))
         await read(pilot, app, "guide", until)
         lines = painted(app).splitlines()
@@ -155,11 +161,11 @@ async def test_keys_are_told_as_they_are_bound(store: Store, desk: Desk, until: 
 
 @pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
 async def test_it_is_read_in_chinese_at_each_size(
-    store: Store, desk: Desk, until: Until, size: tuple[int, int]
+    store: Store, shared_apps: SharedApps, until: Until, size: tuple[int, int]
 ) -> None:
     study = of_texts(store)
-    app = desk.rating(store, study, locale="zh")
-    async with desk.at(size=size) as pilot:
+    app = shared_apps.rating(store, study, locale="zh")
+    async with shared_apps.at(size=size) as pilot:
         await until(pilot, lambda: "评分指南" in painted(app) and "目标相同" in painted(app))
         await read(pilot, app, "guide", until)
         await until(pilot, lambda: "撤回最后一个答案" in painted(app))
@@ -191,13 +197,13 @@ async def test_in_a_kit_it_comes_as_at_home_and_comes_back(store: Store, until: 
 
 
 async def test_a_practice_that_cannot_be_made_keeps_nobody_from_the_study(
-    store: Store, desk: Desk, until: Until, monkeypatch: pytest.MonkeyPatch
+    store: Store, shared_apps: SharedApps, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.runs.add(whole_run())
     study = studied(store, protocol("success"), [Unit("u1", (WHOLE,))], introduction="full")
     monkeypatch.setattr("simulators.library.practice_tasks", dict)
-    app = desk.rating(store, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(store, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await read(pilot, app, "guide", until)
         await read(pilot, app, "keys", until)
         await until(pilot, lambda: "no practice item here" in painted(app))

@@ -20,9 +20,9 @@ from lab.studies.rating_session import RatingSession
 from screens.app import LabApp
 from store.store import Store
 from tests.screens.annotate.sample_studies import STARS, one_field, ready, room, studied
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 from tests.studies import R1, label
 
 Until = Callable[..., Awaitable[None]]
@@ -57,11 +57,11 @@ async def answered(app: LabApp, pilot: Any, until: Until, answer: str) -> str:
 
 
 async def test_a_judge_is_shown_after_handing_in_and_nothing_is_taken_back_then(
-    store: Store, desk: Desk, until: Until
+    store: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     study = laid(store)
-    app = desk.rating(store, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(store, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         before = await answered(app, pilot, until, "2")
         await until(pilot, lambda: "What judges say" in painted(app))
         told = painted(app)
@@ -83,11 +83,11 @@ async def test_a_judge_is_shown_after_handing_in_and_nothing_is_taken_back_then(
 
 @pytest.mark.parametrize("blind", [("people", "models", "method", "outcome", "raters"), ("models",)])
 async def test_a_study_that_hides_models_shows_none(
-    store: Store, desk: Desk, until: Until, blind: tuple[Any, ...]
+    store: Store, shared_apps: SharedApps, until: Until, blind: tuple[Any, ...]
 ) -> None:
     study = laid(store, blind)
-    app = desk.rating(store, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(store, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         seen = await answered(app, pilot, until, "4")
         await until(pilot, lambda: ready(app))
         seen += painted(app)

@@ -20,9 +20,9 @@ from screens.app import LabApp
 from store.store import Store
 from tests.screens.annotate.sample_studies import NODES, nodes, ready, sheet, studied
 from tests.screens.annotate.terminal import ENTER, opened
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import BARE, WHOLE, bare_run, whole_run
+from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
 SHEET_KEYS = {*"0123456789", "enter"}
@@ -107,12 +107,12 @@ async def filled(hands: Hands) -> dict[FieldReference, Any]:
 
 @pytest.mark.parametrize("id", RATED)
 async def test_keys_are_few_and_say_what_was_meant(
-    runs: Store, tmp_path: Path, desk: Desk, until: Until, id: str
+    runs: Store, tmp_path: Path, shared_apps: SharedApps, until: Until, id: str
 ) -> None:
     asks = protocol(id)
     study = studied(runs, asks, [unit_for(asks)])
-    app = desk.rating(runs, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(runs, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         hands = Hands(app, pilot)
         said = await filled(hands)
@@ -138,12 +138,12 @@ async def test_keys_are_few_and_say_what_was_meant(
 
 @pytest.mark.parametrize("id", RATED)
 async def test_digits_and_enter_alone_say_that_there_is_no_answer(
-    runs: Store, desk: Desk, until: Until, id: str
+    runs: Store, shared_apps: SharedApps, until: Until, id: str
 ) -> None:
     asks = protocol(id)
     study = studied(runs, asks, [unit_for(asks, 1)])
-    app = desk.rating(runs, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(runs, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         hands = Hands(app, pilot)
         said: list[str] = []
@@ -170,11 +170,13 @@ async def without_answer(hands: Hands, item: SheetItem, reason: str) -> None:
     await hands.press(str(at + 1))
 
 
-async def test_a_habit_of_enter_after_each_digit_answers_nothing_else(runs: Store, desk: Desk, until: Until) -> None:
+async def test_a_habit_of_enter_after_each_digit_answers_nothing_else(
+    runs: Store, shared_apps: SharedApps, until: Until
+) -> None:
     """Whoever confirms each digit by Enter has said what they meant, and nothing more."""
     study = studied(runs, NODES, [Unit("u1", (WHOLE,), targets=nodes(3)), Unit("u2", (BARE,), targets=nodes(1))])
-    app = desk.rating(runs, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(runs, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "1", "enter", "2", "enter", "1", "enter")
         await until(pilot, lambda: runs.studies.progress(study, "R1").done == 1)
@@ -182,10 +184,10 @@ async def test_a_habit_of_enter_after_each_digit_answers_nothing_else(runs: Stor
     assert given == [("n1", "completed", None), ("n2", "not_completed", None), ("n3", "completed", None)]
 
 
-async def test_what_is_pasted_or_composed_fires_no_key(runs: Store, desk: Desk, until: Until) -> None:
+async def test_what_is_pasted_or_composed_fires_no_key(runs: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(runs, NODES, [Unit("u1", (WHOLE,), targets=nodes(3))])
-    app = desk.rating(runs, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(runs, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         before = sheet(app).item
         for text in ("z1s2", "completed", "完成", "1\n2\n"):

@@ -15,9 +15,9 @@ from lab.core.study import Given, Unit
 from screens.annotate.guide import guide_of
 from store.store import Store
 from tests.screens.annotate.sample_studies import nodes, ready, studied
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
 SETS = (Given("", "", ("One",), "A"), Given("", "", ("Two",), "B"))
@@ -52,10 +52,10 @@ def test_a_flag_is_called_by_its_short_words() -> None:
     assert Field("a_flag", "Is it?", "flag", says="so it is").shown == "so it is"
 
 
-async def test_nodes_in_chinese(run: Store, desk: Desk, until: Until) -> None:
+async def test_nodes_in_chinese(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, protocol("tdg"), [Unit("u1", (WHOLE,), targets=nodes(2))], locale="zh")
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "未列出的路径" in painted(app))
         assert "这一项完成了吗" in painted(app)
         assert "还有 2 项未答" in painted(app)
@@ -71,21 +71,21 @@ async def test_nodes_in_chinese(run: Store, desk: Desk, until: Until) -> None:
         await until(pilot, lambda: "已全部作答" in painted(app))
 
 
-async def test_nodes_in_english_name_flags_in_words(run: Store, desk: Desk, until: Until) -> None:
+async def test_nodes_in_english_name_flags_in_words(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, protocol("tdg"), [Unit("u1", (WHOLE,), targets=nodes(2))])
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "4 unlisted way" in painted(app))
         await press(pilot, "4")
         await until(pilot, lambda: "+unlisted way" in painted(app))
 
 
 async def test_the_hint_and_what_is_asked_second_of_an_item_are_translated(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     study = studied(run, protocol("demonstration"), [Unit("u1", (WHOLE,), targets=nodes(1))], locale="zh")
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "修改" in painted(app))
         await press(pilot, "2")
         await until(pilot, lambda: "正确的说明或动作" in painted(app))
@@ -94,11 +94,11 @@ async def test_the_hint_and_what_is_asked_second_of_an_item_are_translated(
 
 
 @pytest.mark.parametrize("swap", [False, True])
-async def test_sides_in_chinese(run: Store, desk: Desk, until: Until, swap: bool) -> None:
+async def test_sides_in_chinese(run: Store, shared_apps: SharedApps, until: Until, swap: bool) -> None:
     units = [Unit("u1", given=SETS)]
     study = studied(run, protocol("pairwise-sets"), units, locale="zh", swap=("u1",) if swap else ())
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "平局" in painted(app))
         seen = painted(app)
         assert seen.index("1 左") < seen.index("2 右")
@@ -118,12 +118,12 @@ def test_the_guide_calls_the_sides_as_the_sheet_does(locale: str, left: str, rig
 
 @pytest.mark.parametrize(("locale", "names"), [("en", ("What was wanted", "The guess")), ("zh", ("真实意图", "猜测"))])
 async def test_an_intent_and_its_guess_are_told_apart(
-    run: Store, desk: Desk, until: Until, locale: str, names: tuple[str, str]
+    run: Store, shared_apps: SharedApps, until: Until, locale: str, names: tuple[str, str]
 ) -> None:
     lines = [("line 1", {"A": "Order tea", "B": "Order a drink", "source": "model-x"})]
     study = studied(run, protocol("same-intent"), units_for(protocol("same-intent"), lines=lines), locale=locale)
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and all(name in painted(app) for name in names))
         seen = painted(app)
         assert seen.index(names[0]) < seen.index(names[1])

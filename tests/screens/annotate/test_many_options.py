@@ -14,9 +14,9 @@ from lab.core.study import Unit
 from store.store import Store
 from tests.modes import MODES, PROTOCOL
 from tests.screens.annotate.sample_studies import one_field, rating, ready, sheet, studied
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
 AT = FieldReference("", "modes")
@@ -92,10 +92,10 @@ async def test_bounds_are_told_and_nothing_is_kept(run: Store, until: Until) -> 
         await until(pilot, lambda: kept(app) == ["ask", "misread", "plan"])
 
 
-async def test_what_is_chosen_stays_while_one_is_elsewhere(run: Store, desk: Desk, until: Until) -> None:
+async def test_what_is_chosen_stays_while_one_is_elsewhere(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, one_field(FREE), [UNIT])
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "3", "down", "up")
         await until(pilot, lambda: "☑ 3 had a wrong plan" in painted(app))

@@ -15,9 +15,9 @@ from screens.annotate.rows import SheetItems
 from screens.app import LabApp
 from store.store import Store
 from tests.screens.annotate.sample_studies import NODES, nodes, ready, room, sheet, studied
-from tests.screens.desk import Desk
 from tests.screens.resting import press, rests
 from tests.screens.runs import WHOLE, whole_run
+from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
 
@@ -51,8 +51,8 @@ def run(store: Store) -> Store:
     return store
 
 
-def rated(store: Store, desk: Desk) -> LabApp:
-    return desk.rating(store, studied(store, NODES, [Unit("u1", (WHOLE,), targets=nodes(NODES_OF_UNIT))]))
+def rated(store: Store, shared_apps: SharedApps) -> LabApp:
+    return shared_apps.rating(store, studied(store, NODES, [Unit("u1", (WHOLE,), targets=nodes(NODES_OF_UNIT))]))
 
 
 def seen(app: LabApp) -> list[list[Segment]]:
@@ -69,7 +69,7 @@ def painted_anew(app: LabApp) -> list[list[Segment]]:
 
 
 async def test_an_answer_paints_the_lines_that_changed(
-    run: Store, desk: Desk, until: Until, monkeypatch: pytest.MonkeyPatch
+    run: Store, shared_apps: SharedApps, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines: list[int] = []
     paint = SheetItems.paint
@@ -79,8 +79,8 @@ async def test_an_answer_paints_the_lines_that_changed(
         return paint(self, index, width)
 
     monkeypatch.setattr(SheetItems, "paint", counted)
-    app = rated(run, desk)
-    async with desk.at((120, 40)) as pilot:
+    app = rated(run, shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "1")
         await rests(pilot, lambda: sheet(app).items.cursor == 1)
@@ -93,9 +93,9 @@ async def test_an_answer_paints_the_lines_that_changed(
             lines.clear()
 
 
-async def test_an_answer_leaves_the_keys_below_as_they_are(run: Store, desk: Desk, until: Until) -> None:
-    app = rated(run, desk)
-    async with desk.at((120, 40)) as pilot:
+async def test_an_answer_leaves_the_keys_below_as_they_are(run: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = rated(run, shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await rests(pilot, lambda: ready(app))
         there = list(app.screen.query(FooterKey))
         for answered in range(5):
@@ -108,10 +108,10 @@ async def test_an_answer_leaves_the_keys_below_as_they_are(run: Store, desk: Des
 
 
 async def test_moving_a_step_paints_no_item(
-    run: Store, desk: Desk, until: Until, monkeypatch: pytest.MonkeyPatch
+    run: Store, shared_apps: SharedApps, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = rated(run, desk)
-    async with desk.at((120, 40)) as pilot:
+    app = rated(run, shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await rests(pilot, lambda: ready(app) and sheet(app).place.endswith("@1"))
         lines: list[int] = []
         paint = SheetItems.paint
@@ -128,9 +128,9 @@ async def test_moving_a_step_paints_no_item(
         assert lines == []
 
 
-async def test_all_that_changed_is_painted(run: Store, desk: Desk, until: Until) -> None:
-    app = rated(run, desk)
-    async with desk.at((100, 24)) as pilot:
+async def test_all_that_changed_is_painted(run: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = rated(run, shared_apps)
+    async with shared_apps.at((100, 24)) as pilot:
         await until(pilot, lambda: ready(app) and bool(room(app).query("#steps")))
         for key in (*KEYS, *"12" * 6, "z", "z", "pageup", "g", "1"):
             await press(pilot, key)

@@ -13,9 +13,9 @@ from lab.core.study import Assignment, Study, Unit, sample_sha
 from lab.core.task import Actor
 from store.store import Store
 from tests.screens.annotate.sample_studies import NODES, nodes, ready, session, sheet
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 from tests.studies import label
 
 Until = Callable[..., Awaitable[None]]
@@ -55,11 +55,11 @@ def said(store: Store, plan: Study, unit: str) -> list[tuple[str, Any]]:
     ],
 )
 async def test_one_key_takes_it_over_and_another_answers_otherwise(
-    store: Store, desk: Desk, until: Until, size: tuple[int, int], locale: str, words: str, accepts: str
+    store: Store, shared_apps: SharedApps, until: Until, size: tuple[int, int], locale: str, words: str, accepts: str
 ) -> None:
     plan = shown_first(store, locale)
-    app = desk.rating(store, plan)
-    async with desk.at(size=size) as pilot:
+    app = shared_apps.rating(store, plan)
+    async with shared_apps.at(size=size) as pilot:
         await until(pilot, lambda: ready(app))
         await until(pilot, lambda: words in painted(app))
         assert accepts in painted(app)
@@ -81,10 +81,12 @@ async def test_one_key_takes_it_over_and_another_answers_otherwise(
     assert dict(opened) == {"u1": True, "u2": False}
 
 
-async def test_without_this_declared_nothing_of_a_judge_is_seen(store: Store, desk: Desk, until: Until) -> None:
+async def test_without_this_declared_nothing_of_a_judge_is_seen(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     plan = shown_first(store, "en", prelabel="")
-    app = desk.rating(store, plan)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(store, plan)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         for key in ("a", "m", "escape", "t", "t", "question_mark", "escape", "down", "a"):
             await press(pilot, key)

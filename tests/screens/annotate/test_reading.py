@@ -21,10 +21,10 @@ from screens.app import LabApp
 from store.store import Store
 from tests.crossed import IN_SOAK, crossed
 from tests.screens.annotate.sample_studies import STARS, nodes, one_field, ready, studied
-from tests.screens.desk import Desk
 from tests.screens.long_texts import at_sizes
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
 EN = "Order the usual lunch for Friday and keep the reminder going. "
@@ -66,12 +66,14 @@ async def read_to(
 
 
 @pytest.mark.parametrize("locale", ["en", "zh"])
-async def test_an_instruction_is_whole_where_it_fits(store: Store, desk: Desk, until: Until, locale: str) -> None:
+async def test_an_instruction_is_whole_where_it_fits(
+    store: Store, shared_apps: SharedApps, until: Until, locale: str
+) -> None:
     """As long as that of a usual task: what it ends with is judged like the rest."""
     store.runs.add(asked_for(text_of(64 if locale == "en" else 40, locale)))
     study = studied(store, built_in("success"), [Unit("u1", (WHOLE,))], locale=locale)
-    app = desk.rating(store, study)
-    async with desk.at(size=SIZES[0]) as pilot:
+    app = shared_apps.rating(store, study)
+    async with shared_apps.at(size=SIZES[0]) as pilot:
         await until(pilot, lambda: ready(app))
         async for _ in at_sizes(pilot, SIZES):
             await until(pilot, lambda: LAST[locale].replace(" ", "") in pane(app, "#beside"))
@@ -80,12 +82,12 @@ async def test_an_instruction_is_whole_where_it_fits(store: Store, desk: Desk, u
 
 @pytest.mark.parametrize("locale", ["en", "zh"])
 async def test_a_long_instruction_says_there_how_it_is_read_and_is_read_whole(
-    store: Store, desk: Desk, until: Until, locale: str
+    store: Store, shared_apps: SharedApps, until: Until, locale: str
 ) -> None:
     text = text_of(1500, locale)
     store.runs.add(asked_for(text))
-    app = desk.rating(store, studied(store, built_in("success"), [Unit("u1", (WHOLE,))], locale=locale))
-    async with desk.at(size=SIZES[0]) as pilot:
+    app = shared_apps.rating(store, studied(store, built_in("success"), [Unit("u1", (WHOLE,))], locale=locale))
+    async with shared_apps.at(size=SIZES[0]) as pilot:
         await until(pilot, lambda: ready(app))
         async for _ in at_sizes(pilot, SIZES):
             await until(pilot, lambda: "▸ w" in painted(app))
@@ -114,11 +116,11 @@ def guessed(store: Store, lines: int = 40) -> Study:
     ("size", "key"), [((64, 18), "pagedown"), ((80, 24), "full_stop"), ((120, 40), "pagedown"), ((80, 24), "right")]
 )
 async def test_time_and_place_stay_in_sight_while_the_rest_is_read(
-    store: Store, desk: Desk, until: Until, size: tuple[int, int], key: str
+    store: Store, shared_apps: SharedApps, until: Until, size: tuple[int, int], key: str
 ) -> None:
     store.runs.add(whole_run())
-    app = desk.rating(store, guessed(store))
-    async with desk.at(size=size) as pilot:
+    app = shared_apps.rating(store, guessed(store))
+    async with shared_apps.at(size=size) as pilot:
         await until(pilot, lambda: ready(app) and "2025-03-0412:10·office" in pane(app, "#beside"))
         assert "PgDn: read on" in painted(app)
         await read_to(until, pilot, app, "did thing 39.", key)
@@ -128,11 +130,13 @@ async def test_time_and_place_stay_in_sight_while_the_rest_is_read(
             await press(pilot, back)
 
 
-async def test_what_stands_beside_is_read_on_while_a_guess_is_typed(store: Store, desk: Desk, until: Until) -> None:
+async def test_what_stands_beside_is_read_on_while_a_guess_is_typed(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     store.runs.add(whole_run())
     study = guessed(store)
-    app = desk.rating(store, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(store, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "PgDn: read on" in painted(app))
         await press(pilot, "enter", *"tea", ".", "pagedown", "pagedown")
         await until(pilot, lambda: "number 0 " not in painted(app))
@@ -140,10 +144,10 @@ async def test_what_stands_beside_is_read_on_while_a_guess_is_typed(store: Store
         await until(pilot, lambda: [label.value for label in store.labels.read(study)] == ["tea."])
 
 
-async def test_no_key_is_offered_that_does_nothing_here(store: Store, desk: Desk, until: Until) -> None:
+async def test_no_key_is_offered_that_does_nothing_here(store: Store, shared_apps: SharedApps, until: Until) -> None:
     given = (Given("One", items=("a",), side="A"), Given("Two", items=("b",), side="B"))
-    app = desk.rating(store, studied(store, built_in("pairwise-sets"), [Unit("u1", given=given)]))
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(store, studied(store, built_in("pairwise-sets"), [Unit("u1", given=given)]))
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "1 left" in painted(app) and "Guide" in footer(app))
         assert "Step" not in footer(app)
         assert "Seen here" not in footer(app)
@@ -168,7 +172,7 @@ SOME = [("asked", SIZES[0]), ("asked", SIZES[2]), ("detail", SIZES[1]), ("option
 @crossed
 @pytest.mark.parametrize(("kind", "size"), list(product(KINDS, SIZES)) if IN_SOAK else SOME)
 async def test_long_questions_and_answers_are_read_on_and_the_answers_stay(
-    store: Store, desk: Desk, until: Until, size: tuple[int, int], kind: str
+    store: Store, shared_apps: SharedApps, until: Until, size: tuple[int, int], kind: str
 ) -> None:
     store.runs.add(whole_run())
     text = text_of(700, "en")
@@ -182,8 +186,8 @@ async def test_long_questions_and_answers_are_read_on_and_the_answers_stay(
     else:
         ways = (Target("b1", "Size", options=("small", text)),)
         study = studied(store, WAYS, [Unit("u1", (WHOLE,), targets=ways)])
-    app = desk.rating(store, study)
-    async with desk.at(size=size) as pilot:
+    app = shared_apps.rating(store, study)
+    async with shared_apps.at(size=size) as pilot:
         await until(pilot, lambda: ready(app) and "○ 1" in painted(app))
         await read_to(until, pilot, app, LAST["en"], selector="#item")
         if kind != "options":
@@ -194,7 +198,9 @@ async def test_long_questions_and_answers_are_read_on_and_the_answers_stay(
         await until(pilot, lambda: len(list(store.labels.read(study))) == 1)
 
 
-async def test_a_long_note_is_read_whole_below_what_is_asked(store: Store, desk: Desk, until: Until) -> None:
+async def test_a_long_note_is_read_whole_below_what_is_asked(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
     store.runs.add(whole_run())
     study = studied(store, one_field(STARS), [Unit("u1", (WHOLE,))])
     session = RatingSession(store, study, Actor("human", "R1"))
@@ -202,8 +208,8 @@ async def test_a_long_note_is_read_whole_below_what_is_asked(store: Store, desk:
     assert at is not None
     session.open(at)
     session.answer(FieldReference("", "personal"), "4", note=text_of(900, "en"))
-    app = desk.rating(store, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(store, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "home")
         await until(pilot, lambda: "✎" in painted(app) and "○ 1" in painted(app))
@@ -212,14 +218,14 @@ async def test_a_long_note_is_read_whole_below_what_is_asked(store: Store, desk:
 
 
 async def test_where_the_list_of_items_scrolls_too_one_key_is_named_and_both_read_on(
-    store: Store, desk: Desk, until: Until
+    store: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     store.runs.add(whole_run())
     targets = tuple(Target(f"t{n}", f"The node number {n}") for n in range(30))
     given = (Given("Before", items=tuple(f"[2025-03-01 12:{n % 60:02d}] (office) did thing {n}." for n in range(60))),)
     nodes_of = replace(built_in("intent-guess"), targets="tdg nodes", fields=(STARS,))
-    app = desk.rating(store, studied(store, nodes_of, [Unit("u1", (WHOLE,), targets=targets, given=given)]))
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(store, studied(store, nodes_of, [Unit("u1", (WHOLE,), targets=targets, given=given)]))
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "read on" in painted(app))
         items = app.screen.query_one("#items")
         assert app.focused is items

@@ -30,9 +30,9 @@ from tests.screens.annotate.sample_studies import (
     sheet,
     studied,
 )
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 from tests.studies import R1, label
 
 Until = Callable[..., Awaitable[None]]
@@ -64,14 +64,14 @@ def stands(store: Store, study: Study, unit: str, spot: FieldReference) -> Any:
 
 @pytest.mark.parametrize("forward", [False, True])
 async def test_what_is_handed_in_comes_first_says_both_and_a_digit_settles_it(
-    run: Store, desk: Desk, until: Until, forward: bool
+    run: Store, shared_apps: SharedApps, until: Until, forward: bool
 ) -> None:
     units = [Unit("u1", (WHOLE,)), Unit("u2", (WHOLE,))]
     study = studied(run, one_field(STARS, forward=forward), units)
     spot = FieldReference("", "personal")
     two_words(run, study, units[0], spot, "4", "2")
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "2 answers of yours stand here" in painted(app))
         assert "1 of 2   to settle" in painted(app)
         assert "note 0" in painted(app)
@@ -90,14 +90,14 @@ async def test_what_is_handed_in_comes_first_says_both_and_a_digit_settles_it(
 
 
 async def test_enter_lists_the_words_of_what_is_typed_and_a_line_settles_it(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     words = Field("why", "Why?", "text")
     units = [Unit("u1", (WHOLE,))]
     study = studied(run, Protocol("p", "P", "run", (words,)), units)
     two_words(run, study, units[0], FieldReference("", "why"), f"slow {HOSTILE}", "unclear")
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "to settle" in painted(app))
         await press(pilot, "n")  # a note is no settling
         app.screen.query_one(Menu)
@@ -112,15 +112,15 @@ async def test_enter_lists_the_words_of_what_is_typed_and_a_line_settles_it(
     assert stands(run, study, "u1", FieldReference("", "why")) == "unclear"
 
 
-async def test_a_flag_that_clashes_is_settled_at_its_item(run: Store, desk: Desk, until: Until) -> None:
+async def test_a_flag_that_clashes_is_settled_at_its_item(run: Store, shared_apps: SharedApps, until: Until) -> None:
     unit = Unit("u1", (WHOLE,), targets=nodes(2))
     study = studied(run, NODES, [unit])
     for target in ("n1", "n2"):
         run.labels.record(study, unit, label(study, unit, target, "completed", "completed"))
     spot = FieldReference("n2", "partial")
     two_words(run, study, unit, spot, True, False)
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "2 answers of yours stand here" in painted(app))
         assert sheet(app).item is not None and sheet(app).item.spot.target == "n2"  # type: ignore[union-attr] # noqa: PT018
         await press(pilot, "enter", "1")
@@ -128,12 +128,12 @@ async def test_a_flag_that_clashes_is_settled_at_its_item(run: Store, desk: Desk
     assert stands(run, study, "u1", spot) is True
 
 
-async def test_it_may_be_left_for_later_and_the_rest_goes_on(run: Store, desk: Desk, until: Until) -> None:
+async def test_it_may_be_left_for_later_and_the_rest_goes_on(run: Store, shared_apps: SharedApps, until: Until) -> None:
     units = [Unit("u1", (WHOLE,)), Unit("u2", (WHOLE,))]
     study = studied(run, one_field(STARS), units)
     two_words(run, study, units[0], FieldReference("", "personal"), "4", "2")
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "to settle" in painted(app))
         await press(pilot, "end")
         await until(pilot, lambda: "Enter goes on." in painted(app))
@@ -146,13 +146,13 @@ async def test_it_may_be_left_for_later_and_the_rest_goes_on(run: Store, desk: D
 
 
 async def test_on_an_open_sheet_any_answer_settles_it_and_takes_no_note_of_either(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     unit = Unit("u1", (WHOLE,))
     study = studied(run, one_field(STARS), [unit])
     two_words(run, study, unit, FieldReference("", "personal"), "4", "2", hand_in=False)
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "2 answers of yours stand here" in painted(app))
         await press(pilot, "5")
         await until(pilot, lambda: stands(run, study, "u1", FieldReference("", "personal")) == "5")
@@ -180,15 +180,15 @@ async def test_home_leads_there_and_a_locked_study_does_not(run: Store, until: U
 
 
 async def test_what_another_window_kept_is_shown_and_said_and_then_it_works(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     """The same person in two terminals: the one that is behind takes up what the other kept, at the first key."""
     units = [Unit("u1", (WHOLE,), targets=nodes(3)), Unit("u2", (WHOLE,), targets=nodes(1))]
     study = studied(run, NODES, units)
-    app = desk.rating(run, study)
+    app = shared_apps.rating(run, study)
     with Store.open(run.path) as beside:
         other = RatingSession(beside, study, R1)
-        async with desk.at(size=(120, 40)) as pilot:
+        async with shared_apps.at(size=(120, 40)) as pilot:
             await until(pilot, lambda: ready(app))
             at = other.next_assignment()
             assert at is not None
@@ -212,12 +212,14 @@ async def test_what_another_window_kept_is_shown_and_said_and_then_it_works(
             await until(pilot, lambda: "2 of 2" in painted(app) and ready(app))
 
 
-async def test_coming_back_to_a_window_shows_what_the_other_kept(run: Store, desk: Desk, until: Until) -> None:
+async def test_coming_back_to_a_window_shows_what_the_other_kept(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
     study = studied(run, NODES, [Unit("u1", (WHOLE,), targets=nodes(3))])
-    app = desk.rating(run, study)
+    app = shared_apps.rating(run, study)
     with Store.open(run.path) as beside:
         other = RatingSession(beside, study, R1)
-        async with desk.at(size=(120, 40)) as pilot:
+        async with shared_apps.at(size=(120, 40)) as pilot:
             await until(pilot, lambda: ready(app))
             app.app_focus = False
             at = other.next_assignment()

@@ -28,9 +28,9 @@ from tests.screens.annotate.sample_studies import (
     studied,
 )
 from tests.screens.annotate.terminal import ENTER, opened
-from tests.screens.desk import Desk
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
 PERCENT = Field("completion", "How much was done?", "interval", least=0, most=100, step=1)
@@ -60,10 +60,10 @@ def said(app: Any) -> list[Any]:
     return [sheet(app).sheet.value(item.spot) for item in sheet(app).items.items]
 
 
-async def test_nodes_take_a_key_each_and_enter_hands_in(run: Store, desk: Desk, until: Until) -> None:
+async def test_nodes_take_a_key_each_and_enter_hands_in(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, NODES, [unit(6), unit(2, "u2")])
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         keys = [*"121121", "enter"]
         await press(pilot, *keys)
@@ -78,9 +78,9 @@ async def test_nodes_take_a_key_each_and_enter_hands_in(run: Store, desk: Desk, 
         assert all(label.shown_at and label.first_key_at and label.shown_at <= label.first_key_at for label in given)
 
 
-async def test_arrows_move_the_run_and_never_the_items(run: Store, desk: Desk, until: Until) -> None:
-    app = desk.rating(run, studied(run, NODES, [unit()]))
-    async with desk.at(size=(120, 40)) as pilot:
+async def test_arrows_move_the_run_and_never_the_items(run: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = shared_apps.rating(run, studied(run, NODES, [unit()]))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "right", "l", "right_square_bracket")
         await until(pilot, lambda: sheet(app).place.endswith("@4"))
@@ -108,13 +108,13 @@ NUMBERS: list[tuple[Field, list[tuple[Any, Any]]]] = [
 
 @pytest.mark.parametrize(("field", "typed"), NUMBERS, ids=[field.id for field, _ in NUMBERS])
 async def test_a_number_is_what_was_typed(
-    run: Store, desk: Desk, until: Until, field: Field, typed: list[tuple[Any, Any]]
+    run: Store, shared_apps: SharedApps, until: Until, field: Field, typed: list[tuple[Any, Any]]
 ) -> None:
     """Each is asked of a target of its own: the next line is reached by what was typed, and by nothing else."""
-    app = desk.rating(
+    app = shared_apps.rating(
         run, studied(run, one_field(replace(field, per="target"), targets="tdg nodes"), [unit(len(typed))])
     )
-    async with desk.at(size=(80, 24)) as pilot:
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         for at, (keys, value) in enumerate(typed):
             assert sheet(app).items.cursor == at
@@ -124,12 +124,12 @@ async def test_a_number_is_what_was_typed(
         assert sheet(app).item is None
 
 
-async def test_every_number_typed_and_ended_is_that_number(run: Store, desk: Desk, until: Until) -> None:
+async def test_every_number_typed_and_ended_is_that_number(run: Store, shared_apps: SharedApps, until: Until) -> None:
     """One unit after the other by its digits and Enter, as a person does who does not know which need it."""
     targets = tuple(Target(f"n{n}", f"Node {n}") for n in range(101))
     protocol = Protocol("p", "P", "run", (replace(PERCENT, per="target"),), "tdg nodes")
-    app = desk.rating(run, studied(run, protocol, [Unit("u1", (WHOLE,), targets=targets)]))
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, studied(run, protocol, [Unit("u1", (WHOLE,), targets=targets)]))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         for number in (*range(12), 20, 99, 100):
             item = sheet(app).item
@@ -139,10 +139,12 @@ async def test_every_number_typed_and_ended_is_that_number(run: Store, desk: Des
         assert not sheet(app).menu.display
 
 
-async def test_digits_that_wait_are_shown_and_say_what_enter_keeps(run: Store, desk: Desk, until: Until) -> None:
+async def test_digits_that_wait_are_shown_and_say_what_enter_keeps(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
     study = studied(run, one_field(SCORE), [unit(0)])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "0-100 in steps of 5" in " ".join(painted(app).split()))
         await press(pilot, "1", "0")
         await until(pilot, lambda: "10_" in painted(app) and "Enter: 0.1 it is; or one more digit." in painted(app))
@@ -173,11 +175,11 @@ HINTS = {
 
 @pytest.mark.parametrize("locale", ["en", "zh"])
 async def test_a_study_of_an_earlier_version_does_not_say_how_numbers_were_typed_then(
-    run: Store, desk: Desk, until: Until, locale: str
+    run: Store, shared_apps: SharedApps, until: Until, locale: str
 ) -> None:
     protocol = one_field(replace(PERCENT, hint=HINTS["en"]), words={"zh": {"completion.hint": HINTS["zh"]}})
-    app = desk.rating(run, studied(run, protocol, [unit(0)], locale=locale))
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, studied(run, protocol, [unit(0)], locale=locale))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         words = "type the number" if locale == "en" else "键入数字"
         await until(pilot, lambda: ready(app) and words in painted(app))
         assert not any(hint.split()[0] in painted(app) for hint in HINTS.values())
@@ -187,11 +189,11 @@ async def test_a_study_of_an_earlier_version_does_not_say_how_numbers_were_typed
     (SCORE, "83", "83 is not on this scale"), (STARS, "9", "no answer 9"), (SCORE, ["3", "enter"], "not on this scale"),
 ])  # fmt: skip
 async def test_what_does_not_fit_is_refused_inline(
-    run: Store, desk: Desk, until: Until, field: Field, keys: Any, words: str
+    run: Store, shared_apps: SharedApps, until: Until, field: Field, keys: Any, words: str
 ) -> None:
     study = studied(run, one_field(field), [unit(0)])
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, *keys)
         await until(pilot, lambda: words in painted(app))
@@ -206,11 +208,11 @@ MISSING = [
 ]  # fmt: skip
 
 
-async def test_other_answers_are_a_numbered_menu(run: Store, desk: Desk, until: Until) -> None:
+async def test_other_answers_are_a_numbered_menu(run: Store, shared_apps: SharedApps, until: Until) -> None:
     """One node after the other, each by other keys."""
     study = studied(run, NODES, [unit(len(MISSING) + 1)])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         for at, (keys, missing) in enumerate(MISSING, 1):
             await press(pilot, *keys)
@@ -221,10 +223,10 @@ async def test_other_answers_are_a_numbered_menu(run: Store, desk: Desk, until: 
             await until(pilot, lambda: sheet(app).items.has_focus)
 
 
-async def test_wide_digits_answer_and_tell_no_key(run: Store, desk: Desk, until: Until) -> None:
+async def test_wide_digits_answer_and_tell_no_key(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, NODES, [unit()])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "１", "2")
         await until(pilot, lambda: said(app)[:2] == ["completed", "not_completed"])
@@ -234,11 +236,11 @@ async def test_wide_digits_answer_and_tell_no_key(run: Store, desk: Desk, until:
 
 
 async def test_flags_notes_and_confidence_go_with_an_answer_given_before_or_after(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     study = studied(run, NODES, [unit()])
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "n", *"odd", "enter", "C", "4")
         await until(pilot, lambda: "odd" in painted(app) and "sure" in painted(app))
@@ -257,13 +259,13 @@ async def test_flags_notes_and_confidence_go_with_an_answer_given_before_or_afte
 
 
 async def test_an_answer_cites_a_line_of_the_guide_given_before_or_after_and_taken_back(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     study = studied(
         run, replace(NODES, guide={"en": "Look at every node.\n\n- What is not seen is not done."}), [unit()]
     )
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "T", "3", "enter")
         await until(pilot, lambda: "The guide has lines 1 to 2." in painted(app))
@@ -283,11 +285,11 @@ async def test_an_answer_cites_a_line_of_the_guide_given_before_or_after_and_tak
 
 
 async def test_a_step_chosen_before_the_answer_is_what_the_answer_rests_on(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     study = studied(run, NODES, [unit()])
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "right", "e")
         await until(pilot, lambda: "seen @2" in painted(app))
@@ -301,11 +303,11 @@ SIDED = Field("overall", "Which is better?", "nominal",
 
 @pytest.mark.parametrize(("swap", "values"), [((), ("A", "B", "tie")), (("u1",), ("B", "A", "tie"))])
 async def test_sides_are_answered_as_they_are_shown(
-    run: Store, desk: Desk, until: Until, swap: tuple[str, ...], values: tuple[str, ...]
+    run: Store, shared_apps: SharedApps, until: Until, swap: tuple[str, ...], values: tuple[str, ...]
 ) -> None:
     pair = Protocol("pair", "Pair", "pair of runs", (SIDED,))
-    app = desk.rating(run, studied(run, pair, [Unit("u1", (WHOLE, WHOLE))], swap=swap))
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, studied(run, pair, [Unit("u1", (WHOLE, WHOLE))], swap=swap))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "1 left" in painted(app) and "2 right" in painted(app))
         for key, value, words in zip("123", values, ("left", "right", "tie"), strict=True):
             await press(pilot, key)
@@ -314,10 +316,10 @@ async def test_sides_are_answered_as_they_are_shown(
             await until(pilot, lambda key=key, words=words: f"● {key} {words}" in painted(app))
 
 
-async def test_words_are_typed_and_letters_are_letters(run: Store, desk: Desk, until: Until) -> None:
+async def test_words_are_typed_and_letters_are_letters(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, one_field(WORDS), [unit(0)])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "enter", *"scenzt", "space", "1", "2", "enter")
         await until(pilot, lambda: said(app) == ["scenzt 12"])
@@ -326,11 +328,13 @@ async def test_words_are_typed_and_letters_are_letters(run: Store, desk: Desk, u
         assert sheet(app).item is None
 
 
-async def test_first_key_stays_known_while_another_line_is_answered(run: Store, desk: Desk, until: Until) -> None:
+async def test_first_key_stays_known_while_another_line_is_answered(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
     protocol = Protocol("two", "Two", "run", (WORDS, STARS))
     study = studied(run, protocol, [unit(0)])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "enter", *"tax", "escape", "down", "4")
         await until(pilot, lambda: said(app)[1] == "4")
@@ -343,10 +347,10 @@ async def test_first_key_stays_known_while_another_line_is_answered(run: Store, 
     assert words.idle_ms > 0
 
 
-async def test_pasted_words_tell_no_first_key(run: Store, desk: Desk, until: Until) -> None:
+async def test_pasted_words_tell_no_first_key(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, one_field(WORDS), [unit(0)])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "enter")
         app.post_message(events.Paste("a taxi\x1b[31m home"))
@@ -357,10 +361,12 @@ async def test_pasted_words_tell_no_first_key(run: Store, desk: Desk, until: Unt
         assert "\x1b" not in label.value
 
 
-async def test_what_was_typed_survives_leaving_and_a_new_start(run: Store, desk: Desk, until: Until) -> None:
+async def test_what_was_typed_survives_leaving_and_a_new_start(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
     study = studied(run, one_field(WORDS), [unit(0)])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "enter", *"taxi", "escape")
         await until(pilot, lambda: "not yet given" in painted(app))
@@ -406,10 +412,10 @@ def test_an_answer_that_was_begun_before_a_kill_says_since_when_and_how_long_nob
     assert gone.total_seconds() * 1000 <= label.idle_ms < waited.total_seconds() * 1000
 
 
-async def test_typing_is_kept_without_leaving(run: Store, desk: Desk, until: Until) -> None:
+async def test_typing_is_kept_without_leaving(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, one_field(WORDS), [unit(0)])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "enter", *"taxi")
 
@@ -420,11 +426,11 @@ async def test_typing_is_kept_without_leaving(run: Store, desk: Desk, until: Unt
 
 
 async def test_undo_goes_all_the_way_back_across_a_new_start_and_is_recorded(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     study = studied(run, NODES, [unit()])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, *"12", "k", "k", "2")
         await until(pilot, lambda: said(app)[0] == "not_completed")
@@ -443,10 +449,10 @@ async def test_undo_goes_all_the_way_back_across_a_new_start_and_is_recorded(
         assert [label.act for label in run.labels.read(study)] == ["answer"] * 3 + ["undo"] * 3
 
 
-async def test_it_reopens_at_the_exact_item_and_step(run: Store, desk: Desk, until: Until) -> None:
+async def test_it_reopens_at_the_exact_item_and_step(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, NODES, [unit(5)])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, *"12", "right", "right", "down", "down")
         await until(pilot, lambda: sheet(app).place.endswith("@3") and sheet(app).items.cursor == 4)
@@ -456,12 +462,14 @@ async def test_it_reopens_at_the_exact_item_and_step(run: Store, desk: Desk, unt
         assert sheet(again).items.cursor == 4
 
 
-async def test_conditional_fields_appear_as_soon_as_they_are_asked(run: Store, desk: Desk, until: Until) -> None:
+async def test_conditional_fields_appear_as_soon_as_they_are_asked(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
     outcome = Field("outcome", "How?", "nominal", (Option("yes", key="1"), Option("no", key="2")))
     why = Field("why", "Why not?", "nominal", (Option("a", key="1"), Option("b", key="2")), show_if="outcome=no")
     study = studied(run, Protocol("p", "P", "run", (outcome, why)), [unit(0)])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         assert "Why not?" not in painted(app)
         await press(pilot, "2")
@@ -470,12 +478,12 @@ async def test_conditional_fields_appear_as_soon_as_they_are_asked(run: Store, d
         await until(pilot, lambda: "Why not?" not in painted(app) and sheet(app).item is None)
 
 
-async def test_steps_and_boxes(run: Store, desk: Desk, until: Until) -> None:
+async def test_steps_and_boxes(run: Store, shared_apps: SharedApps, until: Until) -> None:
     step = Field("where", "Where?", "step")
     box = Field("what", "What?", "box")
     study = studied(run, Protocol("p", "P", "run", (step, box)), [unit(0)])
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "right", "right")
         await until(pilot, lambda: sheet(app).place.endswith("@3"))
@@ -492,9 +500,9 @@ async def test_steps_and_boxes(run: Store, desk: Desk, until: Until) -> None:
         assert said(app)[1] == [1, 2, 30, 40]
 
 
-async def test_a_region_goes_with_the_answer(run: Store, desk: Desk, until: Until) -> None:
-    app = desk.rating(run, studied(run, NODES, [unit()]))
-    async with desk.at(size=(120, 40)) as pilot:
+async def test_a_region_goes_with_the_answer(run: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = shared_apps.rating(run, studied(run, NODES, [unit()]))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "1", "k", "r")
         await until(pilot, lambda: sheet(app).drawing == "region")
@@ -507,9 +515,11 @@ async def test_a_region_goes_with_the_answer(run: Store, desk: Desk, until: Unti
         await until(pilot, drawn)
 
 
-async def test_a_region_is_framed_answered_and_left_by_keys_alone(run: Store, desk: Desk, until: Until) -> None:
-    app = desk.rating(run, studied(run, NODES, [unit()]))
-    async with desk.at(size=(120, 40)) as pilot:
+async def test_a_region_is_framed_answered_and_left_by_keys_alone(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = shared_apps.rating(run, studied(run, NODES, [unit()]))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         beside = room(app).query_one(UnitPane)
         phone = beside.sides[0].phone
@@ -536,10 +546,10 @@ async def test_a_region_is_framed_answered_and_left_by_keys_alone(run: Store, de
         await until(pilot, lambda: sheet(app).sheet.value(FieldReference("n2", "completed")) == "completed")
 
 
-async def test_a_region_is_drawn_as_soon_as_it_is_framed(run: Store, desk: Desk, until: Until) -> None:
+async def test_a_region_is_drawn_as_soon_as_it_is_framed(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, NODES, [unit()])
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and sheet(app).place != "")
         phone = room(app).query_one(UnitPane).sides[0].phone
         await until(pilot, lambda: phone.display and "Before" in painted(app))
@@ -551,10 +561,10 @@ async def test_a_region_is_drawn_as_soon_as_it_is_framed(run: Store, desk: Desk,
 
 
 async def test_escape_goes_back_one_step_and_never_out_of_a_study_by_surprise(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = desk.rating(run, studied(run, NODES, [unit()]))
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, studied(run, NODES, [unit()]))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "Step 1" in painted(app))
         await press(pilot, "o")
         await until(pilot, lambda: "Step 1" not in painted(app))
@@ -572,10 +582,10 @@ async def test_escape_goes_back_one_step_and_never_out_of_a_study_by_surprise(
 
 
 async def test_the_list_stands_still_and_turns_before_the_next_item_is_out_of_sight(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = desk.rating(run, studied(run, NODES, [unit(40)]))
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, studied(run, NODES, [unit(40)]))
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         items = sheet(app).items
         height = items.scrollable_content_region.height
@@ -593,11 +603,11 @@ REMARK = Field("remark", "Anything else you saw?", "text", required=False)
 
 
 async def test_a_question_that_may_stay_open_is_come_by_and_named_where_it_is_handed_in(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     study = studied(run, Protocol("p", "P", "run", (STARS, REMARK)), [unit(0), unit(0, "u2")])
-    app = desk.rating(run, study)
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "4")
         await until(pilot, lambda: "Enter: type it; it may stay open" in " ".join(painted(app).split()))
@@ -617,30 +627,30 @@ async def test_a_question_that_may_stay_open_is_come_by_and_named_where_it_is_ha
 
 
 async def test_handing_in_leads_to_what_must_be_answered_and_not_to_what_may_stay_open(
-    run: Store, desk: Desk, until: Until
+    run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = desk.rating(run, studied(run, Protocol("p", "P", "run", (REMARK, STARS)), [unit(0)]))
-    async with desk.at(size=(80, 24)) as pilot:
+    app = shared_apps.rating(run, studied(run, Protocol("p", "P", "run", (REMARK, STARS)), [unit(0)]))
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "end", "enter")
         await until(pilot, lambda: "1 open: answer or skip it first" in painted(app) and sheet(app).items.cursor == 1)
 
 
-async def test_more_options_than_digits_take_two(run: Store, desk: Desk, until: Until) -> None:
+async def test_more_options_than_digits_take_two(run: Store, shared_apps: SharedApps, until: Until) -> None:
     many = Field("which", "Which?", "nominal", tuple(Option(f"o{n}") for n in range(1, 13)))
-    app = desk.rating(run, studied(run, one_field(many), [unit(0)]))
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, studied(run, one_field(many), [unit(0)]))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, *"12")
         await until(pilot, lambda: said(app) == ["o12"])
 
 
-async def test_a_branch_has_its_own_ways(run: Store, desk: Desk, until: Until) -> None:
+async def test_a_branch_has_its_own_ways(run: Store, shared_apps: SharedApps, until: Until) -> None:
     taken = Field("taken", "Which way?", "nominal")
     targets = (Target("b1", "Size", options=("small", "large")), Target("b2", "Sauce", options=("none", "soy", "hot")))
     protocol = Protocol("b", "B", "run", (taken,), "branches")
-    app = desk.rating(run, studied(run, protocol, [Unit("u", (WHOLE,), targets=targets)]))
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, studied(run, protocol, [Unit("u", (WHOLE,), targets=targets)]))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "2 large" in painted(app))
         await press(pilot, "2")
         await until(pilot, lambda: "3 hot" in painted(app))
@@ -648,9 +658,9 @@ async def test_a_branch_has_its_own_ways(run: Store, desk: Desk, until: Until) -
         await until(pilot, lambda: said(app) == ["large", "hot"])
 
 
-async def test_the_mouse_does_what_keys_do(run: Store, desk: Desk, until: Until) -> None:
-    app = desk.rating(run, studied(run, NODES, [unit()]))
-    async with desk.at(size=(120, 40)) as pilot:
+async def test_the_mouse_does_what_keys_do(run: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = shared_apps.rating(run, studied(run, NODES, [unit()]))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await pilot.click("#items", offset=(5, 2))
         await until(pilot, lambda: sheet(app).items.cursor == 1)
@@ -658,14 +668,16 @@ async def test_the_mouse_does_what_keys_do(run: Store, desk: Desk, until: Until)
         await until(pilot, lambda: said(app)[1] == "completed")
 
 
-async def test_a_lock_meanwhile_is_said_inline_and_changes_nothing(run: Store, desk: Desk, until: Until) -> None:
+async def test_a_lock_meanwhile_is_said_inline_and_changes_nothing(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
     from lab.core.ids_and_clock import now, uuid7
     from lab.core.label import Act
     from lab.core.task import Actor
 
     study = studied(run, NODES, [unit()])
-    app = desk.rating(run, study)
-    async with desk.at(size=(120, 40)) as pilot:
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         run.labels.record_act(Act(uuid7(), study.id, 1, Actor("human", "D1"), "locked", now()))
         await press(pilot, "1")

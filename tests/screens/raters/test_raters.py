@@ -18,8 +18,8 @@ from store.store import Store
 from tests.annotators.test_raters import ASKED, SAID, UNITS, sheets
 from tests.rated import rated
 from tests.screens.agreement.sample_study import made
-from tests.screens.desk import Desk
 from tests.screens.runs import painted
+from tests.screens.shared_apps import SharedApps
 from tests.studies import R1, frozen, label
 
 Until = Callable[..., Awaitable[None]]
@@ -31,10 +31,12 @@ def study(store: Store) -> Study:
     return rated(store, UNITS, ASKED, {**said, "model:glass": sheets("yyyyyy")}, title="What [bold]is[/bold] right")
 
 
-def opened(store: Store, study: Study | None, settings: Settings | None = None, *, desk: Desk | None = None) -> LabApp:
-    """The app in that room: the one at the desk, or one of its own."""
+def opened(
+    store: Store, study: Study | None, settings: Settings | None = None, *, shared_apps: SharedApps | None = None
+) -> LabApp:
+    """The app in that room: the one that tests share, or one of its own."""
     opening, seat = Opening("raters", study=study) if study else Opening("home"), settings or Settings()
-    return LabApp(store, seat, opening) if desk is None else desk.open(store, seat, opening)
+    return LabApp(store, seat, opening) if shared_apps is None else shared_apps.open(store, seat, opening)
 
 
 def room(app: LabApp) -> RatersScreen:
@@ -49,10 +51,10 @@ def ready(app: LabApp) -> bool:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_all_are_below_one_another_with_what_sets_them_apart(
-    store: Store, study: Study, desk: Desk, until: Until, size: tuple[int, int]
+    store: Store, study: Study, shared_apps: SharedApps, until: Until, size: tuple[int, int]
 ) -> None:
-    app = opened(store, study, desk=desk)
-    async with desk.at(size) as pilot:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at(size) as pilot:
         await until(pilot, lambda: ready(app) and "75.0 %" in painted(app))
         said = painted(app)
         assert "What [bold]is[/bold] right" in said
@@ -66,10 +68,10 @@ async def test_all_are_below_one_another_with_what_sets_them_apart(
 
 
 async def test_enter_opens_one_and_brackets_go_from_one_to_the_next(
-    store: Store, study: Study, desk: Desk, until: Until
+    store: Store, study: Study, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = opened(store, study, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and room(app).raters.count == 4)
         await pilot.press("down", "enter")
         await until(pilot, lambda: "halves: 100.0 %, 50.0 %" in painted(app))
@@ -91,17 +93,21 @@ async def test_enter_opens_one_and_brackets_go_from_one_to_the_next(
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
 
 
-async def test_the_line_below_says_why_there_is_no_number(store: Store, study: Study, desk: Desk, until: Until) -> None:
-    app = opened(store, study, desk=desk)
-    async with desk.at((80, 24)) as pilot:
+async def test_the_line_below_says_why_there_is_no_number(
+    store: Store, study: Study, shared_apps: SharedApps, until: Until
+) -> None:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and room(app).raters.count == 4)
         await pilot.press("enter", "down", "down")
         await until(pilot, lambda: "as gold: undefined: no gold" in painted(app))
 
 
-async def test_the_grid_is_of_the_question_under_the_cursor(store: Store, desk: Desk, until: Until) -> None:
-    app = opened(store, made(store), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+async def test_the_grid_is_of_the_question_under_the_cursor(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and room(app).raters.count == 4)
         await pilot.press("enter")
         await until(pilot, lambda: room(app).one.count > 0 and room(app).grid.grid is not None)
@@ -111,9 +117,11 @@ async def test_the_grid_is_of_the_question_under_the_cursor(store: Store, desk: 
         assert grid.title == "state"
 
 
-async def test_what_comes_in_is_told_and_r_recounts_it(store: Store, study: Study, desk: Desk, until: Until) -> None:
-    app = opened(store, study, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+async def test_what_comes_in_is_told_and_r_recounts_it(
+    store: Store, study: Study, shared_apps: SharedApps, until: Until
+) -> None:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and room(app).raters.count == 4)
         again = rated_more(store, study)
         room(app)._look()
@@ -135,23 +143,23 @@ def rated_more(store: Store, study: Study) -> int:
     return 7
 
 
-async def test_an_empty_study_names_what_to_do(store: Store, desk: Desk, until: Until) -> None:
-    app = opened(store, frozen(store, UNITS, ASKED, id="nobody", raters=()), desk=desk)
-    async with desk.at((200, 24)) as pilot:
+async def test_an_empty_study_names_what_to_do(store: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = opened(store, frozen(store, UNITS, ASKED, id="nobody", raters=()), shared_apps=shared_apps)
+    async with shared_apps.at((200, 24)) as pilot:
         await until(pilot, lambda: "Nobody was dealt anything yet" in painted(app))
         await pilot.press("enter", "y", "right_square_bracket", "r")
         await until(pilot, lambda: ready(app) and "hitlab study deal nobody" in painted(app))
 
 
-async def test_a_strangers_words_are_plain(store: Store, desk: Desk, until: Until) -> None:
+async def test_a_strangers_words_are_plain(store: Store, shared_apps: SharedApps, until: Until) -> None:
     units = [Unit(f"u{at}", runs=(f"r{at}",)) for at in range(4)]
     said: dict[str, Any] = {
         "R1": sheets("yyyy", units),
         "R2": sheets("yyyn", units),
         "model:[red]x[/]\x1b[31m": sheets("yyyy", units),
     }
-    app = opened(store, rated(store, units, ASKED, said), desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, rated(store, units, ASKED, said), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "[red]x[/]" in painted(app))
         await pilot.press("end", "enter")
         await until(pilot, lambda: room(app).has_class("-one") and "[red]x[/]" in painted(app))
@@ -168,9 +176,11 @@ async def test_a_blind_seat_has_no_such_room(store: Store, study: Study, seat: A
         assert not isinstance(app.screen, RatersScreen)
 
 
-async def test_help_is_there_and_every_key_has_an_id(store: Store, study: Study, desk: Desk, until: Until) -> None:
-    app = opened(store, study, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+async def test_help_is_there_and_every_key_has_an_id(
+    store: Store, study: Study, shared_apps: SharedApps, until: Until
+) -> None:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and room(app).raters.count == 4)
         assert all(getattr(key, "id", None) and getattr(key, "tooltip", None) for key in RatersScreen.BINDINGS)
         await pilot.press("question_mark")

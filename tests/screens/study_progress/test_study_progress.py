@@ -18,8 +18,8 @@ from screens.raters.raters import RatersScreen
 from screens.study_progress.study_progress import ProgressScreen
 from store.kit_export import make_kit
 from store.store import Store
-from tests.screens.desk import Desk
 from tests.screens.runs import painted
+from tests.screens.shared_apps import SharedApps
 from tests.watched import answered, begun, did, handed_in
 
 Until = Callable[..., Awaitable[None]]
@@ -37,10 +37,12 @@ def study(store: Store) -> Study:
     return plan
 
 
-def opened(store: Store, study: Study, settings: Settings | None = None, *, desk: Desk | None = None) -> LabApp:
-    """The app in that room: the one at the desk, or one of its own."""
+def opened(
+    store: Store, study: Study, settings: Settings | None = None, *, shared_apps: SharedApps | None = None
+) -> LabApp:
+    """The app in that room: the one that tests share, or one of its own."""
     opening, seat = Opening("progress", study=study), settings or Settings(person="D1")
-    return LabApp(store, seat, opening) if desk is None else desk.open(store, seat, opening)
+    return LabApp(store, seat, opening) if shared_apps is None else shared_apps.open(store, seat, opening)
 
 
 def room(app: LabApp) -> ProgressScreen:
@@ -55,10 +57,10 @@ def read(app: LabApp) -> bool:
 
 @pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40), (200, 60)])
 async def test_everybody_has_a_line_at_every_size(
-    store: Store, study: Study, desk: Desk, until: Until, size: tuple[int, int]
+    store: Store, study: Study, shared_apps: SharedApps, until: Until, size: tuple[int, int]
 ) -> None:
-    app = opened(store, study, desk=desk)
-    async with desk.at(size) as pilot:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at(size) as pilot:
         await until(pilot, lambda: read(app) and "held" in painted(app))
         said = painted(app)
         assert "4/5" in said
@@ -76,10 +78,10 @@ async def test_everybody_has_a_line_at_every_size(
 
 
 async def test_what_comes_in_is_shown_and_the_cursor_stays(
-    store: Store, study: Study, desk: Desk, until: Until
+    store: Store, study: Study, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = opened(store, study, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: read(app))
         await pilot.press("down", "down")
         await until(pilot, lambda: "R3   0/5 done" in painted(app))
@@ -93,10 +95,10 @@ async def test_what_comes_in_is_shown_and_the_cursor_stays(
 
 
 async def test_enter_shows_that_raters_numbers_and_esc_leads_back(
-    store: Store, study: Study, desk: Desk, until: Until
+    store: Store, study: Study, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = opened(store, study, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: read(app))
         await pilot.press("down", "enter")
         await until(pilot, lambda: isinstance(app.screen, RatersScreen) and app.screen.has_class("-one"))
@@ -117,10 +119,10 @@ async def test_enter_shows_that_raters_numbers_and_esc_leads_back(
 
 
 async def test_raters_that_were_opened_from_elsewhere_lead_home(
-    store: Store, study: Study, desk: Desk, until: Until
+    store: Store, study: Study, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = opened(store, study, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: read(app))
         await pilot.press("end", "enter")
         await until(pilot, lambda: app.current_mode == "raters")
@@ -142,19 +144,23 @@ async def test_w_on_a_study_in_home_shows_it(store: Store, study: Study, until: 
         assert app.reads["agreement"] == study.name
 
 
-async def test_another_study_takes_the_place_of_the_first(store: Store, study: Study, desk: Desk, until: Until) -> None:
+async def test_another_study_takes_the_place_of_the_first(
+    store: Store, study: Study, shared_apps: SharedApps, until: Until
+) -> None:
     other = begun(store, 2, ("P1",), id="other")
-    app = opened(store, study, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: read(app))
         app.open_numbers(other, "progress")
         await until(pilot, lambda: "P1   0/2 done" in painted(app))
         assert "R1" not in painted(app)
 
 
-async def test_questions_have_a_pane_of_their_own(store: Store, study: Study, desk: Desk, until: Until) -> None:
-    app = opened(store, study, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+async def test_questions_have_a_pane_of_their_own(
+    store: Store, study: Study, shared_apps: SharedApps, until: Until
+) -> None:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: read(app))
         await pilot.press("tab")
         await until(pilot, lambda: "ok: people differ in 100 % of 1 items" in painted(app))
@@ -192,19 +198,21 @@ async def test_a_blind_seat_has_no_such_room(store: Store, study: Study, until: 
             app.open_rater(study, "R2")
 
 
-async def test_a_strangers_words_are_plain(store: Store, desk: Desk, until: Until) -> None:
+async def test_a_strangers_words_are_plain(store: Store, shared_apps: SharedApps, until: Until) -> None:
     plan = begun(store, 2, title="[red]x[/]\x1b[31m")
     answered(store, plan, "[b]me[/b]\x1b[2J", "u0", 5, kind="model")
-    app = opened(store, plan, desk=desk)
-    async with desk.at((120, 40)) as pilot:
+    app = opened(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: read(app) and "[b]me[/b]" in painted(app))
         assert "[red]x[/]" in painted(app)
         assert "\x1b" not in painted(app)
 
 
-async def test_help_is_there_and_every_key_has_an_id(store: Store, study: Study, desk: Desk, until: Until) -> None:
-    app = opened(store, study, desk=desk)
-    async with desk.at((120, 60)) as pilot:
+async def test_help_is_there_and_every_key_has_an_id(
+    store: Store, study: Study, shared_apps: SharedApps, until: Until
+) -> None:
+    app = opened(store, study, shared_apps=shared_apps)
+    async with shared_apps.at((120, 60)) as pilot:
         await until(pilot, lambda: read(app))
         assert all(getattr(key, "id", None) and getattr(key, "tooltip", None) for key in ProgressScreen.BINDINGS)
         await pilot.press("question_mark")

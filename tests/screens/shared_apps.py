@@ -1,4 +1,4 @@
-"""One app at which one test after the other sits down: to start an app takes longer than most of what is looked at.
+"""An app that one test after the other uses: to start one takes longer than most of what is looked at.
 
 What was opened is left after each test, and an app that does not stand as it was found is ended.
 """
@@ -25,7 +25,7 @@ from screens.study_progress.study_progress import ProgressScreen
 from store.store import Store
 
 
-class Seat:
+class SharedApp:
     """An app that goes on while tests come and go, over whatever file the test has that is there now."""
 
     def __init__(self, settings: Settings, opening: Opening, *, notifications: bool = False) -> None:
@@ -39,13 +39,13 @@ class Seat:
         self._task: asyncio.Task[None] | None = None
 
     def take(self, store: Store, opening: Opening) -> LabApp:
-        """The app over that file; what is to be opened in it is opened by `sit`."""
+        """The app over that file; what is to be opened in it is opened by `start`."""
         self.store.__dict__, self.opening = store.__dict__, opening
         if self.app is None or self.pilot is None:
             self.app = LabApp(self.store, self._settings, opening)
         return self.app
 
-    async def sit(self, size: tuple[int, int]) -> Pilot[Any]:
+    async def start(self, size: tuple[int, int]) -> Pilot[Any]:
         """Starts the app, or opens what is to be opened in the one that runs."""
         assert self.app is not None
         if self.pilot is None:
@@ -72,7 +72,7 @@ class Seat:
 
     @property
     def is_tidy(self) -> bool:
-        """Whether another may sit down here as at an app that was started for them."""
+        """Whether the next test finds it as one that was started for it."""
         app = self.app
         return (
             app is not None
@@ -101,12 +101,12 @@ class Seat:
             await self._task
 
 
-class Desk:
-    """The seats of those who work at it: one for each kind of person, kept from test to test."""
+class SharedApps:
+    """The apps that are kept from test to test: one for each kind of person."""
 
     def __init__(self) -> None:
-        self._seats: dict[str, Seat] = {}
-        self._taken: tuple[str, Seat] | None = None
+        self._apps: dict[str, SharedApp] = {}
+        self._taken: tuple[str, SharedApp] | None = None
 
     def rating(
         self,
@@ -130,53 +130,53 @@ class Desk:
         Until what is opened is read, what stood there before is seen: what must not be is rated `apart`.
         """
         key = repr((settings, notifications, apart))
-        seat = self._seats.get(key) or Seat(settings, opening, notifications=notifications)
-        self._seats[key] = seat
-        self._taken = (key, seat)
-        return seat.take(store, opening)
+        shared = self._apps.get(key) or SharedApp(settings, opening, notifications=notifications)
+        self._apps[key] = shared
+        self._taken = (key, shared)
+        return shared.take(store, opening)
 
     @asynccontextmanager
     async def at(self, size: tuple[int, int]) -> AsyncIterator[Pilot[Any]]:
         """The app that was asked for last, in a terminal of this size."""
         assert self._taken is not None
-        key, seat = self._taken
-        await self._clear_away(seat)
+        key, shared = self._taken
+        await self._clear_away(shared)
         kept = False
         try:
-            pilot = await seat.sit(size)
+            pilot = await shared.start(size)
             with pilot.app._context():
                 yield pilot
-            if seat.is_tidy:
-                seat.leave()
+            if shared.is_tidy:
+                shared.leave()
                 kept = True
         finally:
             if not kept:
-                del self._seats[key]
-                await seat.end()
+                del self._apps[key]
+                await shared.end()
 
-    async def _clear_away(self, but: Seat) -> None:
+    async def _clear_away(self, but: SharedApp) -> None:
         """Ends the other apps that look by themselves what is new in a file: theirs is gone."""
-        for key, seat in list(self._seats.items()):
-            if seat is not but and seat.opening.screen in OF_STUDY:
-                del self._seats[key]
-                await seat.end()
+        for key, shared in list(self._apps.items()):
+            if shared is not but and shared.opening.screen in OF_STUDY:
+                del self._apps[key]
+                await shared.end()
 
     async def close(self) -> None:
         """Ends all apps."""
-        for seat in self._seats.values():
-            await seat.end()
+        for shared in self._apps.values():
+            await shared.end()
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
-async def desk() -> AsyncIterator[Desk]:
-    """Tests that ask for it run in one loop: see `share_loop`."""
-    made = Desk()
+async def shared_apps() -> AsyncIterator[SharedApps]:
+    """Tests that ask for them run in one loop: see `share_loop`."""
+    made = SharedApps()
     yield made
     await made.close()
 
 
 def share_loop(items: Iterable[pytest.Item]) -> None:
-    """An app lives in one loop: the tests that sit down at a desk run in that."""
+    """An app lives in one loop: the tests that share one run in that."""
     for item in items:
-        if "desk" in getattr(item, "fixturenames", ()):
+        if "shared_apps" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
