@@ -128,7 +128,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
 def _reason(path: Path, error: sqlite3.Error) -> tuple[str, str]:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if not code and str(error).startswith("Could not decode"):  # it quotes the text, in whatever bytes stand there
-        return "is damaged: a text in it is no text.", "Restore a copy made with `hitlab pack`."
+        return "is damaged: a text in it is not valid UTF-8.", "Restore a copy made with `hitlab pack`."
     if path.is_dir():
         return "is a folder, not a file.", ""
     if not path.parent.is_dir():

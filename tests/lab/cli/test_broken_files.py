@@ -222,4 +222,4 @@ def test_a_kit_with_a_text_that_is_none_is_refused_in_a_sentence(home: Path) -> 
     bent.write_bytes(kit.read_bytes().replace(dealt, b"\x80" + dealt[1:]))
     told = said("study", "take", str(bent))
     check(*told)
-    assert "is damaged: a text in it is no text" in str(told)
+    assert "is damaged: a text in it is not valid UTF-8" in str(told)
