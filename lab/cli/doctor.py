@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -138,16 +139,21 @@ def _place(name: str) -> Path:
 
 def _shared() -> list[Finding]:
     """A finding for each other installed package that has modules under one of hitlab's names."""
-    from importlib.metadata import packages_distributions
-
-    owners = packages_distributions()
-    others = {name: sorted({*owners.get(name, ())} - {"hitlab"}) for name in _MODULES}
+    others = {name: sorted({*_owners().get(name, ())} - {"hitlab"}) for name in _MODULES}
     do = "One hides or overwrites the other. Install hitlab by `uv tool install` or `pipx install`, apart from it."
     return [
         Finding("modules", False, f"the installed package {package} has a module `{name}`, too", do)
         for name, packages in others.items()
         for package in packages
     ]
+
+
+@cache
+def _owners() -> Mapping[str, list[str]]:
+    """The installed packages that have each top-level module, looked up once: all their lists are read."""
+    from importlib.metadata import packages_distributions
+
+    return packages_distributions()
 
 
 def _settings() -> Finding:

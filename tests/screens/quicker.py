@@ -16,6 +16,8 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.reactive import Reactive
 
+from tests.screens.styling import remember_styles
+
 Handlers = list[tuple[type, Any]]
 
 _plans: dict[tuple[type, str, type], Handlers | None] = {}
@@ -28,6 +30,7 @@ def quicken(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Reactive, "__get__", _value())
     patch.setattr(MessagePump, "_get_dispatch_methods", _dispatched())
     patch.setattr(Stylesheet, "replace_rules", _ruled())
+    remember_styles(patch)
     patch.setattr(strip, "FIFOCache", _strips_cache)
     patch.setattr(_callback, "_count_parameters", _parameters)
 
