@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.screen import Screen
-from textual.widgets import Footer as TextualFooter
-from textual.widgets import Static
-from textual.widgets._footer import FooterKey
+from textual.strip import Strip
+from textual.widget import Widget
 
 from screens.key_names import character
 
@@ -20,6 +21,7 @@ MOST = 7
 """Verbs in a footer, help among them; the help panel lists every key."""
 _HELP = "app.help"
 """The binding that every footer ends in."""
+_DIM = Style(dim=True)
 
 
 class FooterVerb(NamedTuple):
@@ -32,78 +34,65 @@ class FooterVerb(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Columns that Textual's `FooterKey` takes: a space before and after the key, one after the word."""
+        """Its columns: a space before and after the key, one after the word."""
         return cell_len(self.key) + cell_len(self.binding.description) + 3
 
 
-class Footer(TextualFooter):
+class Footer(Widget, can_focus=False):
     """At most seven verbs, each whole or not there, the first of them first; help, and what waits, always.
 
-    Textual's keys are born compact and learn from their footer that they are not, each time it is laid out anew: two
-    styles for every key, a fifth of what it takes to open a room. And Textual lays it out anew whenever a room says
-    that its keys may be others, which they seldom are, and a dozen times before the same paint.
+    One line that is painted anew where its verbs are others. In Textual's footer each key is a widget: whenever what
+    has the focus has other keys, all of them are removed and mounted, and the whole screen is laid out three times.
     """
 
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--word", "footer--hover", "footer--badge"}
     DEFAULT_CSS = """
-    Footer > .badge {
-        dock: right; width: auto; padding: 0 1; background: $warning; color: $background; text-style: bold;
+    Footer {
+        dock: bottom; height: 1; color: $footer-foreground; background: $footer-background;
+        .footer--key { color: $footer-key-foreground; background: $footer-key-background; text-style: bold; }
+        .footer--word { color: $footer-description-foreground; background: $footer-description-background; }
+        .footer--hover { color: $footer-key-foreground; background: $block-hover-background; }
+        .footer--badge { color: $background; background: $warning; text-style: bold; }
     }
     """
 
     def __init__(self) -> None:
-        super().__init__(show_command_palette=False)
-        self._laid: list[object] | None = None
-        """What the keys that stand there were made of."""
+        super().__init__()
+        self.verbs: list[FooterVerb] = []
+        """Those that are painted, from the left."""
+        self._badge = ""
+        self._under_mouse: FooterVerb | None = None
         self._asked = False
         """Whether the keys may be others than those that were looked at last."""
 
-    def compose(self) -> ComposeResult:
-        self._laid = self._made_of() if self._bindings_ready else None
-        for verb in self._verbs() if self._bindings_ready else []:
-            binding, key, enabled, tooltip = verb
-            footer_key = FooterKey(binding.key, key, binding.description, binding.action, not enabled, tooltip)
-            footer_key.set_reactive(FooterKey.compact, self.compact)
-            yield footer_key
-        if self._badge:
-            yield Static(self._badge, classes="badge", markup=False)
-
     def on_mount(self) -> None:
-        super().on_mount()
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
         if hasattr(self.app, "badge"):
-            self.watch(self.app, "badge", self._told, init=False)
+            self.watch(self.app, "badge", self._look_soon, init=False)
 
-    def on_resize(self, event: events.Resize) -> None:
-        self._told()
+    def on_resize(self) -> None:
+        self._look_soon()
 
-    def bindings_changed(self, screen: Screen[object]) -> None:
-        """Looks at the keys after the next paint."""
-        self._bindings_ready = True
+    def _bindings_changed(self, screen: Screen[object]) -> None:
         if screen.app.app_focus and self.is_attached and screen is self.screen:
-            self._told()
+            self._look_soon()
 
-    def _told(self) -> None:
-        if self._bindings_ready:
-            self._asked = True
-            self.call_after_refresh(self._look)
+    def _look_soon(self) -> None:
+        """Looks at the keys after the next paint, once, however often it is asked for until then."""
+        self._asked = True
+        self.call_after_refresh(self._look)
 
-    async def _look(self) -> None:
-        """Lays the keys out once, however often it was asked for since the last time."""
-        if self._asked:
+    def _look(self) -> None:
+        if self._asked and self.is_attached:
             self._asked = False
-            await self.recompose()
-
-    async def recompose(self) -> None:
-        """Lays the keys out anew where they are others."""
-        if self.is_attached and (self._laid is None or self._laid != self._made_of()):
-            await super().recompose()
-
-    @property
-    def _badge(self) -> str:
-        """What the run that is live waits for; its own screen says that itself."""
-        return "" if getattr(self.app, "current_mode", "") == "live" else getattr(self.app, "badge", "")
-
-    def _made_of(self) -> list[object]:
-        return [*self._verbs(), self._badge]
+            # What the run that is live waits for; its own screen says that itself.
+            badge = "" if getattr(self.app, "current_mode", "") == "live" else getattr(self.app, "badge", "")
+            verbs = self._fitting(self.app.size.width - (cell_len(badge) + 2) * bool(badge))
+            if (verbs, badge) != (self.verbs, self._badge):
+                self.verbs, self._badge = verbs, badge
+                self._hover(None)
+                self.refresh()
 
     def _is_typed(self, binding: Binding) -> bool:
         """Whether the key is a letter in the field that has the keys; Textual takes `/`, by its name, for none."""
@@ -111,8 +100,8 @@ class Footer(TextualFooter):
         focused = self.screen.focused
         return bool(typing and focused and not binding.priority and focused.check_consume_key(binding.key, typing))
 
-    def _verbs(self) -> list[FooterVerb]:
-        """The verbs that there is room for, in their order, help at the end."""
+    def _fitting(self, room: int) -> list[FooterVerb]:
+        """The verbs that so many columns have room for, in their order, help at the end."""
         verbs: dict[str, FooterVerb] = {}
         for node, binding, enabled, tooltip in self.screen.active_bindings.values():
             if binding.show and binding.action not in verbs and not self._is_typed(binding):
@@ -121,10 +110,54 @@ class Footer(TextualFooter):
                 binding = replace(binding, description=verb_name) if verb_name else binding
                 verbs[binding.action] = FooterVerb(binding, key, enabled, tooltip)
         last = [verb for verb in verbs.values() if verb.binding.id == _HELP]
-        room = self.app.size.width - sum(verb.width for verb in last) - (cell_len(self._badge) + 2) * bool(self._badge)
+        room -= sum(verb.width for verb in last)
         visible: list[FooterVerb] = []
         for verb in verbs.values():
             room -= 0 if verb in last else verb.width
             if verb not in last and room >= 0 and len(visible) + len(last) < MOST:
                 visible.append(verb)
         return [*visible, *last]
+
+    def render_line(self, y: int) -> Strip:
+        keys = Strip(self._segments()).adjust_cell_length(self.size.width, self.rich_style)
+        if not self._badge:
+            return keys
+        badge = Strip([Segment(f" {self._badge} ", self.get_component_rich_style("footer--badge"))])
+        return Strip.join([keys.crop(0, max(self.size.width - badge.cell_length, 0)), badge])
+
+    def _segments(self) -> Iterator[Segment]:
+        key_style, word_style, hover_style = (
+            self.rich_style + self.get_component_rich_style(f"footer--{part}") for part in ("key", "word", "hover")
+        )
+        for verb in self.verbs:
+            hovered = verb is self._under_mouse
+            faded = Style() if verb.enabled else _DIM
+            yield Segment(f" {verb.key} ", (hover_style + Style(bold=True) if hovered else key_style) + faded)
+            yield Segment(f"{verb.binding.description} ", (hover_style if hovered else word_style) + faded)
+
+    def verb_at(self, x: int) -> FooterVerb | None:
+        """The verb in this column of the line."""
+        for verb in self.verbs:
+            if 0 <= x < verb.width:
+                return verb
+            x -= verb.width
+        return None
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        verb = self.verb_at(event.x)
+        if verb is not None and verb.enabled:
+            self.app.simulate_key(verb.binding.key)
+        elif verb is not None:
+            self.app.bell()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self._hover(self.verb_at(event.x))
+
+    def on_leave(self) -> None:
+        self._hover(None)
+
+    def _hover(self, verb: FooterVerb | None) -> None:
+        if verb is not self._under_mouse:
+            self._under_mouse = verb
+            self.tooltip = verb.tooltip or None if verb else None
+            self.refresh()

@@ -17,7 +17,6 @@ from textual import events
 from textual.app import App
 from textual.geometry import Size
 from textual.widgets import Input
-from textual.widgets._footer import FooterKey
 
 from lab.core.design import Design, first_draft, following, subject_of
 from lab.core.last_choices import choices_file
@@ -39,6 +38,7 @@ from screens.live.choices import Choices
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
 from screens.play.answers import Answers
+from screens.widgets.footer import Footer
 from simulators import library
 from store.store import Store
 from tests import plays
@@ -286,8 +286,8 @@ def words(app: LabApp) -> str:
 
 def promised(app: LabApp) -> dict[str, str]:
     """The keys that the footer paints now, each with what stands there."""
-    keys = [key for key in app.screen.query(FooterKey) if not key.has_class("-disabled")]
-    return {key.key: f"{key.key_display} {key.description}" for key in keys}
+    verbs = [verb for footer in app.screen.query(Footer) for verb in footer.verbs if verb.enabled]
+    return {verb.binding.key: f"{verb.key} {verb.binding.description}" for verb in verbs}
 
 
 async def rested(app: LabApp) -> None:
@@ -392,7 +392,7 @@ async def test_every_key_that_is_promised_acts(mode: Mode, template: Path, tmp_p
                 if sat == 1 and not mode.keys:
                     await _looks_right(app)
                     await soon(app, lambda: mode.says in painted(app))
-                all_keys = {key.key for key in app.screen.query(FooterKey)}
+                all_keys = {verb.binding.key for footer in app.screen.query(Footer) for verb in footer.verbs}
                 while left := sorted(promised(app).keys() - pressed - known, key=LAST.__contains__):
                     key = left[0]
                     word, before = promised(app)[key], seen(app)

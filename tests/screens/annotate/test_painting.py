@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from rich.segment import Segment
 from textual.widget import Widget
-from textual.widgets._footer import FooterKey
 
 from lab.core.study import Unit
 from screens.annotate.rows import SheetItems
 from screens.app import LabApp
+from screens.widgets.footer import Footer
 from store.store import Store
 from tests.screens.annotate.sample_studies import NODES, nodes, ready, room, sheet, studied
 from tests.screens.resting import press, rests
@@ -97,14 +97,14 @@ async def test_an_answer_leaves_the_keys_below_as_they_are(run: Store, shared_ap
     app = rated(run, shared_apps)
     async with shared_apps.at((120, 40)) as pilot:
         await rests(pilot, lambda: ready(app))
-        there = list(app.screen.query(FooterKey))
+        there = app.screen.query_one(Footer).verbs
         for answered in range(5):
             await press(pilot, "1")
             await until(pilot, lambda at=answered: sheet(app).items.cursor == at + 1)
         await press(pilot, "right", "left")
         await rests(pilot, lambda: ready(app))
         assert there
-        assert list(app.screen.query(FooterKey)) == there
+        assert app.screen.query_one(Footer).verbs is there
 
 
 async def test_moving_a_step_paints_no_item(
