@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
-from textual.widgets import Static
 
 from screens.annotate.keys import ActiveKeys
 from screens.annotate.unit_context import ContextSection, folded, headed, read
+from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
 
 _FOLDED, _OPEN, _WANTED = 0.3, 0.5, 0.8
@@ -31,7 +31,7 @@ class UnitHeader(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="told")
-        self.line = Static("", markup=False, id="told-line")
+        self.line = StatusLine("told-line")
         self.page = TextPage(id="told-page", classes="pane")
         self.page.can_focus = False
         self.page.border_title = "What was asked"
@@ -81,7 +81,7 @@ class UnitHeader(Vertical):
         width = self.size.width
         if not width:
             return
-        self.line.update(Content("\n").join(self._lines(width - 2)))
+        self.line.say(Content("\n").join(self._lines(width - 2)))
         rows = sum(len(line.wrap(max(1, width - 5))) for line in read(self.sections).split("\n"))
         part = _WANTED if self.wanted else _OPEN
         self.page.styles.height = min(max(5, round(self.most * part)), rows + 2)

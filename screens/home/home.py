@@ -367,7 +367,7 @@ class HomeScreen(RoomScreen[None]):
                 words = with_keys(self, "Enter: keep this filter   {home.back}: show all")
             case _:
                 words = ""
-        self.query_one("#next", Static).update(words)
+        self.query_one("#next", Static).update(words, layout=False)
 
     @on(LineList.Chosen)
     def _chosen(self, message: LineList.Chosen) -> None:

@@ -69,7 +69,7 @@ class RatingHome(RoomScreen[None]):
     @on(LineList.Highlighted)
     def _say_next(self) -> None:
         studies = self.query_one(StudyTable)
-        self.query_one("#next", Static).update(studies.next_words() if studies.rows else "")
+        self.query_one("#next", Static).update(studies.next_words() if studies.rows else "", layout=False)
 
     @on(LineList.Chosen)
     def _chosen(self, message: LineList.Chosen) -> None:

@@ -220,7 +220,7 @@ class RunsScreen(RoomScreen[None]):
         words = self._next_words()
         if self.costly and (unread := self.unread):
             words = f"reading what runs cost: {unread:,} to go   {words}"
-        self.query_one("#next", Static).update(words)
+        self.query_one("#next", Static).update(words, layout=False)
 
     def _next_words(self) -> str:
         if isinstance(self.focused, Input):
