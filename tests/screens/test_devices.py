@@ -77,7 +77,7 @@ async def test_a_run_on_the_chosen_phone_tells_a_screen_that_shows_no_app_above_
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
         app.choose_phone(line.serial)
-        app.open_task("usual_lunch")
+        app.open_task("way_home")
         await until(pilot, lambda: isinstance(app.screen, LiveScreen))
         await until(pilot, lambda: app.session is not None and app.session.device.info.kind == "adb")
         await until(pilot, lambda: "Phone · screencap" in painted(app) and "The agent asks" in painted(app))
@@ -117,7 +117,7 @@ async def test_a_phone_that_goes_is_told_above_the_open_question_and_the_run_end
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
         app.choose_phone(line.serial)
-        app.open_task("usual_lunch")
+        app.open_task("way_home")
         await until(pilot, lambda: "The agent asks" in painted(app))
         line.served.faults.unplug()
         await until(pilot, lambda: "goes on by itself" in painted(app))
