@@ -307,7 +307,7 @@ async def test_toasts_and_help_leave_the_question_readable_at_every_size(live: A
         app.notify("TOASTWORD " * 12, markup=False)
         await until(pilot, lambda: app.shows("TOASTWORD"))
         assert app.shows("the agent waits for your answer")
-        assert app.shows("06:30 or 07:45?")
+        await until(pilot, lambda: app.shows("06:30 or 07:45?"))
         assert app.shows("Enter sends your answer")
 
 

@@ -125,8 +125,6 @@ async def test_where_the_border_is_narrow_it_says_so_in_few_words(silent: Rig, s
 
 
 async def test_a_breakpoint_at_read_words_says_so_on_the_screen(silent: Rig, store: Store, until: Until) -> None:
-    silent.phone.perform(Action("navigate_home"))
-    read_before(silent.phone.look().png)
     app = LiveApp(store, silent, breaks=("text:battery",))
     async with app.run_test(size=(120, 40)) as pilot:
         app.agent.go.set()
