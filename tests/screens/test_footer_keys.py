@@ -12,6 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -63,11 +64,11 @@ SMALL = (64, 18)
 PATIENCE = 2000
 MOST = 4
 """Sittings in which every key of a mode is met."""
-LEAST = 2
-"""Keys that are pressed in each mode where there are so many, whatever was pressed in the modes before."""
+LEAST = 1
+"""Keys that are pressed in each mode that has any but help, whatever was pressed in the modes before."""
 HELP = "question_mark"
-LAST = ("q", "escape")
-"""Keys that lead out."""
+LAST = ("ctrl+x", "q", "escape")
+"""Keys that lead out, or hold a run."""
 CLOCKS = re.compile(r"\d+:\d\d(:\d\d)?|\d+(\.\d+)? m?s\b")
 """What counts on by itself in a painted screen."""
 NUMBER = Field("number", "How much was done?", "interval", least=0, most=100, step=1)
@@ -90,8 +91,9 @@ def room(mode: Mode) -> str:
     return mode.name.split(",")[0]
 
 
+@cache
 def at(screen: Any, *, person: str = "D1", seat: Any = "developer", **of: Any) -> Callable[[Store], LabApp]:
-    """An app of this person that opens so; a study is given by its id."""
+    """An app of this person that opens so, the same for the same; a study is given by its id."""
 
     def begin(store: Store) -> LabApp:
         opening = dict(of)
@@ -104,6 +106,7 @@ def at(screen: Any, *, person: str = "D1", seat: Any = "developer", **of: Any) -
     return begin
 
 
+@cache
 def live(seat: Any, task: str = ASKING, **spec: Any) -> Callable[[Store], LabApp]:
     def begin(store: Store) -> LabApp:
         settings = Settings(person="P7", seat=seat, pace=0.0, bell=False)

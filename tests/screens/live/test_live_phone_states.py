@@ -26,7 +26,7 @@ def app(
 ) -> LabApp:
     """An app that is to make its runs on the served phone, seen by screencap."""
     monkeypatch.setenv("SCRCPY_SERVER_PATH", str(adb_environment.home / "none"))
-    return LabApp(store, replace(settings, fps=5))
+    return LabApp(store, replace(settings, fps=2))
 
 
 def told(app: LabApp) -> list[tuple[type, str]]:

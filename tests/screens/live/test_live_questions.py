@@ -312,7 +312,7 @@ async def test_toasts_and_help_leave_the_question_readable_at_every_size(live: A
 
 
 async def _of_many_toasts_the_newest_is_seen(app: Any, pilot: Any, until: Any) -> None:
-    for number in range(12):
+    for number in range(5):
         app.notify(f"TOAST{number} " + "word " * 20, timeout=60, markup=False)
         await until(pilot, lambda number=number: app.shows(f"TOAST{number}"))
     assert app.shows("Enter sends your answer")
