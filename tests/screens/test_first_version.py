@@ -13,6 +13,7 @@ from screens.app import LabApp
 from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen
 from store.store import Store
+from tests.screens.resting import burst
 from tests.screens.runs import painted
 from tests.store.first_version import BIKE, DEMONSTRATION, GATED, OPEN, PLAYED, UNFINISHED, unpacked
 
@@ -66,7 +67,7 @@ async def test_an_answer_left_half_written_is_sent_and_the_run_goes_on(first: St
         await until(pilot, lambda: "way_home" in painted(app))
         app.open_resume(OPEN)
         await until(pilot, lambda: "Mild, because of my thr" in painted(app))
-        await pilot.press("end", *"oat", "enter")
+        await burst(pilot, "end", *"oat", "enter")
         await until(pilot, lambda: first.runs.trace(OPEN).ended is not None)
     trace = first.runs.trace(OPEN)
     reply = next(step.reply for step in trace.steps if step.reply)
@@ -118,7 +119,7 @@ async def test_a_participant_goes_on_at_the_question(first: Store, until: Until)
     app = app_of(first, Opening("play", study=study), "P1", "participant")
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: "You go home by bus or by bike" in painted(app) and "Wait, I" in painted(app))
-        await pilot.press("end", *" take the bike", "enter")
+        await burst(pilot, "end", *" take the bike", "enter")
         await until(pilot, lambda: first.runs.trace(PLAYED).ended is not None)
     (step,) = (step for step in first.runs.trace(PLAYED).steps if step.reply)
     assert step.reply is not None

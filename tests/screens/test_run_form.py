@@ -19,6 +19,7 @@ from screens.home.studies import StudyTable
 from screens.runs.runs import RunsScreen
 from store.store import Store
 from tests.screens.annotate.sample_studies import STARS, one_field, studied
+from tests.screens.resting import burst
 from tests.screens.runs import painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -101,7 +102,7 @@ async def test_a_name_is_typed_and_pasted_and_what_is_missing_is_said(
             await pilot.press("right")
         await pilot.press("enter")
         await until(pilot, lambda: "agent: has no name yet" in painted(app))
-        await pilot.press(*"openai/jk-5", "x", "backspace")
+        await burst(pilot, *"openai/jk-5", "x", "backspace")
         await until(pilot, lambda: "OPENAI_API_KEY" in painted(app))
         await pilot.press("enter")
         await until(pilot, lambda: "cannot be asked" in painted(app))

@@ -17,6 +17,7 @@ from screens.navigation import Opening
 from screens.runs.runs import RunsScreen
 from screens.runs.table import RunTableView
 from store.store import Store
+from tests.screens.resting import burst
 from tests.screens.runs import painted
 from tests.screens.table.sample_runs import RUNS, made
 from tests.screens.table.test_order import named
@@ -50,7 +51,7 @@ async def test_runs_are_selected_tagged_found_by_their_tag_and_untagged(filled: 
         await until(pilot, lambda: ids(app) == "a6 a5 a4 a3 a2 a1")
         await pilot.press("j", "space", "space", "t")
         await until(pilot, lambda: "Enter: tag 2 runs selected" in painted(app))
-        await pilot.press(*"+pilot +no#tag", "enter")
+        await burst(pilot, *"+pilot +no#tag", "enter")
         await until(pilot, lambda: "is no tag" in painted(app))
         app.screen.query_one("#tag").value = "+Pilot new"  # type: ignore[attr-defined]
         await pilot.press("enter")
@@ -58,9 +59,9 @@ async def test_runs_are_selected_tagged_found_by_their_tag_and_untagged(filled: 
         assert filled.runs.acts.tags() == {"new": 2, "pilot": 2}
         assert [act.by.id for act in filled.runs.acts.of_run("a5")] == ["D1", "D1"]
         assert "no tag" not in painted(app)
-        await pilot.press("slash", *"tag:pilot", "enter")
+        await burst(pilot, "slash", *"tag:pilot", "enter")
         await until(pilot, lambda: ids(app) == "a5 a4")
-        await pilot.press("g", "space", "space", "t", *"-new", "enter")
+        await burst(pilot, "g", "space", "space", "t", *"-new", "enter")
         await until(pilot, lambda: filled.runs.acts.tags() == {"pilot": 2})
         await pilot.press("z")
         await until(pilot, lambda: filled.runs.acts.tags() == {"new": 2, "pilot": 2})
@@ -95,7 +96,7 @@ async def test_what_the_filter_hides_is_not_tagged_with_the_rest(filled: Store, 
     app = LabApp(filled, Settings(person="D1"), Opening("runs"))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: ids(app) == "a6 a5 a4 a3 a2 a1")
-        await pilot.press("space", "space", "slash", *"agent:kimi", "enter", "x")
+        await burst(pilot, "space", "space", "slash", *"agent:kimi", "enter", "x")
         await until(pilot, lambda: listed(filled) == "a6 a4 a3 a2 a1")
 
 
