@@ -1,4 +1,4 @@
-"""In the rooms over stored runs and in studies a text of 5,000 characters is read to its end by keys."""
+"""In the rooms over stored runs and in studies a text longer than any pane is read to its end by keys."""
 
 from __future__ import annotations
 
