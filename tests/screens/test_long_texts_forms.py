@@ -101,7 +101,7 @@ async def offered(app: Any, pilot: Any, until: Until, first: Words, second: Word
 
 @passes("zh", NARROW_TO_WIDE)
 async def test_what_a_fork_does_otherwise(store: Store, until: Until, language: str, sizes: Sizes) -> None:
-    told = words(language, 5000, 0)
+    told = words(language, 5000 if language == "zh" else 9000, 0)  # longer than the widest terminal is large
     task = Task("long", "general", "Do it", "Do it")
     store.runs.add(
         Imported(numbered([Started(trace=WHOLE, task=task, agent=AGENT), Ended(status="completed")]), {}, [])
