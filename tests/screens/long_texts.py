@@ -16,7 +16,7 @@ from tests.screens.runs import painted
 
 SMALL_TO_TALL, NARROW_TO_WIDE = [(64, 18), (120, 40)], [(80, 24), (200, 60)]
 HAN = 0x4E00
-_MOST = 400
+_MOST = 1000
 """Keys after which a text was surely read to its end."""
 
 
