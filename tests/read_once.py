@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 import io
+import threading
 import time
 from functools import cache, lru_cache
 
@@ -17,6 +18,7 @@ from lab.ocr.reader import TextReader
 by_the_engine = TextReader._asked
 """For tests of the engine's process itself."""
 _known: dict[str, list[ReadLine]] = {}
+_one_at_a_time = threading.Lock()
 _MORE = 900.0
 """Seconds more than the program waits for a picture."""
 
@@ -29,9 +31,10 @@ def _asked(reader: TextReader, data: bytes, until: float, patience: float) -> li
     if patience < 1:
         return by_the_engine(reader, data, until, patience)
     key = _picture_of(data)
-    if key not in _known:
-        _known[key] = by_the_engine(_shared(), data, until + _MORE, patience + _MORE)
-    return _known[key]
+    with _one_at_a_time:  # of two readers that asked at once, one was told what stands in the other's picture
+        if key not in _known:
+            _known[key] = by_the_engine(_shared(), data, until + _MORE, patience + _MORE)
+        return _known[key]
 
 
 @lru_cache(64)

@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from itertools import product
 from typing import Any, NamedTuple
 
 import pytest
 from textual.widget import Widget
 
-from tests.fuzzing_examples import soaking
+from tests.crossed import IN_SOAK
 from tests.screens.resting import app_at_rest, press
 from tests.screens.runs import painted
 
-SIZES = [(64, 18), (80, 24), (120, 40), (200, 60)]
-LONG = {"en": 5000, "zh": 5000 if soaking() else 2500}
-"""Characters of the longest texts. Chinese ones have twice the cells, and are read on for as long in a soak alone."""
+SMALL_TO_TALL, NARROW_TO_WIDE = [(64, 18), (120, 40)], [(80, 24), (200, 60)]
 HAN = 0x4E00
-_MOST = 400
+_MOST = 1000
 """Keys after which a text was surely read to its end."""
 
 
-def alternately(*languages: str) -> pytest.MarkDecorator:
-    """A test's two passes: the languages take turns from size to size, so that it meets each and each size once.
+def passes(language: str, sizes: list[tuple[int, int]]) -> pytest.MarkDecorator:
+    """A test's passes, each of one app whose terminal is given its sizes one after the other (`at_sizes`).
 
-    A pass is one app: its terminal is given its sizes one after the other (`at_sizes`).
+    In `make test` there is one, in a language at two sizes: the tests take turns, so that there are as many of each.
+    In a soak each language is read at each size.
     """
-    passes = [(language, SIZES[at::2]) for at, language in enumerate(languages)]
-    named = ["-".join([language, *(f"{width}x{height}" for width, height in sizes)]) for language, sizes in passes]
-    return pytest.mark.parametrize(("language", "sizes"), passes, ids=named)
+    cases = list(product(("en", "zh"), (SMALL_TO_TALL, NARROW_TO_WIDE))) if IN_SOAK else [(language, sizes)]
+    named = ["-".join([words, *(f"{width}x{height}" for width, height in at)]) for words, at in cases]
+    return pytest.mark.parametrize(("language", "sizes"), cases, ids=named)
+
+
+def longest(language: str, sizes: list[tuple[int, int]]) -> int:
+    """Characters of a text that is longer than any pane at those sizes; of 5,000 in a soak alone.
+
+    Chinese ones have twice the cells.
+    """
+    return 5000 if IN_SOAK else (5000 if (200, 60) in sizes else 2500) // (2 if language == "zh" else 1)
 
 
 async def at_sizes(pilot: Any, sizes: list[tuple[int, int]]) -> AsyncIterator[tuple[int, int]]:

@@ -32,6 +32,7 @@ from screens.widgets.help_panel import KeyTable
 from screens.widgets.lines import LineList
 from screens.widgets.text_page import TextPage
 from store.store import Store
+from tests.screens.resting import burst
 from tests.screens.runs import ASKING, WHOLE, asking_run, painted
 
 Until = Callable[..., Awaitable[None]]
@@ -243,7 +244,8 @@ async def test_the_palette_finds_a_task_by_its_name(store: Store, settings: Sett
     app = LabApp(store, settings)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: bool(app.screen.query_one(Tasks).count))
-        await pilot.press("ctrl+p", *"usual_lunch")
+        await pilot.press("ctrl+p")
+        await burst(pilot, *"usual_lunch")
         await until(pilot, lambda: "Run The usual lunch (usual_lunch)" in painted(app))
         await pilot.press("down", "enter")
         await until(pilot, lambda: isinstance(app.screen, LiveScreen) and "the agent works" in painted(app))
@@ -382,7 +384,7 @@ async def test_a_question_that_was_asked_in_a_small_terminal_leaves_nothing_befo
     app = LabApp(full, Settings(person="D1"))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.current_mode == "home")
-        app.open_task("usual_lunch")
+        app.open_task("way_home")
         await until(pilot, lambda: app.run_is_live)
         room = app.screen
         await pilot.resize_terminal(40, 10)
@@ -422,7 +424,7 @@ async def test_a_task_that_the_palette_names_is_refused_in_a_sentence_while_a_ru
     app = LabApp(full, Settings(person="D1"))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: app.current_mode == "home")
-        app.open_task("usual_lunch")
+        app.open_task("way_home")
         await until(pilot, lambda: app.run_is_live)
-        app._task_from_palette("way_home")
+        app._task_from_palette("usual_lunch")
         await until(pilot, lambda: "a run is live already" in painted(app))

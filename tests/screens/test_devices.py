@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ def devices(app: LabApp) -> DeviceList:
     return app.screen.query_one(DeviceList)
 
 
-async def test_a_phone_is_listed_with_its_state_and_chosen(
+async def test_a_phone_is_listed_with_its_state_and_that_of_its_screen_and_chosen(
     store: Store, settings: Settings, until: Until, line: Rig
 ) -> None:
     app = LabApp(store, settings)
@@ -49,13 +50,6 @@ async def test_a_phone_is_listed_with_its_state_and_chosen(
         line.served.faults.plug()
         line.connect()
         await until(pilot, lambda: devices(app).rows[1].ready)
-
-
-async def test_the_state_of_a_phones_screen_stands_at_home(
-    store: Store, settings: Settings, until: Until, line: Rig
-) -> None:
-    app = LabApp(store, settings)
-    async with app.run_test(size=(170, 45)) as pilot:
         await until(pilot, lambda: devices(app).count == 2 and "○ ready" in painted(app))
         line.served.fault("lock", "pin")
         await until(pilot, lambda: "○ locked" in painted(app))
@@ -77,7 +71,7 @@ async def test_a_run_on_the_chosen_phone_tells_a_screen_that_shows_no_app_above_
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
         app.choose_phone(line.serial)
-        app.open_task("usual_lunch")
+        app.open_task("way_home")
         await until(pilot, lambda: isinstance(app.screen, LiveScreen))
         await until(pilot, lambda: app.session is not None and app.session.device.info.kind == "adb")
         await until(pilot, lambda: "Phone · screencap" in painted(app) and "The agent asks" in painted(app))
@@ -91,11 +85,29 @@ async def test_a_run_on_the_chosen_phone_tells_a_screen_that_shows_no_app_above_
             await until(pilot, lambda hints=hints: any(hint in painted(app) for hint in hints))
             line.served.fault("clear", None)
             await until(pilot, lambda: "waits for your answer" in painted(app) and "not live" not in painted(app))
-    assert app.session is not None
-    trace = store.runs.trace(app.session.trace_id)
-    assert (trace.device.id, trace.status) == (line.serial, "open")
-    paused = [event for event in store.runs.events(trace.id) if isinstance(event, Paused)]
-    assert [event.state for event in paused][:2] == [state for _, _, state, _ in STATES]
+        assert app.session is not None
+        trace = store.runs.trace(app.session.trace_id)
+        assert (trace.device.id, trace.status) == (line.serial, "open")
+        paused = [event for event in store.runs.events(trace.id) if isinstance(event, Paused)]
+        assert [event.state for event in paused][:2] == [state for _, _, state, _ in STATES]
+        await _one_that_goes_is_told_above_the_open_question_and_the_run_ends_at_a_key(app, pilot, until, line)
+    ended = store.runs.trace(trace.id).ended
+    assert ended is not None
+    assert ended.status == "stopped"
+
+
+async def _one_that_goes_is_told_above_the_open_question_and_the_run_ends_at_a_key(
+    app: LabApp, pilot: Any, until: Until, line: Rig
+) -> None:
+    line.served.faults.unplug()
+    await until(pilot, lambda: "goes on by itself" in painted(app))
+    assert "The agent asks" in painted(app)
+    line.served.faults.plug()
+    await until(pilot, lambda: "goes on by itself" not in painted(app) and "waits for your answer" in painted(app))
+    line.served.faults.unplug()
+    await until(pilot, lambda: "goes on by itself" in painted(app))
+    await pilot.press("ctrl+x")
+    await until(pilot, lambda: "this run is over" in painted(app))
 
 
 def test_a_phone_that_goes_away_stays_listed_while_it_is_chosen() -> None:
@@ -108,30 +120,6 @@ def test_a_phone_that_goes_away_stays_listed_while_it_is_chosen() -> None:
     shelf.found([])
     assert [(row.serial, row.state) for row in shelf.rows] == [("embedded", "device"), ("R58", "gone")]
     assert isinstance(shelf.rows[1], DeviceRow)
-
-
-async def test_a_phone_that_goes_is_told_above_the_open_question_and_the_run_ends_at_a_key(
-    store: Store, settings: Settings, until: Until, line: Rig
-) -> None:
-    app = LabApp(store, settings)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
-        app.choose_phone(line.serial)
-        app.open_task("usual_lunch")
-        await until(pilot, lambda: "The agent asks" in painted(app))
-        line.served.faults.unplug()
-        await until(pilot, lambda: "goes on by itself" in painted(app))
-        assert "The agent asks" in painted(app)
-        line.served.faults.plug()
-        await until(pilot, lambda: "goes on by itself" not in painted(app) and "waits for your answer" in painted(app))
-        line.served.faults.unplug()
-        await until(pilot, lambda: "goes on by itself" in painted(app))
-        await pilot.press("ctrl+x")
-        await until(pilot, lambda: "this run is over" in painted(app))
-    assert app.session is not None
-    ended = store.runs.trace(app.session.trace_id).ended
-    assert ended is not None
-    assert ended.status == "stopped"
 
 
 def test_phones_of_one_model_are_told_apart_in_little_room() -> None:

@@ -1,12 +1,18 @@
-"""What the footer promises, the key does: in each mode of each room every key that is painted there acts at once."""
+"""What the footer promises, the key does: in each mode of each room every key that is painted there acts at once.
+
+In `make test` a key that stands with the same words in several modes of a room is pressed in the first of them, and
+in each mode some are; in a soak each key is pressed in each mode.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -42,6 +48,7 @@ from screens.widgets.footer import Footer
 from simulators import library
 from store.store import Store
 from tests import plays
+from tests.crossed import IN_SOAK
 from tests.demonstrations import DEMO
 from tests.screens.adjudicate.test_adjudicate import studied as disputed
 from tests.screens.annotate.sample_studies import one_field, studied
@@ -50,14 +57,18 @@ from tests.screens.runs import WHOLE, painted
 from tests.screens.walk import filled
 from tests.studies import STATE
 
+ASKING = "way_home"
+"""A task in which the agent asks before it does anything: another one's steps would be taken in each sitting."""
 SIZE = (120, 40)
 SMALL = (64, 18)
 PATIENCE = 2000
 MOST = 4
 """Sittings in which every key of a mode is met."""
+LEAST = 1
+"""Keys that are pressed in each mode that has any but help, whatever was pressed in the modes before."""
 HELP = "question_mark"
-LAST = ("q", "escape")
-"""Keys that lead out."""
+LAST = ("ctrl+x", "q", "escape")
+"""Keys that lead out, or hold a run."""
 CLOCKS = re.compile(r"\d+:\d\d(:\d\d)?|\d+(\.\d+)? m?s\b")
 """What counts on by itself in a painted screen."""
 NUMBER = Field("number", "How much was done?", "interval", least=0, most=100, step=1)
@@ -80,8 +91,9 @@ def room(mode: Mode) -> str:
     return mode.name.split(",")[0]
 
 
+@cache
 def at(screen: Any, *, person: str = "D1", seat: Any = "developer", **of: Any) -> Callable[[Store], LabApp]:
-    """An app of this person that opens so; a study is given by its id."""
+    """An app of this person that opens so, the same for the same; a study is given by its id."""
 
     def begin(store: Store) -> LabApp:
         opening = dict(of)
@@ -94,7 +106,8 @@ def at(screen: Any, *, person: str = "D1", seat: Any = "developer", **of: Any) -
     return begin
 
 
-def live(seat: Any, task: str = plays.LUNCH, **spec: Any) -> Callable[[Store], LabApp]:
+@cache
+def live(seat: Any, task: str = ASKING, **spec: Any) -> Callable[[Store], LabApp]:
     def begin(store: Store) -> LabApp:
         settings = Settings(person="P7", seat=seat, pace=0.0, bell=False)
         return LabApp(store, settings, Opening("live", spec=task_spec(task, settings)._replace(**spec)))
@@ -104,7 +117,7 @@ def live(seat: Any, task: str = plays.LUNCH, **spec: Any) -> Callable[[Store], L
 
 def recording(store: Store) -> LabApp:
     settings = Settings(person="D1", pace=0.0, bell=False)
-    return LabApp(store, settings, Opening("live", ask=recorded(plays.LUNCH, settings)))
+    return LabApp(store, settings, Opening("live", ask=recorded(ASKING, settings)))
 
 
 def own_run(store: Store) -> LabApp:
@@ -129,6 +142,7 @@ def nothing_yet(store: Store) -> LabApp:
     return LabApp(Store.open(path), Settings(bell=False), Opening("home"))
 
 
+gated = live("developer", plays.LUNCH, gate="ask")
 HOME, REPLAY = at("home"), at("replay", trace_id=WHOLE, step=2)
 PLAY = at("play", person="P1", seat="participant", study="teas")
 R1: dict[str, Any] = {"person": "R1", "seat": "rater"}
@@ -185,19 +199,19 @@ MODES = [
     Mode("live, participant asked", live("participant"), "Enter begins", ("enter",), "waits for your answer"),
     Mode("live, developer asked", live("developer"), "waits for your answer"),
     Mode("live, beside the question", live("developer"), "waits for your answer", ("tab",), ""),
-    Mode("live, gate", live("developer", gate="ask"), "waits for your decision"),
-    Mode("live, gate's note", live("developer", gate="ask"), "waits for your decision", ("tab",), "goes back to the"),
+    Mode("live, gate", gated, "waits for your decision"),
+    Mode("live, gate's note", gated, "waits for your decision", ("tab",), "goes back to the"),
     Mode(
         "live, take-over",
-        live("developer", gate="ask"),
+        gated,
         "waits for your decision",
         ("t", "x"),
         "waiting for your hands",
     ),
-    Mode("live, breakpoints", live("developer", gate="ask"), "waits for your decision", ("b",), "Enter adds it"),
-    Mode("live, at a breakpoint", live("developer", breaks=("step:2",)), "Breakpoint step:2"),
-    Mode("live, paused", live("developer", gate="ask"), "waits for your decision", ("ctrl+x",), "paused:"),
-    Mode("live, ended", live("developer", gate="ask"), "for your decision", ("ctrl+x", "ctrl+x"), "run is over"),
+    Mode("live, breakpoints", gated, "waits for your decision", ("b",), "Enter adds it"),
+    Mode("live, at a breakpoint", live("developer", plays.LUNCH, breaks=("step:2",)), "Breakpoint step:2"),
+    Mode("live, paused", gated, "waits for your decision", ("ctrl+x",), "paused:"),
+    Mode("live, ended", gated, "for your decision", ("ctrl+x", "ctrl+x"), "run is over"),
     Mode("record", recording, "Touch the phone, or:"),
     Mode("record, finish", recording, "Touch the phone, or:", ("f",), "impossible"),
 ]
@@ -222,7 +236,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _played(store: Store) -> None:
     """A study in which P3 is at the end, P4 at the questions after a run, and P5 before a task."""
-    study = plays.frozen(store, [plays.unit(plays.LUNCH)], ("P3", "P4", "P5"), id="played", quiz=0)
+    study = plays.frozen(store, [plays.unit(ASKING)], ("P3", "P4", "P5"), id="played", quiz=0)
     for person in study.raters:
         part = Participation(store, study, Actor("human", person))
         part.agree()
@@ -358,54 +372,139 @@ async def soon(app: LabApp, condition: Callable[[], bool]) -> None:
 
 @asynccontextmanager
 async def sitting(mode: Mode, store: Store, size: tuple[int, int] = SIZE) -> AsyncIterator[LabApp]:
-    """The app in this mode, at rest."""
+    """The app where this mode begins, at rest."""
     app = mode.begin(store)
     async with app.run_test(size=size):
         await soon(app, lambda: app.is_running and (size == SMALL or mode.says in painted(app)))
         await rested(app)
-        for key in mode.keys:
-            await send(app, key)
-            await rested(app)
-        await soon(app, lambda: mode.then in painted(app))
         yield app
         if app.session is not None:
             app.session.leave()
 
 
-FIRST = {room(mode): mode.name for mode in reversed(MODES)}
-"""Each room's first mode: in the others the key for help, where no field has it, is not pressed once more."""
+async def enter(app: LabApp, mode: Mode) -> None:
+    """Presses the keys that lead from there into the mode."""
+    for key in mode.keys:
+        await send(app, key)
+        await rested(app)
 
 
-@pytest.mark.parametrize("mode", MODES, ids=[mode.name for mode in MODES])
-async def test_every_key_that_is_promised_acts(mode: Mode, template: Path, tmp_path: Path) -> None:
-    pressed, idle, sat = set[str](), list[str](), 0
-    known = set[str]() if mode.name == FIRST[room(mode)] else {HELP}
-    left = [""]
+class Place(NamedTuple):
+    """Where keys act: a room, a screen in it, and what has the focus there."""
+
+    room: str
+    screen: Any
+    focus: Any
+
+    @classmethod
+    def of(cls, app: LabApp) -> Place:
+        return cls(app.current_mode, app.screen, app.focused)
+
+
+class Seat:
+    """One app after the other over files of their own; where one mode is left well, the next is entered from there."""
+
+    app: LabApp
+
+    def __init__(self, template: Path, folder: Path) -> None:
+        self._content, self._folder = template.read_bytes(), folder
+        self._stack = AsyncExitStack()
+        self._sat = 0
+        self._began: tuple[Callable[[Store], LabApp], Place] | None = None
+        """How what stands there began, and where; None where it does not stand well any more."""
+
+    async def sit(self, mode: Mode, size: tuple[int, int] = SIZE) -> None:
+        """Begins another app, and enters the mode."""
+        await self.rise()
+        choices_file().unlink(missing_ok=True)  # what was chosen in the sitting before
+        self._sat += 1
+        path = self._folder / f"{self._sat}.db"
+        path.write_bytes(self._content)
+        store = self._stack.enter_context(Store.open(path))
+        self.app = await self._stack.enter_async_context(sitting(mode, store, size))
+        self._began = mode.begin, Place.of(self.app)
+        await enter(self.app, mode)
+        await soon(self.app, lambda: mode.then in painted(self.app))
+
+    async def go_on(self, mode: Mode) -> bool:
+        """Enters a mode that begins as the last one did; False where its words do not come of its keys."""
+        if IN_SOAK or self._began is None or not mode.then or self._began[0] is not mode.begin:
+            return False
+        if not await restored(self.app, self._began[1]) or mode.says not in painted(self.app):
+            return False
+        if mode.then in painted(self.app):
+            return False
+        await enter(self.app, mode)
+        return mode.then in painted(self.app)
+
+    def spoil(self) -> None:
+        """Nothing is entered from here any more."""
+        self._began = None
+
+    async def rise(self) -> None:
+        self.spoil()
+        await self._stack.aclose()
+
+
+OF_ROOM = {name: [mode for mode in MODES if room(mode) == name] for name in dict.fromkeys(map(room, MODES))}
+
+
+@pytest.mark.crossed
+@pytest.mark.parametrize("modes", OF_ROOM.values(), ids=list(OF_ROOM))
+async def test_every_key_that_is_promised_acts(modes: list[Mode], template: Path, tmp_path: Path) -> None:
+    met, seat = Counter[str](), Seat(template, tmp_path)
+    try:
+        for mode in modes:
+            met.update(await _met(mode, met, seat))
+    finally:
+        await seat.rise()
+
+
+async def _met(mode: Mode, before: Counter[str], seat: Seat) -> set[str]:
+    """Presses the keys of a mode; gives what stood at them. The key for help is pressed once in a room."""
+    known = {word for word in before if word.startswith("? ") or not IN_SOAK}
+    pressed, idle, sat, left = dict[str, str](), list[str](), 0, [""]
+    if await seat.go_on(mode):
+        sat, left = 1, await _pressed(seat, pressed, idle, known, before, LEAST)
     while left and sat < MOST:
         sat += 1
-        choices_file().unlink(missing_ok=True)  # what was chosen in the sitting before
-        path = tmp_path / f"{sat}.db"
-        path.write_bytes(template.read_bytes())
-        with Store.open(path) as store:
-            async with sitting(mode, store, SMALL if sat == 1 and not mode.keys else SIZE) as app:
-                screen, focus, place = app.screen, app.focused, app.current_mode
-                if sat == 1 and not mode.keys:
-                    await _looks_right(app)
-                    await soon(app, lambda: mode.says in painted(app))
-                all_keys = {verb.binding.key for footer in app.screen.query(Footer) for verb in footer.verbs}
-                while left := sorted(promised(app).keys() - pressed - known, key=LAST.__contains__):
-                    key = left[0]
-                    word, before = promised(app)[key], seen(app)
-                    pressed.add(key)
-                    await send(app, key)
-                    if not await acted(app, before):
-                        idle.append(word)
-                    if app._exit or not await restored(app, place, screen, focus):
-                        break
-                left = sorted(all_keys - pressed - known)
-    assert pressed | known
+        small = sat == 1 and not mode.keys
+        await seat.sit(mode, SMALL if small else SIZE)
+        if small:
+            await _looks_right(seat.app)
+            await soon(seat.app, lambda: mode.says in painted(seat.app))
+        left = await _pressed(seat, pressed, idle, known, before, LEAST if sat == 1 else 0)
+    assert pressed or promised(seat.app).keys() <= {HELP}
     assert not idle, f"{mode.name}: nothing came of {idle}"
     assert not left, f"{mode.name}: not pressed {left}"
+    return set(pressed.values())
+
+
+async def _pressed(
+    seat: Seat, pressed: dict[str, str], idle: list[str], known: set[str], before: Counter[str], least: int
+) -> list[str]:
+    """Presses what is wanted as long as the app goes back to where it stood; gives what then is still wanted."""
+    app, place, stood = seat.app, Place.of(seat.app), promised(seat.app)
+    while left := _wanted(promised(app), pressed, known, before, least):
+        key = left[0]
+        word, shown = promised(app)[key], seen(app)
+        pressed[key] = word
+        await send(app, key)
+        if not await acted(app, shown):
+            idle.append(word)
+        if app._exit or not await restored(app, place):
+            seat.spoil()
+            break
+    return _wanted(stood, pressed, known, before, 0)
+
+
+def _wanted(
+    offered: dict[str, str], pressed: dict[str, str], known: set[str], before: Counter[str], least: int
+) -> list[str]:
+    """The keys that are still to be pressed: those that lead out last, and what was met already up to `least`."""
+    keys = sorted(offered.keys() - pressed, key=lambda key: (key in LAST, before[offered[key]], key))
+    new = [key for key in keys if offered[key] not in known]
+    return new or [key for key in keys if key != HELP][: max(0, least - len(pressed))]
 
 
 async def _looks_right(app: LabApp) -> None:
@@ -441,8 +540,9 @@ async def acted(app: LabApp, before: Seen) -> bool:
     return False
 
 
-async def restored(app: LabApp, place: str, screen: Any, focus: Any) -> bool:
+async def restored(app: LabApp, where: Place) -> bool:
     """Goes back to the room, with the keys where they were; False where that is gone."""
+    place, screen, focus = where
     await rested(app)
     if app.screen.query("HelpPanel"):
         app.action_hide_help_panel()

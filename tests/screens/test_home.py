@@ -24,7 +24,7 @@ from screens.replay.replay import ReplayScreen
 from simulators import library
 from store.store import Store
 from tests.demonstrations import demonstration
-from tests.screens.resting import rests
+from tests.screens.resting import burst, rests
 from tests.screens.runs import BARE, HOSTILE, WAITING, WHOLE, bare_run, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -119,7 +119,7 @@ async def test_enter_on_an_open_run_resumes_it(home: LabApp, until: Until, monke
 async def test_the_filter_finds_runs_and_tasks_and_esc_shows_all(home: LabApp, until: Until) -> None:
     async with home.run_test() as pilot:
         await until(pilot, lambda: runs(home).count == 3)
-        await pilot.press("slash", *"some-mod")
+        await burst(pilot, "slash", *"some-mod")
         await until(pilot, lambda: [run.task for run in runs(home).rows] == ["mail"])
         assert home.screen.query_one(Tasks).count == 0
         await pilot.press("x")
@@ -169,7 +169,7 @@ async def test_ten_thousand_runs_are_read_a_page_at_a_time(store: Store, setting
         await pilot.press("end")
         await until(pilot, lambda: runs(app).count == 3 * PAGE)
         assert [run.id for run in runs(app).rows] == [f"run{i:05d}" for i in reversed(range(3 * PAGE))]
-        await pilot.press("slash", *"task00007")
+        await burst(pilot, "slash", *"task00007")
         await until(pilot, lambda: [run.id for run in runs(app).rows] == ["run00007"])
 
 
@@ -213,7 +213,7 @@ async def test_a_key_records_the_task_under_the_cursor_and_another_ones_own_inte
         await until(pilot, lambda: "r: record yourself" in painted(home))
         await pilot.press("end", "r")  # a task that cannot be read
         await until(pilot, lambda: isinstance(home.screen, HomeScreen) and "task spoilt" in painted(home))
-        await pilot.press("R", *"Mute the phone", "enter", "2")
+        await burst(pilot, "R", *"Mute the phone", "enter", "2")
         await until(pilot, lambda: isinstance(home.screen, RecordScreen) and "Mute the phone" in painted(home))
         await pilot.press("f2")
         await until(pilot, lambda: isinstance(home.screen, HomeScreen))

@@ -25,15 +25,28 @@ from screens.replay.replay import ReplayScreen
 from store.store import Store
 from tests.crossed import crossed
 from tests.screens.live.conftest import PERSONA, Cast, LeapingClock, Slate, Stage, task
-from tests.screens.long_texts import LONG, Words, alternately, area, at_sizes, in_view, lost, read, turned, words
+from tests.screens.long_texts import (
+    NARROW_TO_WIDE,
+    SMALL_TO_TALL,
+    Words,
+    area,
+    at_sizes,
+    in_view,
+    longest,
+    lost,
+    passes,
+    read,
+    turned,
+    words,
+)
 
 pytestmark = crossed
 Until = Callable[..., Awaitable[None]]
 Sizes = list[tuple[int, int]]
 
 
-def lengths(language: str) -> tuple[int, int, int]:
-    return 5, 500, LONG[language]
+def lengths(language: str, sizes: Sizes) -> tuple[int, int, int]:
+    return 5, 500, longest(language, sizes)
 
 
 def stage(path: Path, *turns: tuple[Action, str], told: Words, **changes: Any) -> Stage:
@@ -44,9 +57,11 @@ def stage(path: Path, *turns: tuple[Action, str], told: Words, **changes: Any) -
     return Stage(session, LeapingClock())
 
 
-def of_each_length(language: str, place: int = 0) -> list[Words]:
+def of_each_length(language: str, sizes: Sizes, place: int = 0) -> list[Words]:
     """A text of each length; a Chinese one has the same words at each place."""
-    return [words(language, length, at + place * (language == "en")) for at, length in enumerate(lengths(language))]
+    return [
+        words(language, length, at + place * (language == "en")) for at, length in enumerate(lengths(language, sizes))
+    ]
 
 
 async def zoomed(pilot: Any, text: Words) -> None:
@@ -54,9 +69,9 @@ async def zoomed(pilot: Any, text: Words) -> None:
     await pilot.press(*["plus"] * (len(text.text) > 1000 and pilot.app.size < (120, 40)))
 
 
-@alternately("en", "zh")
+@passes("zh", SMALL_TO_TALL)
 async def test_proposals_and_their_choices(tmp_path: Path, until: Until, language: str, sizes: Sizes) -> None:
-    texts = [*of_each_length(language), *of_each_length(language, 3)]
+    texts = [*of_each_length(language, sizes), *of_each_length(language, sizes, 3)]
     asks = [(Action("ask_user", text=text.text), "") for text in texts]
     app: Any = stage(tmp_path / "lab.db", *asks, told=texts[0], kind="proactive", seat="participant")
     async with app.run_test(size=sizes[0]) as pilot:
@@ -83,9 +98,9 @@ async def proposed(app: Any, pilot: Any, until: Until, number: int, text: Words)
     await pilot.press("x", "enter")
 
 
-@alternately("zh", "en")
+@passes("en", NARROW_TO_WIDE)
 async def test_actions_and_their_thoughts(tmp_path: Path, until: Until, language: str, sizes: Sizes) -> None:
-    texts = [*of_each_length(language), *of_each_length(language, 3)]
+    texts = [*of_each_length(language, sizes), *of_each_length(language, sizes, 3)]
     typed = [words("en", len(text.text), place + 6) for place, text in enumerate(texts)]
     turns = [(Action("input_text", text=one.text), text.text) for one, text in zip(typed, texts, strict=True)]
     app: Any = stage(tmp_path / "lab.db", *turns, told=texts[0], gate="ask")
@@ -111,11 +126,11 @@ async def gated(app: Any, pilot: Any, until: Until, number: int, thought: Words,
     await pilot.press("a")
 
 
-@alternately("en", "zh")
+@passes("en", SMALL_TO_TALL)
 async def test_what_a_participant_is_told_of_their_part(
     tmp_path: Path, until: Until, language: str, sizes: Sizes
 ) -> None:
-    told = words(language, LONG[language], 2)
+    told = words(language, longest(language, sizes), 2)
     app: Any = stage(tmp_path / "lab.db", (Action("ask_user", text="?"), ""), told=told, seat="participant")
     async with app.run_test(size=sizes[0]) as pilot:
         await until(pilot, lambda: app.asked)
@@ -139,9 +154,9 @@ async def unfolded(app: Any, pilot: Any, until: Until, part: str, told: Words) -
     await pilot.press("plus", "enter")
 
 
-@alternately("zh", "en")
+@passes("zh", NARROW_TO_WIDE)
 async def test_what_is_said_at_a_step_that_is_forked(tmp_path: Path, until: Until, language: str, sizes: Sizes) -> None:
-    asked = words(language, LONG[language], 2)
+    asked = words(language, longest(language, sizes), 2)
     spec = Spec(replace(task("proactive"), policy=""), PERSONA)
     with Store.open(tmp_path / "lab.db") as store:
         session = Session(store, spec, agent=Cast((Action("ask_user", text=asked.text), "")))

@@ -1,4 +1,4 @@
-"""In the rooms over stored runs and in studies a text of 5,000 characters is read to its end by keys."""
+"""In the rooms over stored runs and in studies a text longer than any pane is read to its end by keys."""
 
 from __future__ import annotations
 
@@ -42,7 +42,21 @@ from tests.plays import LUNCH, unit
 from tests.plays import frozen as played
 from tests.screens.annotate.sample_studies import rating, ready, studied
 from tests.screens.live.conftest import LeapingClock
-from tests.screens.long_texts import LONG, Words, alternately, area, at_sizes, in_view, lost, read, turned, whole, words
+from tests.screens.long_texts import (
+    NARROW_TO_WIDE,
+    SMALL_TO_TALL,
+    Words,
+    area,
+    at_sizes,
+    in_view,
+    longest,
+    lost,
+    passes,
+    read,
+    turned,
+    whole,
+    words,
+)
 from tests.screens.play.test_play import Stage as Playing
 from tests.screens.play.test_play import answer_quiz
 from tests.screens.record.conftest import Board
@@ -56,9 +70,9 @@ Sizes = list[tuple[int, int]]
 GOAL, THOUGHT, ASKED, SAID = range(4)
 
 
-def four(language: str) -> list[Words]:
+def four(language: str, sizes: Sizes) -> list[Words]:
     """Four of the longest texts."""
-    return [words(language, LONG[language], place) for place in range(4)]
+    return [words(language, longest(language, sizes), place) for place in range(4)]
 
 
 def run_of(texts: list[Words], trace: str = WHOLE) -> Imported:
@@ -83,9 +97,9 @@ def short(text: Words) -> Words:
     return Words(text.text[:499], tuple(piece for piece in text.pieces if piece in text.text[:499]))
 
 
-@alternately("zh", "en")
+@passes("en", SMALL_TO_TALL)
 async def test_a_stored_run(store: Store, until: Until, language: str, sizes: Sizes) -> None:
-    texts = four(language)
+    texts = four(language, sizes)
     store.runs.add(run_of(texts))
     app: Any = LabApp(store, Settings(bell=False, overlay=False), Opening("replay", WHOLE, 1))
     async with app.run_test(size=sizes[0]) as pilot:
@@ -109,9 +123,9 @@ async def test_a_stored_run(store: Store, until: Until, language: str, sizes: Si
             await pilot.press("u")
 
 
-@alternately("en", "zh")
+@passes("zh", NARROW_TO_WIDE)
 async def test_a_demonstration_that_is_proofread(store: Store, until: Until, language: str, sizes: Sizes) -> None:
-    texts = four(language)
+    texts = four(language, sizes)
     made = demonstration(intent=texts[GOAL].text)
     typed = made.events[2]
     assert isinstance(typed, Step)
@@ -136,9 +150,9 @@ async def test_a_demonstration_that_is_proofread(store: Store, until: Until, lan
             assert [lost(texts[place], seen) for place in (THOUGHT, ASKED, SAID)] == [[], [], []]
 
 
-@alternately("zh", "en")
+@passes("zh", SMALL_TO_TALL)
 async def test_an_act_that_is_held(store: Store, until: Until, language: str, sizes: Sizes) -> None:
-    texts = four(language)
+    texts = four(language, sizes)
     intent = short(texts[GOAL])
     spec = Spec(to_demonstrate(None, intent.text, "residence"), agent=RECORDER)
     app = Recording(Session(store, spec, device=Board()), LeapingClock())
@@ -166,9 +180,9 @@ async def test_an_act_that_is_held(store: Store, until: Until, language: str, si
 STATE = Field("state", "Which?", "nominal", (Option("completed", key="1"), Option("not_completed", key="2")))
 
 
-@alternately("en", "zh")
+@passes("en", NARROW_TO_WIDE)
 async def test_an_item_that_is_settled(store: Store, until: Until, language: str, sizes: Sizes) -> None:
-    texts = four(language)
+    texts = four(language, sizes)
     target = Target("n1", texts[GOAL].text, texts[THOUGHT].text)
     one = Unit("u1", given=(Given("A text", "short"),), targets=(target,))
     asked = Protocol("one", "One thing", "run", (STATE,), targets="tdg nodes")
@@ -197,9 +211,9 @@ async def test_an_item_that_is_settled(store: Store, until: Until, language: str
                 assert lost(note, await whole(app, pilot, pane.words)) == []
 
 
-@alternately("zh", "en")
+@passes("en", SMALL_TO_TALL)
 async def test_texts_that_are_compared_and_the_guide(store: Store, until: Until, language: str, sizes: Sizes) -> None:
-    texts = four(language)
+    texts = four(language, sizes)
     given = (Given("One", texts[0].text, side="A"), Given("Two", texts[1].text, side="B"))
     asked = Field("which", "Which?", "nominal", (Option("yes", key="1", means=texts[3].text), Option("no", key="2")))
     protocol = Protocol("one", "One thing", "run", (asked,), guide={"en": texts[2].text})
@@ -219,9 +233,9 @@ async def test_texts_that_are_compared_and_the_guide(store: Store, until: Until,
             await until(pilot, lambda: ready(app))
 
 
-@alternately("en", "zh")
+@passes("zh", NARROW_TO_WIDE)
 async def test_the_pages_of_a_study_that_is_played(store: Store, until: Until, language: str, sizes: Sizes) -> None:
-    texts = four(language)
+    texts = four(language, sizes)
     one = unit(LUNCH)
     play = one.play
     assert play is not None
@@ -246,9 +260,9 @@ async def test_the_pages_of_a_study_that_is_played(store: Store, until: Until, l
                 await pilot.press("1")
 
 
-@alternately("zh", "en")
+@passes("zh", SMALL_TO_TALL)
 async def test_two_runs_side_by_side(store: Store, until: Until, language: str, sizes: Sizes) -> None:
-    texts = four(language)
+    texts = four(language, sizes)
     store.runs.add(run_of(texts))
     store.runs.add(run_of(texts[::-1], BARE))
     app: Any = LabApp(store, Settings(bell=False, overlay=False), Opening("runs"))
@@ -264,9 +278,9 @@ async def test_two_runs_side_by_side(store: Store, until: Until, language: str, 
                 assert [lost(held[place], seen) for place in (THOUGHT, ASKED, SAID)] == [[], [], []]
 
 
-@alternately("en", "zh")
+@passes("en", NARROW_TO_WIDE)
 async def test_a_task_that_is_designed(store: Store, until: Until, language: str, sizes: Sizes) -> None:
-    texts = four(language)
+    texts = four(language, sizes)
     store.runs.add(run_of(texts))
     task = store.runs.task(WHOLE)
     app: Any = LabApp(store, Settings(bell=False, overlay=False, person="P01"), Opening("author", WHOLE, task=task))

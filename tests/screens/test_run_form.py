@@ -19,6 +19,7 @@ from screens.home.studies import StudyTable
 from screens.runs.runs import RunsScreen
 from store.store import Store
 from tests.screens.annotate.sample_studies import STARS, one_field, studied
+from tests.screens.resting import burst
 from tests.screens.runs import painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -42,15 +43,18 @@ async def to_form(pilot: Pilot[None], app: LabApp, until: Until, task: str = "us
     return app.screen
 
 
-@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
 async def test_enter_starts_at_once_and_each_field_can_be_chosen(
-    store: Store, until: Until, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+    store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Any] = []
     app = home(store, monkeypatch, started)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=(120, 40)) as pilot:
         await to_form(pilot, app, until)
-        await until(pilot, lambda: all(word in painted(app) for word in ("agent", "world", "Enter: start", "playbook")))
+        for size in ((120, 40), (80, 24), (64, 18)):
+            if app.size != size:
+                await pilot.resize_terminal(*size)
+            words = ("agent", "world", "Enter: start", "playbook")
+            await until(pilot, lambda: app.screen.size == app.size and all(word in painted(app) for word in words))  # noqa: B023
         await pilot.press("enter")
         await until(pilot, lambda: started == [("usual_lunch", RunChoices())])
         await to_form(pilot, app, until)
@@ -98,7 +102,7 @@ async def test_a_name_is_typed_and_pasted_and_what_is_missing_is_said(
             await pilot.press("right")
         await pilot.press("enter")
         await until(pilot, lambda: "agent: has no name yet" in painted(app))
-        await pilot.press(*"openai/jk-5", "x", "backspace")
+        await burst(pilot, *"openai/jk-5", "x", "backspace")
         await until(pilot, lambda: "OPENAI_API_KEY" in painted(app))
         await pilot.press("enter")
         await until(pilot, lambda: "cannot be asked" in painted(app))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.screens.walk import walked
 
-WALKS, STEPS = 5, 50
-"""The first walk is always the shortest that there is: one step, or the same one again and again."""
+WALKS, STEPS = 3, 50
+"""A soak takes a hundred of 200 steps. The first one here is always the shortest: one step again and again."""
 
 
 def test_a_random_walk_over_all_rooms_and_keys_ends_well(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from screens.navigation import Opening
 from simulators import library
 from store.run_import import import_paths
 from store.store import Store
+from tests.crossed import crossed, spread
 from tests.screens.resting import burst, press, rests
 from tests.screens.runs import BARE, HOSTILE, WHOLE, painted, whole_run
 
@@ -262,7 +263,8 @@ async def test_a_built_in_task_s_run_a_design_of_its_own_and_back_into_a_task_fi
 
 
 @pytest.mark.skipif(not RUNS.is_dir(), reason="the shared traces are not here")
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@crossed
+@pytest.mark.parametrize("size", spread([(80, 24), (120, 40)], 1))
 async def test_a_published_run_gets_its_design_by_keys(store: Store, until: Until, size: tuple[int, int]) -> None:
     import_paths(store, [sorted((RUNS / "claude-opus-4.6").iterdir())[0]])
     run = store.runs.summaries(1)[0].id
@@ -488,17 +490,21 @@ def test_author_looks_as_it_did(full: Store, snap_compare: Any, size: tuple[int,
     assert snap_compare(app, terminal_size=size, run_before=drive)
 
 
-@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
-async def test_no_toast_covers_a_form_or_the_line_that_says_what_is_next(
-    full: Store, until: Until, size: tuple[int, int]
-) -> None:
+async def test_no_toast_covers_a_form_or_the_line_that_says_what_is_next(full: Store, until: Until) -> None:
     app = author(full, WHOLE)
-    async with app.run_test(size=size, notifications=True) as pilot:
+    async with app.run_test(size=(64, 18), notifications=True) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "a", "enter")
         await until(pilot, lambda: room(app).form.is_open)
-        app.notify("Something was done.", markup=False)
-        await until(pilot, lambda: bool(app.screen.query("Toast")) and app.screen.query_one("Toast").region.height > 0)
-        toast = app.screen.query_one("Toast").region
-        for kept in ("#form", "#author-state", "#author-title", "Footer"):
-            assert not toast.overlaps(app.screen.query_one(kept).region), kept
+        for size in ((64, 18), (80, 24), (120, 40)):
+            if app.size != size:
+                await pilot.resize_terminal(*size)
+            app.notify(f"Something was done at {size}.", markup=False)
+            await until(pilot, lambda: any(toast.region.height > 0 for toast in app.screen.query("Toast")))
+            for kept in ("#form", "#author-state", "#author-title", "Footer"):
+                place = app.screen.query_one(kept).region
+                assert place.area, (kept, size)
+                for toast in app.screen.query("Toast"):
+                    assert not toast.region.overlaps(place), (kept, size)
+            app.clear_notifications()
+            await until(pilot, lambda: not app.screen.query("Toast"))

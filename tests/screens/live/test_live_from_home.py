@@ -6,6 +6,7 @@ from typing import Any
 
 from lab.core.step import Action
 from screens.home.lists import RunList
+from tests.screens.resting import burst
 
 ASK = (Action("ask_user", text="Dark from when on?"), "")
 
@@ -41,7 +42,7 @@ async def test_home_follows_the_live_run_and_says_that_it_asks(live: Any, until:
         await pilot.press("f3")
         await until(pilot, lambda: app.screen is app.live and app.asked)
         assert not app.shows("F3: the run waits")
-        await pilot.press(*"at ten", "enter")
+        await burst(pilot, *"at ten", "enter")
         await until(pilot, lambda: app.session.over)
         await pilot.press("f2")
         await until(pilot, lambda: "completed" in line(app))

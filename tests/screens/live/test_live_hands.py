@@ -15,6 +15,8 @@ from screens.live.takeover import HandsPanel
 from screens.mirror.canvas import Canvas
 from screens.mirror.mirror import Mirror
 from screens.widgets.tap_choices import NearList
+from tests.crossed import IN_SOAK, crossed
+from tests.screens.live.conftest import TAP
 from tests.screens.resting import burst
 
 TYPE = Action("input_text", text="milc")
@@ -109,13 +111,21 @@ async def _what_is_no_place_is_said(app: Any, pilot: Any) -> None:
     assert app.gated
 
 
+@crossed
 async def test_by_keys_or_by_a_near_miss_the_waiting_action_goes_elsewhere_on_a_real_phone(
     live: Any, until: Any, cast: Any
 ) -> None:
-    """After each the phone is sent home again, so that each begins at the same icons."""
+    """After each the phone is sent home again, so that each begins at the same icons.
+
+    In `make test` each is done once, each at another size; in a soak both are at two.
+    """
     home, typing = (Action("navigate_home"), ""), (Action("input_text", text="x"), "")
     tap = (cast.TAP, "")
-    app = live(tap, home, tap, home, typing, home, typing, home, tap, gate="ask", embedded=True)
+    by_keys, by_digit = (tap, _by_keys_alone_it_goes_elsewhere), (typing, _a_digit_takes_a_near_miss)
+    rounds = [(by_keys, (64, 18)), (by_keys, (120, 40)), (by_digit, (120, 40)), (by_digit, (80, 24))]
+    rounds = rounds if IN_SOAK else rounds[::2]
+    turns = [turn for (waits, _), _ in rounds for turn in (waits, home)]
+    app = live(*turns, tap, gate="ask", embedded=True)
     async with app.run_test(size=(64, 18)) as pilot:
         await gate_open(app, pilot, until)
         await until(pilot, lambda: bool(_icons(app)))
@@ -123,16 +133,12 @@ async def test_by_keys_or_by_a_near_miss_the_waiting_action_goes_elsewhere_on_a_
         await _a_list_that_is_opened_right_after_one_was_left_takes_the_letters(app, pilot, until)
         await pilot.press("escape")
         await until(pilot, lambda: app.shows("1 approve"))
-        await _by_keys_alone_it_goes_elsewhere(app, pilot, until, cast)
-        await _sent_home(app, pilot, until, 1, icons)
-        await pilot.resize_terminal(120, 40)
-        await _by_keys_alone_it_goes_elsewhere(app, pilot, until, cast)
-        await _sent_home(app, pilot, until, 3, icons)
-        await _a_digit_takes_a_near_miss(app, pilot, until)
-        await _sent_home(app, pilot, until, 5, icons)
+        for number, ((_, elsewhere), size) in enumerate(rounds):
+            if app.size != size:
+                await pilot.resize_terminal(*size)
+            await elsewhere(app, pilot, until)
+            await _sent_home(app, pilot, until, 2 * number + 1, icons)
         await pilot.resize_terminal(80, 24)
-        await _a_digit_takes_a_near_miss(app, pilot, until)
-        await _sent_home(app, pilot, until, 7, icons)
         await _by_keys_alone_a_person_taps_in_the_agents_place(app, pilot, until)
         app.session.stop()
 
@@ -192,7 +198,7 @@ async def _a_list_that_is_opened_right_after_one_was_left_takes_the_letters(app:
     await until(pilot, lambda: app.shows("1› Settings") and app.shows("Enter does it there"))
 
 
-async def _by_keys_alone_it_goes_elsewhere(app: Any, pilot: Any, until: Any, cast: Any) -> None:
+async def _by_keys_alone_it_goes_elsewhere(app: Any, pilot: Any, until: Any) -> None:
     before = len(app.steps)
     await burst(pilot, "slash", *"settings")
     await until(pilot, lambda: app.shows("1› Settings") and app.shows("Enter does it there"))
@@ -203,7 +209,7 @@ async def _by_keys_alone_it_goes_elsewhere(app: Any, pilot: Any, until: Any, cas
     decision = app.steps[before].decision
     assert decision.verdict == "amend"
     assert decision.action.kind == "click"
-    assert decision.action.at != cast.TAP.at
+    assert decision.action.at != TAP.at
 
 
 async def _by_keys_alone_a_person_taps_in_the_agents_place(app: Any, pilot: Any, until: Any) -> None:

@@ -21,7 +21,7 @@ THOUGHT = "THINKWORD as I think."
 
 async def play(app: Any, until: Any) -> str:
     """A whole run with a proposal, an answer, a pause, every fold opened, the palette, help and the end."""
-    async with app.run_test(size=(160, 50), notifications=True, tooltips=True) as pilot:
+    async with app.run_test(size=(120, 40), notifications=True, tooltips=True) as pilot:
         await until(pilot, lambda: app.asked and len(app.steps) == 1)
         for fold in app.live.query("Fold"):
             fold.folded = False

@@ -26,7 +26,7 @@ def app(
 ) -> LabApp:
     """An app that is to make its runs on the served phone, seen by screencap."""
     monkeypatch.setenv("SCRCPY_SERVER_PATH", str(adb_environment.home / "none"))
-    return LabApp(store, replace(settings, fps=5))
+    return LabApp(store, replace(settings, fps=2))
 
 
 def told(app: LabApp) -> list[tuple[type, str]]:
@@ -39,7 +39,7 @@ def told(app: LabApp) -> list[tuple[type, str]]:
 async def asked(app: LabApp, until: Until, pilot: object, serial: str) -> None:
     await until(pilot, lambda: isinstance(app.screen, HomeScreen))
     app.choose_phone(serial)
-    app.open_task("usual_lunch")
+    app.open_task("way_home")
     await until(pilot, lambda: "The agent asks" in painted(app))
 
 
@@ -120,6 +120,6 @@ async def test_a_phone_that_lies_on_its_side_when_a_run_begins_is_told(app: LabA
     async with app.run_test(size=(200, 60)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
         app.choose_phone(rig.serial)
-        app.open_task("usual_lunch")
+        app.open_task("way_home")
         await until(pilot, lambda: "is turned on its side (270°)." in flat(app))
         assert told(app) == [(Resumed, "turned")]

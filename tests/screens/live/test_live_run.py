@@ -198,19 +198,22 @@ def friday() -> Spec:
     return Spec(task, library.persona(task.persona, task.log), person="P07", seat="participant")
 
 
-@pytest.mark.parametrize("size", [(64, 18), (120, 40)])
-async def test_a_participant_reads_their_part_before_anything_happens(store: Any, until: Any, size: Any) -> None:
+async def test_a_participant_reads_their_part_before_anything_happens(store: Any, until: Any) -> None:
     settings = Settings(seat="participant", person="P07", bell=False, pace=0.0)
     spec = friday()
     app: Any = LabApp(store, settings, Opening("live", spec=spec))
-    async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: "Before it begins" in painted(app) and "Enter begins" in painted(app))
-        await pilot.press("ctrl+x", "escape", "escape")
-        assert not store.runs.summaries()
-        folds = list(app.screen.query("Fold").results())
-        folds[0].focus()
-        await until(pilot, lambda: "not begun yet: Esc goes there" in painted(app))
-        await pilot.press("escape", "enter")
+    async with app.run_test(size=(120, 40)) as pilot:
+        for size in ((120, 40), (64, 18)):
+            if app.size != size:
+                await pilot.resize_terminal(*size)
+            await until(pilot, lambda: "Before it begins" in painted(app) and "Enter begins" in painted(app))
+            await pilot.press("ctrl+x", "escape", "escape")
+            assert not store.runs.summaries()
+            folds = list(app.screen.query("Fold").results())
+            folds[0].focus()
+            await until(pilot, lambda: "not begun yet: Esc goes there" in painted(app))
+            await pilot.press("escape")
+        await pilot.press("enter")
         await until(pilot, lambda: bool(store.runs.summaries()))
         begun = next(iter(store.runs.events(store.runs.summaries()[0].id)))
         assert begun.conditions.read_ms is not None

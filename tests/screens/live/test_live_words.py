@@ -98,6 +98,7 @@ async def test_its_words_are_read_and_said_to_be_and_kept_nowhere(silent: Rig, s
         await until(pilot, lambda: READ_WORDS in painted(app) and "Battery" in painted(app))
         inks = {text.words.colour for text in app.mirror._shown.texts} if app.mirror._shown else set()
         assert inks
+        await _where_the_border_is_narrow_it_says_so_in_few_words(app, pilot, until)
         app.agent.go.set()
         await until(pilot, lambda: app.run_under_test.over)
     events = list(store.runs.events(app.run_under_test.trace_id))
@@ -106,6 +107,13 @@ async def test_its_words_are_read_and_said_to_be_and_kept_nowhere(silent: Rig, s
     assert {event.before.tree for event in events if hasattr(event, "before")} <= {None, UiTree()}
     assert not list(cache_folder().rglob("*.json")), "a live picture is nobody's to keep"
     assert app.run_under_test.words.reader is None, "what read ends with the run"
+
+
+async def _where_the_border_is_narrow_it_says_so_in_few_words(app: LiveApp, pilot: Any, until: Until) -> None:
+    await pilot.resize_terminal(80, 24)
+    await until(pilot, lambda: app.screen.size == app.size and app.mirror.settled)
+    await until(pilot, lambda: "words read" in painted(app) and "Battery" in painted(app))
+    assert "live" in painted(app)
 
 
 async def test_what_the_phone_tells_takes_the_place_of_what_was_read(silent: Rig, store: Store, until: Until) -> None:
@@ -117,16 +125,7 @@ async def test_what_the_phone_tells_takes_the_place_of_what_was_read(silent: Rig
         await until(pilot, lambda: "Alarm" in painted(app) and "words read" not in painted(app))
 
 
-async def test_where_the_border_is_narrow_it_says_so_in_few_words(silent: Rig, store: Store, until: Until) -> None:
-    app = LiveApp(store, silent)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "words read" in painted(app) and "Battery" in painted(app))
-        assert "live" in painted(app)
-
-
 async def test_a_breakpoint_at_read_words_says_so_on_the_screen(silent: Rig, store: Store, until: Until) -> None:
-    silent.phone.perform(Action("navigate_home"))
-    read_before(silent.phone.look().png)
     app = LiveApp(store, silent, breaks=("text:battery",))
     async with app.run_test(size=(120, 40)) as pilot:
         app.agent.go.set()

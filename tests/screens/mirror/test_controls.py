@@ -15,6 +15,7 @@ from screens.mirror.painter import PaintedPhone, Painter
 from screens.mirror.shot import MirrorShot, MirrorView
 from simulators.phone.phone import Phone
 from simulators.phone.shots_phone import at, tap
+from tests.crossed import crossed, each_once
 
 VIEWS = [MirrorView((45, 25), zoom="wide"), MirrorView((45, 50))]
 SIGNS = ("◉", "○", "☑", "☐", "━━━●", "●━━━")
@@ -50,18 +51,19 @@ def test_what_is_chosen_is_told_beside_its_words(view: MirrorView, dark: bool) -
         assert line in said
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize(
-    ("screen", "ends"),
-    [
-        ("display", ("●━━━", "━━━●")),
-        ("quiet", ("●━━━", "●━━━")),
-        ("wifi", ("━━━●", "━━━●")),
-        ("font_size", ("Default",) * 2),
-    ],
-)
-@pytest.mark.parametrize("dark", [False, True])
-def test_settings_tell_what_is_on(view: MirrorView, screen: str, ends: tuple[str, str], dark: bool) -> None:
+SETTINGS = [
+    ("display", ("●━━━", "━━━●")),
+    ("quiet", ("●━━━", "●━━━")),
+    ("wifi", ("━━━●", "━━━●")),
+    ("font_size", ("Default",) * 2),
+]
+"""A screen of the settings, and how the line ends whose control is seen: in light, and in dark."""
+
+
+@crossed
+@pytest.mark.parametrize(("of", "view", "dark"), each_once(SETTINGS, VIEWS, [True, False, False, True]))
+def test_settings_tell_what_is_on(of: tuple[str, tuple[str, str]], view: MirrorView, dark: bool) -> None:
+    screen, ends = of
     shot = seen(at("settings", screen, {}, dark=dark))
     painted = Painter().paint(shot, view)
     assert shot.tree is not None

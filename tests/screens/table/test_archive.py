@@ -17,6 +17,7 @@ from screens.navigation import Opening
 from screens.runs.runs import RunsScreen
 from screens.runs.table import RunTableView
 from store.store import Store
+from tests.screens.resting import burst
 from tests.screens.runs import painted
 from tests.screens.table.sample_runs import RUNS, made
 from tests.screens.table.test_order import named
@@ -50,7 +51,7 @@ async def test_runs_are_selected_tagged_found_by_their_tag_and_untagged(filled: 
         await until(pilot, lambda: ids(app) == "a6 a5 a4 a3 a2 a1")
         await pilot.press("j", "space", "space", "t")
         await until(pilot, lambda: "Enter: tag 2 runs selected" in painted(app))
-        await pilot.press(*"+pilot +no#tag", "enter")
+        await burst(pilot, *"+pilot +no#tag", "enter")
         await until(pilot, lambda: "is no tag" in painted(app))
         app.screen.query_one("#tag").value = "+Pilot new"  # type: ignore[attr-defined]
         await pilot.press("enter")
@@ -58,9 +59,9 @@ async def test_runs_are_selected_tagged_found_by_their_tag_and_untagged(filled: 
         assert filled.runs.acts.tags() == {"new": 2, "pilot": 2}
         assert [act.by.id for act in filled.runs.acts.of_run("a5")] == ["D1", "D1"]
         assert "no tag" not in painted(app)
-        await pilot.press("slash", *"tag:pilot", "enter")
+        await burst(pilot, "slash", *"tag:pilot", "enter")
         await until(pilot, lambda: ids(app) == "a5 a4")
-        await pilot.press("g", "space", "space", "t", *"-new", "enter")
+        await burst(pilot, "g", "space", "space", "t", *"-new", "enter")
         await until(pilot, lambda: filled.runs.acts.tags() == {"pilot": 2})
         await pilot.press("z")
         await until(pilot, lambda: filled.runs.acts.tags() == {"new": 2, "pilot": 2})
@@ -95,7 +96,7 @@ async def test_what_the_filter_hides_is_not_tagged_with_the_rest(filled: Store, 
     app = LabApp(filled, Settings(person="D1"), Opening("runs"))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: ids(app) == "a6 a5 a4 a3 a2 a1")
-        await pilot.press("space", "space", "slash", *"agent:kimi", "enter", "x")
+        await burst(pilot, "space", "space", "slash", *"agent:kimi", "enter", "x")
         await until(pilot, lambda: listed(filled) == "a6 a4 a3 a2 a1")
 
 
@@ -160,13 +161,15 @@ async def test_a_rater_sees_no_tags_finds_nothing_by_them_and_archives_nothing(f
         assert listed(filled) == "a6 a4 a3 a2 a1"
 
 
-@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40), (200, 60)])
-async def test_name_title_and_tags_stand_beside_each_other(filled: Store, until: Until, size: Any) -> None:
+@pytest.mark.parametrize("screen", ["runs", "home"])
+async def test_name_title_and_tags_stand_beside_each_other(filled: Store, until: Until, screen: Any) -> None:
     tag_runs(filled, ["a5"], TagChange(("pilot",)), "D1")
-    for opening in (Opening("runs"), Opening("home")):
-        app = LabApp(filled, Settings(person="D1"), opening)
-        async with app.run_test(size=size) as pilot:
-            await until(pilot, lambda app=app: "alarm" in painted(app))
+    app = LabApp(filled, Settings(person="D1"), Opening(screen))
+    async with app.run_test(size=(64, 18)) as pilot:
+        for size in ((64, 18), (80, 24), (120, 40), (200, 60)):
+            if app.size != size:
+                await pilot.resize_terminal(*size)
+            await until(pilot, lambda: "alarm" in painted(app))
             row = next(line for line in painted(app).splitlines() if "alarm" in line)
-            assert size[0] < 120 or "#pilot" in row
-            assert opening.screen == "home" or size[0] < 120 or "alarm  Two" in row
+            assert size[0] < 120 or "#pilot" in row, size
+            assert screen == "home" or size[0] < 120 or "alarm  Two" in row, size

@@ -21,7 +21,7 @@ from screens.runs import run_reader as reading
 from screens.runs.runs import RunsScreen
 from screens.runs.table import RunTableView
 from store.store import Store
-from tests.screens.resting import rests
+from tests.screens.resting import burst, rests
 from tests.screens.runs import HOSTILE, painted
 from tests.screens.table.sample_runs import RUNS, WIDE, Made, made
 from tests.screens.table.test_order import named
@@ -87,7 +87,7 @@ async def test_the_filter_is_kept_while_a_run_is_replayed(filled: Store, until: 
     app = runs(filled)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: there(app))
-        await pilot.press("slash", *"agent:qwen score<1", "enter")
+        await burst(pilot, "slash", *"agent:qwen score<1", "enter")
         await until(pilot, lambda: ids(app) == "a3 a1")
         assert "Runs  2 of 6" in painted(app)
         await pilot.press("j", "enter")
@@ -107,7 +107,7 @@ async def test_a_wrong_field_is_said_in_its_place_and_what_stood_there_stands(fi
     app = runs(filled)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: there(app))
-        await pilot.press("slash", *"score>=0 ")
+        await burst(pilot, "slash", *"score>=0 ")
         await until(pilot, lambda: there(app, 4))
         app.screen.query_one("#filter", Input).value = "agnt:qwen"
         await until(pilot, lambda: "there is no field 'agnt'; there are id, task, agent" in painted(app))
