@@ -402,13 +402,13 @@ async def test_the_current_item_is_in_sight_whatever_the_size(
     """A part of the way in each size, and its end in all of them."""
     sizes = [(80, 24), (64, 18), (70, 50), (200, 60)]
     protocol = Protocol("nodes", "Nodes", "run", NODES.fields[:1], "tdg nodes")
-    study = studied(run, protocol, units("u1", targets=nodes(60)))
+    study = studied(run, protocol, units("u1", targets=nodes(31)))
     app = shared_apps.rating(run, study)
     async with shared_apps.at(size=sizes[0]) as pilot:
         await until(pilot, lambda: ready(app))
         for turn, size in enumerate([*sizes, *sizes[:-1]]):
             await pilot.resize_terminal(*size)
-            number = min(53, 1 + 13 * (turn + 1))
+            number = min(28, 1 + 7 * (turn + 1))
             while sheet(app).items.cursor < number:
                 await press(pilot, "1")
             await until(pilot, lambda at=number, size=size: app.size == size and f" {at + 1} Node" in painted(app))
