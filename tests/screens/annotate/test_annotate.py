@@ -41,7 +41,7 @@ from tests.screens.annotate.sample_studies import (
     sheet,
     studied,
 )
-from tests.screens.resting import press
+from tests.screens.resting import burst, press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.screens.shared_apps import SharedApps
 
@@ -293,7 +293,9 @@ async def test_words_of_the_run_are_searched(run: Store, shared_apps: SharedApps
     app = shared_apps.rating(run, study)
     async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
-        await press(pilot, "slash", *"pay", "enter")
+        await press(pilot, "slash")
+        await burst(pilot, *"pay")
+        await press(pilot, "enter")
         await until(pilot, lambda: sheet(app).place.endswith("@5"))
         await press(pilot, "escape", "1")
         await until(pilot, lambda: bool(list(run.labels.read(study))))

@@ -28,6 +28,7 @@ from screens.widgets.tap_choices import NearList
 from simulators import library
 from store.store import Store
 from tests.crossed import IN_SOAK, crossed
+from tests.screens.resting import burst
 from tests.screens.runs import painted
 
 SIZES = [(80, 24), (120, 40)] if IN_SOAK else [(80, 24)]
@@ -75,7 +76,9 @@ async def test_a_proposal_is_refused_in_the_fork_and_live_goes_on_with_it(coffee
         await pilot.press("f")
         row = app.screen.query_one(ForkRow)
         await until(pilot, lambda: row.has_focus and row.ready)
-        await pilot.press("r", *"Not now", "enter")
+        await pilot.press("r")
+        await burst(pilot, *"Not now")
+        await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.session.over)
         child = store.runs.trace(app.session.trace_id)
         assert (child.parent, child.forked.index, child.forked.changes) == (run, 0, (("reply", "reject: Not now"),))
