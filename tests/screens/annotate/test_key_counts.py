@@ -28,6 +28,14 @@ from tests.screens.shared_apps import SharedApps
 Until = Callable[..., Awaitable[None]]
 SHEET_KEYS = {*"0123456789", "enter"}
 RATED = sorted(id for id, found in protocols().items() if found.unit != "task to play")
+SHEETS = list(
+    {
+        (one.targets, *((f.kind, f.per, f.required, f.sided, f.show_if, f.after) for f in one.fields)): id
+        for id in reversed(RATED)
+        for one in [protocol(id)]
+    }.values()
+)
+"""Of those whose sheets differ in nothing but what they say, and how many answers there are, one."""
 KINDS = list({frozenset((f.kind, bool(f.after)) for f in protocol(id).fields): id for id in reversed(RATED)}.values())
 """Of those that ask the same kinds of things one: the keys by which nothing is answered are those of a kind."""
 
@@ -108,7 +116,8 @@ async def filled(hands: Hands) -> dict[FieldReference, Any]:
     raise AssertionError("the sheet never ended")
 
 
-@pytest.mark.parametrize("id", RATED)
+@crossed
+@pytest.mark.parametrize("id", RATED if IN_SOAK else SHEETS)
 async def test_keys_are_few_and_say_what_was_meant(
     runs: Store, tmp_path: Path, shared_apps: SharedApps, until: Until, id: str
 ) -> None:
