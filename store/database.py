@@ -13,6 +13,16 @@ from lab.core.errors import LabError
 from store.connection import BUSY_SECONDS, connect, named, prepare, sqlite_errors
 
 
+class _Own(threading.local):
+    """What a thread has for itself."""
+
+    def __init__(self) -> None:
+        self.connection: sqlite3.Connection | None = None
+        self.joined = False
+        self.busy = threading.RLock()
+        """Held while its connection works: closed by another thread at that moment, SQLite ends the whole program."""
+
+
 class Database:
     """A SQLite file that all groups of `Store` read and write through. Every method is safe on any thread."""
 
@@ -21,8 +31,8 @@ class Database:
         self.readonly = readonly
         self.suggests = False
         """Whether who named what is not here is told what it holds of a name near that: for those who may list it."""
-        self._own = threading.local()
-        self._open: dict[threading.Thread, sqlite3.Connection] = {}
+        self._own = _Own()
+        self._open: dict[threading.Thread, tuple[sqlite3.Connection, threading.RLock]] = {}
         self._guard = threading.Lock()
         self._turn = threading.Lock()
         """Whose turn it is to write, among this program's threads: SQLite has them sleep and try again."""
@@ -38,21 +48,22 @@ class Database:
             prepare(self.path, self.connection(), readonly=self.readonly)
 
     def close(self) -> None:
-        """Closes every thread's connection; safe to call twice."""
+        """Closes every thread's connection, each once what it does is done; safe to call twice."""
         with self._guard:
             self._closed = True
             connections = list(self._open.values())
             self._open.clear()
-        for connection in connections:
-            connection.close()
+        for connection, busy in connections:
+            _close(connection, busy)
 
     def remove_new(self) -> None:
         """Removes a file that this process alone has open; where another has it open, too, it stays."""
         own = self.connection()
         with self._guard:
-            for thread, connection in list(self._open.items()):
+            for thread, (connection, busy) in list(self._open.items()):
                 if connection is not own:
-                    self._open.pop(thread).close()
+                    del self._open[thread]
+                    _close(connection, busy)
         with sqlite_errors(self.path):
             own.execute("PRAGMA busy_timeout = 0")
             (mode,) = own.execute("PRAGMA journal_mode = DELETE").fetchone()  # granted to who is alone with a file
@@ -63,24 +74,25 @@ class Database:
 
     def connection(self) -> sqlite3.Connection:
         """This thread's connection; those of threads that have ended are closed on the way."""
-        own: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        own = self._own.connection
         if own is not None and not self._closed:
             return own
         with self._guard:
             if self._closed:
                 raise LabError(named(self.path), "is closed.")
             for thread in [thread for thread in self._open if not thread.is_alive()]:
-                self._open.pop(thread).close()
+                self._open.pop(thread)[0].close()
             if self._file is not None:
                 self._check_same_file()  # or SQLite would lay an empty file where it was
             own = connect(self.path, readonly=self.readonly)
             self._file = self._file or _identity(self.path)
-            self._own.connection = self._open[threading.current_thread()] = own
+            self._own.connection = own
+            self._open[threading.current_thread()] = own, self._own.busy
         return own
 
     def read(self, sql: str, *values: Any) -> list[Any]:
         """All rows of a query."""
-        with sqlite_errors(self.path):
+        with sqlite_errors(self.path), self._own.busy:
             return self.connection().execute(sql, values).fetchall()
 
     def rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
@@ -98,7 +110,7 @@ class Database:
     @contextmanager
     def one_moment(self) -> Iterator[sqlite3.Connection]:
         """What is read within is of one moment, whoever writes meanwhile."""
-        with sqlite_errors(self.path):
+        with sqlite_errors(self.path), self._own.busy:
             db = self.connection()
             db.execute("BEGIN")
             try:
@@ -125,7 +137,7 @@ class Database:
 
         Within `together` it is a part of that one, and stands or not by itself until then.
         """
-        if not getattr(self._own, "joined", False):
+        if not self._own.joined:
             with self._transaction() as connection:
                 yield connection
             return
@@ -143,7 +155,7 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with sqlite_errors(self.path), self._in_turn():
+        with sqlite_errors(self.path), self._in_turn(), self._own.busy:
             connection = self.connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -177,6 +189,15 @@ class Database:
                 "what was to be written now is not kept.",
                 "Put the file back, or open another, and do it again.",
             )
+
+
+def _close(connection: sqlite3.Connection, busy: threading.RLock) -> None:
+    """Closes a connection once its thread does nothing with it; one that works on is closed with its thread."""
+    if busy.acquire(timeout=BUSY_SECONDS):
+        try:
+            connection.close()
+        finally:
+            busy.release()
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -90,7 +90,7 @@ def test_the_connections_of_threads_that_ended_are_closed(store: Store) -> None:
         thread.start()
         thread.join()
     assert len(store.database._open) <= 2
-    connections = list(store.database._open.values())
+    connections = [connection for connection, _ in store.database._open.values()]
     store.close()
     for connection in connections:
         try:
@@ -99,6 +99,42 @@ def test_the_connections_of_threads_that_ended_are_closed(store: Store) -> None:
             assert "closed" in str(error)  # noqa: PT017
         else:
             raise AssertionError("a connection stayed open")
+
+
+CLOSED = """
+import sys, threading
+from pathlib import Path
+from lab.core.errors import LabError
+from store.store import Store
+LONG = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT sum(i) FROM n"
+read, refused = [], []
+def reads(database, begun):
+    try:
+        while True:
+            begun.set()
+            read.append(database.read(LONG))
+    except LabError as error:
+        refused.append(str(error))
+for turn in range(10):
+    store = Store.open(Path(sys.argv[1]))
+    begun = threading.Event()
+    thread = threading.Thread(target=reads, args=(store.database, begun))
+    thread.start()
+    begun.wait()
+    store.close()
+    done = len(read)
+    thread.join()
+    assert len(read) == done, "what was being read when it was closed was waited for"
+assert len(refused) == 10 and all("is closed" in one for one in refused), refused
+assert {tuple(rows[0]) for rows in read} == {(20000100000,)}
+"""
+
+
+def test_a_file_is_closed_while_another_thread_reads_it(tmp_path: Path) -> None:
+    """What is being read is read to its end: SQLite, closed under it, takes the whole program with it."""
+    with Warm([CLOSED, str(tmp_path / "lab.db")], main=CODE, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as done:
+        _, error = done.communicate(timeout=180)
+    assert done.returncode == 0, error
 
 
 WRITER = """

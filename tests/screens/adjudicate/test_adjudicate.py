@@ -30,7 +30,7 @@ from store.store import Store
 from tests.blind import found
 from tests.crossed import IN_SOAK, crossed
 from tests.screens.annotate.watched import Watched
-from tests.screens.resting import press
+from tests.screens.resting import burst, press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.screens.shared_apps import SharedApps
 from tests.studies import frozen, label
@@ -115,11 +115,6 @@ def stands(store: Store, plan: Study, unit: str, target: str) -> Settlement | No
     return one.what if one is not None else None
 
 
-async def typed(pilot: Any, words: str) -> None:
-    for character in words:
-        await press(pilot, "space" if character == " " else character)
-
-
 async def begun(pilot: Any, app: LabApp, until: Until) -> str:
     """Opens the first of the queue; gives its run."""
     await until(pilot, lambda: listed(app))
@@ -159,7 +154,7 @@ async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(
         await press(pilot, "enter", "enter")
         await until(pilot, lambda: "A reason must be said" in painted(app))
         assert store.adjudications.settled(plan) == {}
-        await typed(pilot, "It was not")
+        await burst(pilot, *"It was not")
         await press(pilot, "enter")
         await until(pilot, lambda: seen(app, "u1", "n3"))
         what = stands(store, plan, "u1", "n1")
@@ -167,7 +162,7 @@ async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(
         assert (what.value, what.by_means, what.reason) == ("not_completed", "adjudicator", "It was not")
         await until(pilot, lambda: "1 to settle   1 settled" in painted(app))
         await press(pilot, "0", "1", "enter")
-        await typed(pilot, "Too dark")
+        await burst(pilot, *"Too dark")
         await press(pilot, "enter")
         await until(pilot, lambda: "0 to settle   2 settled" in painted(app))
         last = stands(store, plan, "u1", "n3")
@@ -190,7 +185,7 @@ async def test_the_last_reason_stands_ready_and_typing_replaces_it(
             if at:
                 await until(pilot, lambda: "as the last one; typing writes another" in painted(app))
             if at != 1:
-                await typed(pilot, reason)
+                await burst(pilot, *reason)
             await press(pilot, "enter")
             await until(pilot, lambda at=at: f"{at + 1} settled" in painted(app))
     assert sorted(one.what.reason for one in store.adjudications.settled(plan).values()) == sorted(reasons)
@@ -210,11 +205,11 @@ async def test_majority_by_one_key_and_a_discussion(store: Store, shared_apps: S
         voices = pane(app).voices
         movers = [at for at, voice in enumerate(voices.rows) if voice.said.value == "not_completed"]
         await press(pilot, *(["down"] * movers[0]), "c", "1")
-        await typed(pilot, "slip: missed it")
+        await burst(pilot, *"slip: missed it")
         await press(pilot, "enter", "d", "4", "enter")
         await until(pilot, lambda: "completed by discussion, 4 min" in painted(app))
         await press(pilot, "enter")
-        await typed(pilot, "Seen")
+        await burst(pilot, *"Seen")
         await press(pilot, "enter")
         await until(pilot, lambda: stands(store, plan, "u2", "n2") is not None)
         what = stands(store, plan, "u2", "n2")
@@ -239,7 +234,7 @@ async def test_what_is_settled_is_left_unsettled_with_a_reason(
         await press(pilot, "end", "enter")
         await until(pilot, lambda: seen(app, "u1", "n1") and "Settled:" in painted(app))
         await press(pilot, "z")
-        await typed(pilot, "Wrong run")
+        await burst(pilot, *"Wrong run")
         await press(pilot, "enter")
         await until(pilot, lambda: stands(store, plan, "u1", "n1") is None)
         await until(pilot, lambda: "3 to settle   0 settled" in painted(app))
@@ -265,7 +260,7 @@ async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, shared_apps
     async with shared_apps.at((120, 40)) as pilot:
         unit = await begun(pilot, app, until)
         await press(pilot, "2", "enter")
-        await typed(pilot, "Half a rea")
+        await burst(pilot, *"Half a rea")
         await press(pilot, "escape")
         await until(pilot, lambda: not pane(app).typing and "Half a rea" in painted(app))
         await press(pilot, "escape")
@@ -288,11 +283,11 @@ async def test_what_was_chosen_in_one_study_is_not_chosen_in_another_of_the_same
     async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 2))
         await press(pilot, "enter", "2", "enter")
-        await typed(pilot, "It was late")
+        await burst(pilot, *"It was late")
         await press(pilot, "enter")
         await until(pilot, lambda: seen(app, "u1", "n3"))
         await press(pilot, "1", "enter")
-        await typed(pilot, "Half a rea")
+        await burst(pilot, *"Half a rea")
         await press(pilot, "escape")
         app.open_numbers(other, "adjudicate")
         await until(pilot, lambda: listed(app, 2) and room(app).shown == "queue" and "0 settled" in painted(app))

@@ -17,9 +17,9 @@ from store.store import Store
 from tests.blind import found
 from tests.lab.cli.test_adjudicate_at_once import CODES, PROTOCOL, SAID, TARGETS, WORDS
 from tests.rated import rated
-from tests.screens.adjudicate.test_adjudicate import listed, pane, room, settling, typed
+from tests.screens.adjudicate.test_adjudicate import listed, pane, room, settling
 from tests.screens.annotate.watched import Watched
-from tests.screens.resting import press
+from tests.screens.resting import burst, press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.screens.shared_apps import SharedApps
 
@@ -60,7 +60,7 @@ async def test_a_digit_writes_a_reason_and_typing_stays_free(
         assert "A digit writes a reason" in painted(app)
         await press(pilot, "1", "2")
         await until(pilot, lambda: pane(app).line.text == "A slip of one rater")
-        await typed(pilot, " 2 of 4")
+        await burst(pilot, *" 2 of 4")
         await until(pilot, lambda: pane(app).line.text == "A slip of one rater 2 of 4")
         await press(pilot, "enter")
         await until(pilot, lambda: len(standing(store, plan)) == 1)
@@ -69,7 +69,7 @@ async def test_a_digit_writes_a_reason_and_typing_stays_free(
         await until(pilot, lambda: pane(app).voices.has_focus and not pane(app).typing)
         await press(pilot, "2", "enter")
         await until(pilot, lambda: pane(app).typing == "reason")
-        await typed(pilot, "9 of my own")
+        await burst(pilot, *"9 of my own")
         await press(pilot, "enter")
         await until(pilot, lambda: len(standing(store, plan)) == 2)
         assert sorted((one.what.reason, one.what.reason_id) for one in standing(store, plan))[0] == ("9 of my own", "")
@@ -120,7 +120,7 @@ async def test_one_question_alone_is_settled(store: Store, shared_apps: SharedAp
         await until(
             pilot, lambda: "1 item is settled as most say; left open: 1 (more than one differs)" in painted(app)
         )
-        await typed(pilot, "Most")
+        await burst(pilot, *"Most")
         await press(pilot, "enter", "enter")
         await until(pilot, lambda: "only well   1 to settle   1 settled" in painted(app))
         assert [one.what.value for one in standing(store, plan)] == ["bad"]
@@ -140,7 +140,7 @@ async def test_by_one_raters_answers_where_the_study_names_raters(
         await queued(pilot, app, until)
         await press(pilot, "a", "3", "2")
         await until(pilot, lambda: "6 items are settled as ZR2code says." in painted(app))
-        await typed(pilot, "The expert")
+        await burst(pilot, *"The expert")
         await press(pilot, "enter", "enter")
         await until(pilot, lambda: "0 to settle   6 settled" in painted(app))
         assert {one.what.by_means for one in standing(store, plan)} == {"adjudicator"}

@@ -10,8 +10,8 @@ from lab.core.study import Unit
 from store.store import Store
 from tests.modes import PROTOCOL
 from tests.rated import rated
-from tests.screens.adjudicate.test_adjudicate import listed, pane, settling, typed
-from tests.screens.resting import press
+from tests.screens.adjudicate.test_adjudicate import listed, pane, settling
+from tests.screens.resting import burst, press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.screens.shared_apps import SharedApps
 
@@ -40,7 +40,7 @@ async def test_a_set_is_settled(store: Store, shared_apps: SharedApps, until: Un
         assert "☑ 1 did not ask" in painted(app)
         assert "☐ 2 misread" in painted(app)
         await press(pilot, "enter")
-        await typed(pilot, "Most")
+        await burst(pilot, *"Most")
         await press(pilot, "enter")
         await until(pilot, lambda: settled() == (["ask", "plan"], "majority"))
         await press(pilot, "1", "2")

@@ -10,13 +10,13 @@ import re
 import select
 import signal
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.warm import Warm
 
 PATIENCE = 180.0
 """Seconds after which what was waited for will not come."""
@@ -25,16 +25,18 @@ _ESCAPES = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b[()][A-Z0-9]|\x1b[=>]")
 
 
 class Terminal:
-    """`hitlab study open STUDY --as PERSON` in a pseudo-terminal of its own."""
+    """`hitlab study open STUDY --as PERSON` in a process and a pseudo-terminal of its own."""
 
-    def __init__(self, db: Path, home: Path, study: str, person: str, size: tuple[int, int] = (120, 40)) -> None:
+    def __init__(
+        self, db: Path, home: Path, study: str, person: str, size: tuple[int, int] = (120, 40), **environment: str
+    ) -> None:
         self.main, side = pty.openpty()
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         env = {name: value for name, value in os.environ.items() if not name.startswith("HITLAB_")}
         env |= {f"XDG_{kind}_HOME": str(home) for kind in ("DATA", "CONFIG", "CACHE")}
-        env |= {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HITLAB_BELL": "false"}
-        args = [sys.executable, "-m", "lab.cli.main", "study", "open", study, "--as", person, "--db", str(db)]
-        self.program = subprocess.Popen(args, env=env, stdin=side, stdout=side, stderr=side)
+        env |= {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HITLAB_BELL": "false"} | environment
+        args = ["study", "open", study, "--as", person, "--db", str(db)]
+        self.program = Warm(args, env=env, stdin=side, stdout=side, stderr=side, start_new_session=True)
         os.close(side)
         self.seen = b""
 
@@ -68,6 +70,16 @@ class Terminal:
         for key in keys:
             os.write(self.main, key)
 
+    def insist(self, key: bytes, done: Callable[[], bool]) -> None:
+        """Presses a key each second until that came of it: one that comes before a page was read does nothing."""
+        end = time.monotonic() + PATIENCE
+        while not done():
+            assert time.monotonic() < end, f"{key!r}: {self.words[-3000:]}"
+            os.write(self.main, key)
+            again = time.monotonic() + 1
+            while time.monotonic() < again and not done():
+                self.read()
+
     def give(self, key: bytes, done: Callable[[], bool]) -> None:
         """Presses a key once, and waits until that came of it."""
         self.press(key)
@@ -93,9 +105,11 @@ class Terminal:
 
 
 @contextmanager
-def opened(db: Path, home: Path, study: str, person: str, size: tuple[int, int] = (120, 40)) -> Iterator[Terminal]:
-    """A terminal, which ends with the test whatever becomes of it."""
-    terminal = Terminal(db, home, study, person, size)
+def opened(
+    db: Path, home: Path, study: str, person: str, size: tuple[int, int] = (120, 40), **environment: str
+) -> Iterator[Terminal]:
+    """A terminal, which ends with the test whatever becomes of it: killed, where it has not been left."""
+    terminal = Terminal(db, home, study, person, size, **environment)
     try:
         yield terminal
     finally:

@@ -41,7 +41,7 @@ from tests.screens.annotate.sample_studies import (
     sheet,
     studied,
 )
-from tests.screens.resting import press
+from tests.screens.resting import burst, press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.screens.shared_apps import SharedApps
 
@@ -293,7 +293,9 @@ async def test_words_of_the_run_are_searched(run: Store, shared_apps: SharedApps
     app = shared_apps.rating(run, study)
     async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
-        await press(pilot, "slash", *"pay", "enter")
+        await press(pilot, "slash")
+        await burst(pilot, *"pay")
+        await press(pilot, "enter")
         await until(pilot, lambda: sheet(app).place.endswith("@5"))
         await press(pilot, "escape", "1")
         await until(pilot, lambda: bool(list(run.labels.read(study))))
@@ -402,13 +404,13 @@ async def test_the_current_item_is_in_sight_whatever_the_size(
     """A part of the way in each size, and its end in all of them."""
     sizes = [(80, 24), (64, 18), (70, 50), (200, 60)]
     protocol = Protocol("nodes", "Nodes", "run", NODES.fields[:1], "tdg nodes")
-    study = studied(run, protocol, units("u1", targets=nodes(60)))
+    study = studied(run, protocol, units("u1", targets=nodes(31)))
     app = shared_apps.rating(run, study)
     async with shared_apps.at(size=sizes[0]) as pilot:
         await until(pilot, lambda: ready(app))
         for turn, size in enumerate([*sizes, *sizes[:-1]]):
             await pilot.resize_terminal(*size)
-            number = min(53, 1 + 13 * (turn + 1))
+            number = min(28, 1 + 7 * (turn + 1))
             while sheet(app).items.cursor < number:
                 await press(pilot, "1")
             await until(pilot, lambda at=number, size=size: app.size == size and f" {at + 1} Node" in painted(app))

@@ -18,6 +18,7 @@ from lab.studies.sheet_items import AnswerChoice, SheetItem, way_of
 from screens.annotate.menu import Menu
 from screens.app import LabApp
 from store.store import Store
+from tests.crossed import IN_SOAK, crossed
 from tests.screens.annotate.sample_studies import NODES, nodes, ready, sheet, studied
 from tests.screens.annotate.terminal import ENTER, opened
 from tests.screens.resting import press
@@ -27,6 +28,16 @@ from tests.screens.shared_apps import SharedApps
 Until = Callable[..., Awaitable[None]]
 SHEET_KEYS = {*"0123456789", "enter"}
 RATED = sorted(id for id, found in protocols().items() if found.unit != "task to play")
+SHEETS = list(
+    {
+        (one.targets, *((f.kind, f.per, f.required, f.sided, f.show_if, f.after) for f in one.fields)): id
+        for id in reversed(RATED)
+        for one in [protocol(id)]
+    }.values()
+)
+"""Of those whose sheets differ in nothing but what they say, and how many answers there are, one."""
+KINDS = list({frozenset((f.kind, bool(f.after)) for f in protocol(id).fields): id for id in reversed(RATED)}.values())
+"""Of those that ask the same kinds of things one: the keys by which nothing is answered are those of a kind."""
 
 
 def unit_for(asks: Protocol, count: int = 2) -> Unit:
@@ -105,7 +116,8 @@ async def filled(hands: Hands) -> dict[FieldReference, Any]:
     raise AssertionError("the sheet never ended")
 
 
-@pytest.mark.parametrize("id", RATED)
+@crossed
+@pytest.mark.parametrize("id", RATED if IN_SOAK else SHEETS)
 async def test_keys_are_few_and_say_what_was_meant(
     runs: Store, tmp_path: Path, shared_apps: SharedApps, until: Until, id: str
 ) -> None:
@@ -136,7 +148,8 @@ async def test_keys_are_few_and_say_what_was_meant(
         assert all(label.shown_at and label.first_key_at for label in given)
 
 
-@pytest.mark.parametrize("id", RATED)
+@crossed
+@pytest.mark.parametrize("id", RATED if IN_SOAK else KINDS)
 async def test_digits_and_enter_alone_say_that_there_is_no_answer(
     runs: Store, shared_apps: SharedApps, until: Until, id: str
 ) -> None:

@@ -18,7 +18,7 @@ from store.store import Store
 from tests.blind import found, planted
 from tests.screens.annotate.sample_studies import NODES, nodes, rating, ready, room, sheet, studied
 from tests.screens.annotate.watched import Watched
-from tests.screens.resting import press
+from tests.screens.resting import burst, press
 from tests.screens.runs import painted
 from tests.studies import label
 
@@ -71,7 +71,8 @@ async def test_own_sheets_are_found_and_read_and_the_item_is_where_it_was(
         await until(pilot, lambda: "Your own sheets so far" in painted(app))
         assert listed(app) == ["u2", "u1", "u3"]
         watched.look(app)
-        await press(pilot, "slash", *"wrong app")
+        await press(pilot, "slash")
+        await burst(pilot, *"wrong app")
         assert listed(app) == ["u1"]
         await until(pilot, lambda: "1 / 3" in painted(app))
         watched.look(app)

@@ -31,6 +31,8 @@ EN = "Order the usual lunch for Friday and keep the reminder going. "
 ZH = "请为星期五订平常的午餐，并把提醒一直保留下去。"
 LAST = {"en": "for one week", "zh": "一个星期"}
 SIZES = [(64, 18), (80, 24), (120, 40)]
+OF_LOCALE = {"en": SIZES, "zh": SIZES if IN_SOAK else SIZES[:1]}
+"""Chinese lines are broken by the same code: they are read in the narrowest room, and in a soak in all."""
 
 
 def text_of(length: int, locale: str) -> str:
@@ -65,6 +67,7 @@ async def read_to(
         await press(pilot, key)
 
 
+@crossed
 @pytest.mark.parametrize("locale", ["en", "zh"])
 async def test_an_instruction_is_whole_where_it_fits(
     store: Store, shared_apps: SharedApps, until: Until, locale: str
@@ -75,11 +78,12 @@ async def test_an_instruction_is_whole_where_it_fits(
     app = shared_apps.rating(store, study)
     async with shared_apps.at(size=SIZES[0]) as pilot:
         await until(pilot, lambda: ready(app))
-        async for _ in at_sizes(pilot, SIZES):
+        async for _ in at_sizes(pilot, OF_LOCALE[locale]):
             await until(pilot, lambda: LAST[locale].replace(" ", "") in pane(app, "#beside"))
             assert "more line" not in painted(app)
 
 
+@crossed
 @pytest.mark.parametrize("locale", ["en", "zh"])
 async def test_a_long_instruction_says_there_how_it_is_read_and_is_read_whole(
     store: Store, shared_apps: SharedApps, until: Until, locale: str
@@ -89,7 +93,7 @@ async def test_a_long_instruction_says_there_how_it_is_read_and_is_read_whole(
     app = shared_apps.rating(store, studied(store, built_in("success"), [Unit("u1", (WHOLE,))], locale=locale))
     async with shared_apps.at(size=SIZES[0]) as pilot:
         await until(pilot, lambda: ready(app))
-        async for _ in at_sizes(pilot, SIZES):
+        async for _ in at_sizes(pilot, OF_LOCALE[locale]):
             await until(pilot, lambda: "▸ w" in painted(app))
             assert "more lines" in painted(app)
             await press(pilot, "w")
@@ -112,9 +116,12 @@ def guessed(store: Store, lines: int = 40) -> Study:
     return studied(store, built_in("intent-guess"), [Unit("u1", (WHOLE,), given=given)])
 
 
-@pytest.mark.parametrize(
-    ("size", "key"), [((64, 18), "pagedown"), ((80, 24), "full_stop"), ((120, 40), "pagedown"), ((80, 24), "right")]
-)
+WAYS_ON = [((64, 18), "pagedown"), ((120, 40), "full_stop"), ((80, 24), "right"), ((80, 24), "full_stop"),
+           ((120, 40), "pagedown")]  # fmt: skip
+
+
+@crossed
+@pytest.mark.parametrize(("size", "key"), WAYS_ON if IN_SOAK else WAYS_ON[:3])
 async def test_time_and_place_stay_in_sight_while_the_rest_is_read(
     store: Store, shared_apps: SharedApps, until: Until, size: tuple[int, int], key: str
 ) -> None:
@@ -166,7 +173,7 @@ WAYS = Protocol("b", "B", "run", (Field("taken", "Which way?", "nominal"),), "br
 
 
 KINDS = ("asked", "detail", "options")
-SOME = [("asked", SIZES[0]), ("asked", SIZES[2]), ("detail", SIZES[1]), ("options", SIZES[0]), ("options", SIZES[2])]
+SOME = [("asked", SIZES[0]), ("detail", SIZES[1]), ("options", SIZES[2])]
 
 
 @crossed

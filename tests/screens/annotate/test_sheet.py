@@ -28,7 +28,7 @@ from tests.screens.annotate.sample_studies import (
     studied,
 )
 from tests.screens.annotate.terminal import ENTER, opened
-from tests.screens.resting import press
+from tests.screens.resting import burst, press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.screens.shared_apps import SharedApps
 
@@ -242,7 +242,9 @@ async def test_flags_notes_and_confidence_go_with_an_answer_given_before_or_afte
     app = shared_apps.rating(run, study)
     async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
-        await press(pilot, "n", *"odd", "enter", "C", "4")
+        await press(pilot, "n")
+        await burst(pilot, *"odd")
+        await press(pilot, "enter", "C", "4")
         await until(pilot, lambda: "odd" in painted(app) and "sure" in painted(app))
         assert list(run.labels.read(study)) == []
         await press(pilot, "1", "k", "m", "5")
@@ -250,7 +252,9 @@ async def test_flags_notes_and_confidence_go_with_an_answer_given_before_or_afte
         head = sheet(app).sheet.head(FieldReference("n1", "completed"))
         assert head is not None
         assert (head.note, head.confidence) == ("odd", 0.75)
-        await press(pilot, "n", *" one", "enter")
+        await press(pilot, "n")
+        await burst(pilot, *" one")
+        await press(pilot, "enter")
         await until(pilot, lambda: "odd one" in painted(app))
         await press(pilot, "right", "e")
         await until(pilot, lambda: rests_on(app, "n1") == f"{WHOLE}@2")
@@ -321,7 +325,9 @@ async def test_words_are_typed_and_letters_are_letters(run: Store, shared_apps: 
     app = shared_apps.rating(run, study)
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
-        await press(pilot, "enter", *"scenzt", "space", "1", "2", "enter")
+        await press(pilot, "enter")
+        await burst(pilot, *"scenzt")
+        await press(pilot, "space", "1", "2", "enter")
         await until(pilot, lambda: said(app) == ["scenzt 12"])
         (label,) = run.labels.read(study)
         assert label.first_key_at is not None
@@ -336,7 +342,9 @@ async def test_first_key_stays_known_while_another_line_is_answered(
     app = shared_apps.rating(run, study)
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
-        await press(pilot, "enter", *"tax", "escape", "down", "4")
+        await press(pilot, "enter")
+        await burst(pilot, *"tax")
+        await press(pilot, "escape", "down", "4")
         await until(pilot, lambda: said(app)[1] == "4")
         await press(pilot, "home", "enter", "i", "enter")
         await until(pilot, lambda: said(app) == ["taxi", "4"])
@@ -368,9 +376,12 @@ async def test_what_was_typed_survives_leaving_and_a_new_start(
     app = shared_apps.rating(run, study)
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
-        await press(pilot, "enter", *"taxi", "escape")
+        await press(pilot, "enter")
+        await burst(pilot, *"taxi")
+        await press(pilot, "escape")
         await until(pilot, lambda: "not yet given" in painted(app))
-        await press(pilot, "enter", *" ho")
+        await press(pilot, "enter")
+        await burst(pilot, *" ho")
     again = rating(run, study)
     async with again.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(again) and "taxi ho" in painted(again))
@@ -417,7 +428,8 @@ async def test_typing_is_kept_without_leaving(run: Store, shared_apps: SharedApp
     app = shared_apps.rating(run, study)
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
-        await press(pilot, "enter", *"taxi")
+        await press(pilot, "enter")
+        await burst(pilot, *"taxi")
 
         def kept() -> bool:
             return any("taxi" in str(act.detail) for act in run.labels.acts(study, "R1") if act.act == "looked")
@@ -495,7 +507,9 @@ async def test_steps_and_boxes(run: Store, shared_apps: SharedApps, until: Until
         await until(pilot, lambda: said(app)[1] == [1, 2, 30, 40])
         await press(pilot, "home", "5", "enter")
         await until(pilot, lambda: said(app)[0] == 5)
-        await press(pilot, "end", "k", "i", *["backspace"] * 20, *"1,2,3", "enter")
+        await press(pilot, "end", "k", "i")
+        await burst(pilot, *["backspace"] * 20, *"1,2,3")
+        await press(pilot, "enter")
         await until(pilot, lambda: "is no box" in painted(app))
         assert said(app)[1] == [1, 2, 30, 40]
 
@@ -611,7 +625,9 @@ async def test_a_question_that_may_stay_open_is_come_by_and_named_where_it_is_ha
         await until(pilot, lambda: ready(app))
         await press(pilot, "4")
         await until(pilot, lambda: "Enter: type it; it may stay open" in " ".join(painted(app).split()))
-        await press(pilot, "enter", *"odd", "enter")
+        await press(pilot, "enter")
+        await burst(pilot, *"odd")
+        await press(pilot, "enter")
         await until(pilot, lambda: "Everything is answered." in painted(app))
         await press(pilot, "enter")
         await until(pilot, lambda: ready(app) and "2 of 2" in painted(app))

@@ -14,7 +14,7 @@ from lab.core.label import Label
 from lab.core.study import Study
 from store.store import Store
 from tests.lab.programs import program
-from tests.screens.annotate.terminal import DOWN, ENTER, ESC, RIGHT, Terminal, opened
+from tests.screens.annotate.terminal import ENTER, ESC, RIGHT, Terminal, opened
 
 WORLD = Path(__file__).parents[3].parent / "shared" / "traces" / "mobileworld" / "runs" / "gpt-5.5"
 RATERS = ("R1", "R2")
@@ -41,9 +41,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def worked(folder: Path) -> Path:
-    """Runs of the embedded phone, two that succeed and one that fails, and published ones where there are any."""
+    """Runs of the embedded phone, one that succeeds and one that fails, and published ones where there are any."""
     db = folder / "study.db"
-    hitlab("run", "way_home", "night_mode", "--db", str(db))
+    hitlab("run", "way_home", "--db", str(db))
     hitlab("run", "way_home", "--agent", program(folder, LAZY), "--db", str(db))
     if WORLD.is_dir():
         hitlab("import", str(WORLD), "--db", str(db))
@@ -97,11 +97,13 @@ def test_a_study_from_an_empty_folder_to_its_lock(folder: Path) -> None:
     assert "left" in hitlab("study", "lock", "graphs", "--db", str(db), code=1)
     with Store.open(db) as store:
         graphs, failures = store.studies.study("graphs"), store.studies.study("memgui-failures")
-        assert graphs.units == 3
-        killed_and_resumed(store, graphs, folder)
-        for rater, key in (("R1", b"1"), ("R2", b"2")):
-            with opened(db, folder, "graphs", rater) as terminal:
+        assert graphs.units == 2
+        killed_in_the_middle(store, graphs, folder)
+        for rater, key, size in (("R1", b"1", (80, 24)), ("R2", b"2", (120, 40))):
+            with opened(db, folder, "graphs", rater, size) as terminal:
                 terminal.see("Hand in")
+                if rater == "R1":
+                    resumed(terminal, store, graphs)
                 rated(terminal, store, graphs, rater, key)
                 left = store.studies.progress(failures, rater).dealt
                 terminal.press(ESC)  # the shelf, whose cursor is on the study with something left
@@ -120,11 +122,8 @@ def test_a_study_from_an_empty_folder_to_its_lock(folder: Path) -> None:
     locked(db, folder)
 
 
-def killed_and_resumed(store: Store, study: Study, folder: Path) -> None:
-    """R1's first unit is cut off in the middle, and goes on at the same item, beside the same step."""
-    first = store.studies.next_assignment(study, "R1", -1)
-    assert first is not None
-    nodes = [target.id for target in store.studies.unit(study, first.unit).targets]
+def killed_in_the_middle(store: Store, study: Study, folder: Path) -> None:
+    """R1's first unit is cut off after two answers, beside the second step."""
     with opened(store.path, folder, study.id, "R1") as terminal:
         terminal.see("Hand in")
         kept = [answered(terminal, store, study, "R1", b"1")]
@@ -132,24 +131,40 @@ def killed_and_resumed(store: Store, study: Study, folder: Path) -> None:
         terminal.until(lambda: looked_at(store, study, "R1").endswith("@2"), "the second step")
         kept.append(answered(terminal, store, study, "R1", b"2"))
         terminal.kill()
+    nodes = of_first(store, study)
     assert [(label.target, label.value) for label in kept] == [(nodes[0], "completed"), (nodes[1], "not_completed")]
     assert of(store, study, "R1") == kept
-    with opened(store.path, folder, study.id, "R1", (80, 24)) as terminal:
-        terminal.see("Hand in", "1 of 3")
-        third = answered(terminal, store, study, "R1", b"1")
-        assert third.unit == first.unit
-        assert third.target == nodes[2]
-        assert third.evidence is not None
-        assert third.evidence.endswith("@2")
-        terminal.resize(120, 40)
-        terminal.press(ESC)  # to the shelf, and back by Enter: nothing is lost by it
-        terminal.see("3 left", "Enter: rate in this study")
-        terminal.press(ENTER)
-        terminal.see("Hand in")
-        back = answered(terminal, store, study, "R1", b"z")
-        again = answered(terminal, store, study, "R1", b"1")
-        assert (back.undoes, again.target) == (third.id, nodes[2])
-        terminal.press(DOWN, DOWN)
+    assert {label.unit for label in kept} == {next_unit(store, study)}
+
+
+def resumed(terminal: Terminal, store: Store, study: Study) -> None:
+    """It goes on at the same item, beside the same step."""
+    terminal.see("1 of 2")
+    third = answered(terminal, store, study, "R1", b"1")
+    assert third.unit == next_unit(store, study)
+    assert third.target == of_first(store, study)[2]
+    assert third.evidence is not None
+    assert third.evidence.endswith("@2")
+    terminal.resize(120, 40)
+    terminal.press(ESC)  # to the shelf, and back by Enter: nothing is lost by it
+    terminal.see("2 left", "Enter: rate in this study")
+    terminal.press(ENTER)
+    terminal.see("Hand in")
+    back = answered(terminal, store, study, "R1", b"z")
+    again = answered(terminal, store, study, "R1", b"1")
+    assert (back.undoes, again.target) == (third.id, third.target)
+
+
+def next_unit(store: Store, study: Study) -> str:
+    """What R1 has to rate first."""
+    first = store.studies.next_assignment(study, "R1", -1)
+    assert first is not None
+    return first.unit
+
+
+def of_first(store: Store, study: Study) -> list[str]:
+    """What is asked of it."""
+    return [target.id for target in store.studies.unit(study, next_unit(store, study)).targets]
 
 
 def as_meant(store: Store, study: Study) -> None:

@@ -26,6 +26,8 @@ from simulators.users.endpoint.place import EndpointPlace
 from simulators.users.endpoint.request_kinds import judge_rules
 from store.store import Store
 from tests.answering import CONSENT, JUDGE, request
+from tests.crossed import IN_SOAK, crossed
+from tests.screens.resting import burst
 from tests.screens.runs import painted
 
 Until = Callable[..., Awaitable[None]]
@@ -101,7 +103,8 @@ async def sent(pilot: Pilot[Any], client: Client, asked: LastTurn, until: Until)
     return client.content(asked) or ""
 
 
-@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40), (200, 60)])
+@crossed
+@pytest.mark.parametrize("size", [(64, 18), (200, 60), *([(80, 24), (120, 40)] if IN_SOAK else [])])
 async def test_a_question_is_read_and_answered_at_every_size(
     store: Store, client: Client, until: Until, size: tuple[int, int]
 ) -> None:
@@ -113,7 +116,8 @@ async def test_a_question_is_read_and_answered_at_every_size(
         assert "Which noodles?" in said
         assert "who likes thin noodles" in said
         assert BASE in said
-        await pilot.press(*"thin", "enter")
+        await burst(pilot, *"thin")
+        await pilot.press("enter")
         assert await sent(pilot, client, asked, until) == "thin"
         await until(pilot, lambda: room(app).turn is None)
     reply = client.trace(asked).steps[0].reply
@@ -142,7 +146,8 @@ async def test_what_is_unread_is_marked_and_the_longest_wait_comes_first(
         await until(pilot, open_at(app, third))
 
 
-@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
+@crossed
+@pytest.mark.parametrize("size", [(64, 18), (80, 24), *([(120, 40)] if IN_SOAK else [])])
 async def test_the_upper_line_says_how_many_others_wait_and_for_how_long(
     store: Store, client: Client, until: Until, size: tuple[int, int]
 ) -> None:
@@ -228,7 +233,9 @@ async def test_a_proposal_is_decided_by_a_key_that_sends_the_tag(store: Store, c
         assert "no offer" not in painted(app)
         await pilot.press("3", "o", "enter")  # neither a third choice, nor one without a mark
         await until(pilot, lambda: "Nothing is decided" in painted(app))
-        await pilot.press("tab", *"accept", "enter")
+        await pilot.press("tab")
+        await burst(pilot, *"accept")
+        await pilot.press("enter")
         assert client.content(asked) is None
         await pilot.press("r")
         assert await sent(pilot, client, asked, until) == "accept\n<decision>reject</decision>"
@@ -242,7 +249,9 @@ async def test_a_tag_in_a_remark_is_refused_and_the_remark_stays(store: Store, c
     app = opened(store)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, open_at(app, asked))
-        await pilot.press("tab", *"<decision>", "escape")
+        await pilot.press("tab")
+        await burst(pilot, *"<decision>")
+        await pilot.press("escape")
         await pilot.press("a")
         await until(pilot, lambda: any("holds a tag" in toast.message for toast in app._notifications))
         await until(pilot, open_at(app, asked))
@@ -262,7 +271,8 @@ async def test_a_function_is_called_by_a_form_of_its_schema(store: Store, client
         await until(pilot, lambda: "on *" in painted(app) and room(app).focused is not None)
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "field on: is required" in painted(app))
-        await pilot.press("enter", "down", "enter", "tab", *"now")  # a choice opens, its first is taken
+        await pilot.press("enter", "down", "enter", "tab")
+        await burst(pilot, *"now")  # a choice opens, its first is taken
         await until(pilot, lambda: "true" in painted(app))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: client.content(asked) is not None)
@@ -282,7 +292,8 @@ async def test_several_functions_are_filled_in_changed_and_sent_together(
         await until(pilot, lambda: "3 functions can be called" in painted(app) and "Turns mobile" in painted(app))
         await pilot.press("enter")
         await until(pilot, lambda: "on *" in painted(app))
-        await pilot.press("enter", "down", "enter", "tab", *"now")
+        await pilot.press("enter", "down", "enter", "tab")
+        await burst(pilot, *"now")
         await pilot.press("ctrl+l")
         await until(pilot, lambda: "1 call waits" in painted(app) and '"note": "now"' in painted(app))
         await pilot.press("down", "enter")
@@ -301,7 +312,9 @@ async def test_several_functions_are_filled_in_changed_and_sent_together(
         await until(pilot, lambda: "1 call waits" in painted(app))
         await pilot.press("enter")
         await until(pilot, lambda: "note *" in painted(app) and "now" in painted(app))
-        await pilot.press("tab", *"here", "ctrl+l")
+        await pilot.press("tab")
+        await burst(pilot, *"here")
+        await pilot.press("ctrl+l")
         await until(pilot, lambda: '"note": "here"' in painted(app))
         await pilot.press("down", "down", "enter")
         await until(pilot, lambda: "reboot" in painted(app) and "It takes no arguments" in painted(app))
@@ -333,7 +346,8 @@ async def test_the_end_is_written_by_a_key(store: Store, client: Client, until: 
     app = opened(store)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, open_at(app, asked))
-        await pilot.press(*"No.", "ctrl+g", "ctrl+g", "ctrl+g", "enter")
+        await burst(pilot, *"No.")
+        await pilot.press("ctrl+g", "ctrl+g", "ctrl+g", "enter")
         assert await sent(pilot, client, asked, until) == "No. ###STOP###"
         await until(pilot, lambda: client.trace(asked).status == "completed")
 
@@ -345,7 +359,11 @@ async def test_a_judges_request_is_a_sheet_of_a_score_and_a_reason(store: Store,
         await until(pilot, open_at(app, asked))
         await pilot.press(*"7", "enter")
         await until(pilot, lambda: "from 0 to 1" in painted(app))
-        await pilot.press("backspace", *"0.75", "enter", *"3 of 4", "enter")
+        await pilot.press("backspace")
+        await burst(pilot, *"0.75")
+        await pilot.press("enter")
+        await burst(pilot, *"3 of 4")
+        await pilot.press("enter")
         assert await sent(pilot, client, asked, until) == "<think>\n3 of 4\n</think>\n<score>\n0.75\n</score>"
 
 
@@ -367,7 +385,7 @@ async def test_what_is_typed_and_unsent_is_there_again(store: Store, client: Cli
     app = opened(store)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, open_at(app, asked))
-        await pilot.press(*"thi")
+        await burst(pilot, *"thi")
     app = opened(store)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, open_at(app, asked))
@@ -383,7 +401,8 @@ async def test_a_new_question_of_the_open_conversation_comes_up_by_itself(
     app = opened(store)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, open_at(app, asked))
-        await pilot.press(*"thin", "enter")
+        await burst(pilot, *"thin")
+        await pilot.press("enter")
         await sent(pilot, client, asked, until)
         again = client.ask("Which noodles?", "thin", "How many [b]portions[/b]?")
         await until(pilot, open_at(app, again))

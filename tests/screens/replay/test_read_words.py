@@ -28,6 +28,7 @@ from store.store import Store
 from tests.pictured_runs import RUN, pictured_run, screen, two_pictures
 from tests.read_once import by_the_engine, read_before, read_once
 from tests.screens.annotate.sample_studies import STARS, rating, ready, studied
+from tests.screens.resting import burst
 from tests.screens.runs import painted
 
 __all__ = ["read_once"]
@@ -224,7 +225,8 @@ async def test_search_finds_what_was_read_and_says_so_and_how_much_is_not_read(s
         patch.setattr("lab.ocr.reader._PATIENCE", 0.0)  # nothing more is read than what is known
         async with app.run_test(size=(120, 40)) as pilot:
             await stands(pilot, until, UNREAD, 2)
-            await pilot.press("slash", *"battery")
+            await pilot.press("slash")
+            await burst(pilot, *"battery")
             await until(pilot, lambda: "1 step, 1 as read; Enter: next" in painted(app))
             await stands(pilot, until, "1 screen is not read: alt+r", 1)
             assert "`hitlab read` reads it" in painted(app)
@@ -263,7 +265,8 @@ async def test_a_key_reads_the_whole_run_and_the_search_finds_more(
     app = LabApp(store, Settings(), Opening("replay", trace_id="pictured-2", step=1), reads_words=True)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: "Steps  1/" in painted(app))
-        await pilot.press("slash", *"alarm")
+        await pilot.press("slash")
+        await burst(pilot, *"alarm")
         await until(pilot, lambda: "not read" in painted(app))
         await pilot.press("alt+r")
         await until(pilot, lambda: "reading words: 1 screen to go" in painted(app))
@@ -283,7 +286,8 @@ async def test_what_a_phone_told_is_found_as_told(app: LabApp, until: Any) -> No
     forget()
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: "Steps  1/" in painted(app))
-        await pilot.press("slash", *"alarm")
+        await pilot.press("slash")
+        await burst(pilot, *"alarm")
         await until(pilot, lambda: "1 step; Enter" in painted(app))
         assert "▸" in row(app, 3)
         await stands(pilot, until, "Alarm", 3)
@@ -295,7 +299,8 @@ async def test_where_nothing_reads_the_search_says_nothing_of_reading(store: Sto
     app = LabApp(store, Settings(), Opening("replay", trace_id="pictured-2", step=1))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: "Steps  1/" in painted(app))
-        await pilot.press("slash", *"battery")
+        await pilot.press("slash")
+        await burst(pilot, *"battery")
         await until(pilot, lambda: "no step holds it" in painted(app))
         assert "not read" not in painted(app)
         await pilot.press("alt+r")

@@ -22,7 +22,7 @@ from screens.theme import FOUND
 from screens.widgets.text_page import TextPage
 from store.runs import Runs
 from store.store import Store
-from tests.screens.resting import rests
+from tests.screens.resting import burst, rests
 from tests.screens.runs import BARE, HOSTILE, LONG, WAITING, WHOLE, long_run, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -141,7 +141,8 @@ async def test_search_looks_in_thoughts_actions_dialogue_and_screens(full: Store
         ):
             await pilot.press("slash", "ctrl+u", *needle)
             await until(pilot, lambda place=place: at(app, place))
-        await pilot.press("ctrl+u", *"remark")
+        await pilot.press("ctrl+u")
+        await burst(pilot, *"remark")
         await until(pilot, lambda: at(app, "Step 3") and "2 steps; Enter: next" in painted(app))
         await pilot.press("enter")
         await until(pilot, lambda: at(app, "Step 4"))
@@ -150,9 +151,10 @@ async def test_search_looks_in_thoughts_actions_dialogue_and_screens(full: Store
         await until(pilot, lambda: "4▸" in painted(app) and "3▸" in painted(app) and "2▸" not in painted(app))
         hits = [words.content.plain[span.start : span.end] for span in words.content.spans if span.style == FOUND]
         assert {hit.casefold() for hit in hits} == {"remark"}
-        await pilot.press(*"zzz")
+        await burst(pilot, *"zzz")
         await until(pilot, lambda: "no step holds it" in painted(app) and "▸" not in painted(app))
-        await pilot.press("ctrl+u", *"green")
+        await pilot.press("ctrl+u")
+        await burst(pilot, *"green")
         await until(pilot, lambda: at(app, "Step 1") and "box" in [mark.kind for mark in still.mirror._marks])
         await pilot.press("escape")
         await until(pilot, lambda: not steps.needle and "▸" not in painted(app))

@@ -27,9 +27,12 @@ from screens.replay.timeline import Timeline
 from screens.widgets.tap_choices import NearList
 from simulators import library
 from store.store import Store
+from tests.crossed import IN_SOAK, crossed
+from tests.screens.resting import burst
 from tests.screens.runs import painted
 
-SIZES = [(80, 24), (120, 40)]
+SIZES = [(80, 24), (120, 40)] if IN_SOAK else [(80, 24)]
+"""The other tests go through the same at 120x40."""
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +66,7 @@ async def looked_at(app: Any, pilot: Any, until: Any, step: int) -> None:
     await until(pilot, lambda: app.screen.footage.view is not None and app.screen.footage.view.number == step - 1)
 
 
+@crossed
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_proposal_is_refused_in_the_fork_and_live_goes_on_with_it(coffee: Any, until: Any, size: Any) -> None:
     store, run = coffee
@@ -72,7 +76,9 @@ async def test_a_proposal_is_refused_in_the_fork_and_live_goes_on_with_it(coffee
         await pilot.press("f")
         row = app.screen.query_one(ForkRow)
         await until(pilot, lambda: row.has_focus and row.ready)
-        await pilot.press("r", *"Not now", "enter")
+        await pilot.press("r")
+        await burst(pilot, *"Not now")
+        await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.session.over)
         child = store.runs.trace(app.session.trace_id)
         assert (child.parent, child.forked.index, child.forked.changes) == (run, 0, (("reply", "reject: Not now"),))
@@ -105,7 +111,7 @@ async def test_a_run_that_was_seen_live_is_forked_from_its_replay(coffee: Any, u
     store, _ = coffee
     app: Any = LabApp(store, Settings(bell=False, pace=0.0))
     async with app.run_test(size=(120, 40)) as pilot:
-        first = Session(store, Spec(library.task("morning_coffee"), library.persona("ines", "noise"), user="script"))
+        first = Session(store, Spec(library.task("low_battery"), library.persona("ines", "noise"), user="script"))
         await live_until_over(app, pilot, until, first)
         await pilot.press("enter")
         await looked_at(app, pilot, until, 1)
@@ -211,6 +217,7 @@ async def test_the_end_and_an_imported_run_are_not_forked(coffee: Any, full: Any
         await until(pilot, lambda: any("not made on the embedded phone" in n.message for n in app._notifications))
 
 
+@crossed
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_family_is_a_tree_and_enter_opens_a_run_at_its_fork(coffee: Any, until: Any, size: Any) -> None:
     store, run = coffee
