@@ -313,7 +313,7 @@ def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytes
 
 @crossed
 def test_the_dark_theme_repaints_every_screen() -> None:
-    for _, app, screen, args in spread(SCREENS, 13):
+    for _, app, screen, args in spread(SCREENS, 7):
         light, dark = at(app, screen, args), at(app, screen, args, dark=True)
         looks = (phone.look().picture.resize((27, 60), Image.Resampling.NEAREST).tobytes() for phone in (light, dark))
         same = sum(x == y for x, y in zip(*looks, strict=True))
