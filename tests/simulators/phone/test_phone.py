@@ -281,6 +281,15 @@ def test_restore_refuses_a_state_in_which_any_app_cannot_be_shown() -> None:
     assert phone.snapshot() == before
 
 
+def test_restore_refuses_a_notification_that_the_shade_cannot_show() -> None:
+    phone = Phone()
+    before = phone.snapshot()
+    note = {"id": 1, "app": "mars", "title": "x", "text": "", "time": before["clock"], "heads_up": False}
+    with pytest.raises(LabError, match="cannot be shown"):
+        phone.restore({**before, "notifications": [note]})
+    assert phone.snapshot() == before
+
+
 @pytest.mark.parametrize("state", [{}, {"apps": {}}, [], {"clock": 1}])
 def test_restore_refuses_what_is_no_snapshot(state: Any) -> None:
     phone = Phone()
