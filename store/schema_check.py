@@ -10,7 +10,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from lab.core import limits
@@ -60,7 +60,9 @@ def check_schema(connection: sqlite3.Connection, path: Path, *, readonly: bool) 
     for kind, name, table, root, sql in connection.execute(
         "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"
     ):
-        reason = _foreign(str(kind), str(name), str(table), root, str(sql or ""), readonly=readonly, current=current)
+        reason = _foreign(
+            str(kind), str(name), str(table), bool(root), str(sql or ""), readonly=readonly, current=current
+        )
         if reason:
             short_name = str(name)[:_SHOWN]
             raise LabError(
@@ -72,8 +74,9 @@ def check_schema(connection: sqlite3.Connection, path: Path, *, readonly: bool) 
             )
 
 
-def _foreign(kind: str, name: str, table: str, root: object, sql: str, *, readonly: bool, current: bool) -> str:
-    """Why a part of the schema is not one that is used; empty where it is."""
+@lru_cache(maxsize=512)
+def _foreign(kind: str, name: str, table: str, rooted: bool, sql: str, *, readonly: bool, current: bool) -> str:
+    """Why a part of the schema is not one that is used; empty where it is. Each file has the same hundred parts."""
     ours = table.lower() in TABLES
     if kind == "trigger":
         return "" if readonly else _trigger(name, sql, current=current)
@@ -81,7 +84,7 @@ def _foreign(kind: str, name: str, table: str, root: object, sql: str, *, readon
         return ""
     if kind == "index":
         return "" if _COLUMNS.search(sql) else "indexes more than columns, which hitlab never does"
-    if kind != "table" or not root:
+    if kind != "table" or not rooted:
         return "stands in the place of a table that hitlab makes"
     return "computes values, which no table of hitlab's does" if _COMPUTED.search(sql) else ""
 

@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import textual.constants
 
+from tests.drawn_once import keep_drawn
 from tests.warm_client import SIZE
 from tests.warm_lock import locked
 
@@ -63,6 +64,7 @@ def load() -> None:
 
     for name in library.tasks():
         library.task(name)
+    keep_drawn()
     Phone().observe().png  # noqa: B018 - it is drawn when it is looked at
     gc.collect()
     gc.freeze()

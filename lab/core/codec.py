@@ -36,6 +36,8 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _INT_BITS = 63
 _PIECE = 1024**2
 _SMALL = 2**53
+_SHELLS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""Where a pipe stands that somebody writes into: `/dev/fd/63` is a shell's `<(...)`."""
 _SHORT_YAML = 64 * 1024
 """Bytes of a YAML file whose value is kept for the next reader."""
 _reading = threading.RLock()
@@ -401,7 +403,7 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
         status = path.stat()
         if status.st_size > most:
             raise LabError(name, f"is {status.st_size:,} bytes, more than the {most:,} that are read")
-        if stat.S_ISFIFO(status.st_mode) and not str(path).startswith("/dev/"):  # /dev/fd/63 is a shell's <(...)
+        if stat.S_ISFIFO(status.st_mode) and not str(path).startswith(_SHELLS):
             raise LabError(name, "is a pipe, and nobody may ever write into it", "Name a file, or use <(...).")
         data = path.read_bytes() if stat.S_ISREG(status.st_mode) else _at_most(path, most + 1)
         if len(data) > most:

@@ -12,7 +12,7 @@ from lab.core.errors import LabError
 from simulators.phone import nav
 from simulators.phone.app import AppContext, State, copy
 from simulators.phone.installed import APPS, moment
-from simulators.phone.stage import app_windows, windows
+from simulators.phone.stage import app_windows, shade_window, windows
 from simulators.phone.theme import NAV_BAR
 
 _STRICT = 2
@@ -40,7 +40,10 @@ _NOTE: State = {"id": 0, "app": "", "title": "", "text": "", "screen": "", "args
 
 
 def merge(state: State, overlay: Mapping[str, Any]) -> State:
-    """`overlay` over a copy of `state`: mappings key by key, all else replaced."""
+    """`overlay` over a copy of `state`: mappings key by key, all else replaced.
+
+    What an app's lists hold is looked at where the overlay says something of that app.
+    """
     out: State = copy(state)
     _merge(out, overlay, "", 0)
     if not 0 <= out["battery"] <= 100:
@@ -53,7 +56,7 @@ def merge(state: State, overlay: Mapping[str, Any]) -> State:
                 "field phone", f"'notifications[{number - 1}].app' is no app: {note['app']!r}", f"There is {app_ids}."
             )
         note["id"] = note["id"] or number
-    for app in APPS.values():
+    for app in map(APPS.__getitem__, overlay.get("apps", ())):
         for path, shape in app.shapes.items():
             defaults = {key: out["clock"] if key in _TIMES and value == "" else value for key, value in shape.items()}
             _fill(out["apps"][app.id], path, defaults, f"apps.{app.id}.")
@@ -141,6 +144,7 @@ def _show(state: State, like: State) -> None:
     if digest in _SHOWN:
         return
     windows(state, APPS)
+    front = "" if state["nav"]["overview"] else state["nav"]["app"]
     of_all = _seen_by_all(state)
     common, common_digest = of_all == _seen_by_all(like), _digest(of_all)
     shown = [digest]
@@ -152,10 +156,10 @@ def _show(state: State, like: State) -> None:
         if app_digest in _SHOWN:
             continue
         app.screen(app.root, AppContext(state, app.id))
-        if stack:
+        if stack and app.id != front:
             app_windows(state, APPS, NAV_BAR.top, app.id)
         shown.append(app_digest)
-    windows({**state, "shade": True}, APPS)
+    shade_window(state, APPS)
     if len(_SHOWN) >= _MOST_SHOWN:
         _SHOWN.clear()
     _SHOWN.update(shown)

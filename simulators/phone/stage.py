@@ -57,6 +57,11 @@ def windows(state: State, apps: Mapping[str, App]) -> list[Window]:
     return out
 
 
+def shade_window(state: State, apps: Mapping[str, App]) -> Window:
+    """The notification shade of a state, whether or not it is pulled down."""
+    return system.shade(state, apps, env(state, _SYSTEM_HUE, system.PACKAGE, "system"))
+
+
 def _overview(state: State, apps: Mapping[str, App], ground: Env) -> Window:
     return window(system.overview(state, apps), "system", system.PACKAGE, NAV_BAR.top, ground)
 

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.drawn_once import drawn_once
 from tests.studied_runs import RUNS, Call
+
+__all__ = ["call", "drawn_once"]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from tests.simulators.playing import Blind, first_state, fitting, persona, play,
 ACTIVE = [name for name in sorted(library.tasks()) if not any(c.run == "silent" for c in task_named(name).checks)]
 
 KINDS = ("largest", "open chat", "left searches", "quick settings")
-"""Ways in which a phone may be found; each task begins from one of them in turn, in a soak from two."""
+"""Ways in which a phone may be found; every second task begins from one of them in turn, in a soak each from two."""
 NOTIFIED = [
     name for name in ACTIVE if task_named(name).kind == "proactive" and task_named(name).phone.get("notifications")
 ]
@@ -45,9 +45,12 @@ INSTEAD = [None, Action("navigate_home"), Action("navigate_back"), Action("open_
 
 
 @crossed
-@pytest.mark.parametrize("name", ACTIVE)
+@pytest.mark.parametrize("name", ACTIVE if IN_SOAK else ACTIVE[::2])
 def test_it_goes_on_from_wherever_a_person_leaves_the_phone(name: str) -> None:
-    """In a soak at each third of a run; else at one of them, another for each task, by another of the acts."""
+    """In a soak at each third of a run; else at one of them, another for each task, by another of the acts.
+
+    The tasks that are not met here in `make test` are met in `test_it_begins_from_any_state_of_the_phone`.
+    """
     task = task_named(name)
     whole = len(fitting(name).steps)
     turns = range(1, whole - 1, max(4, whole // 3))
@@ -98,6 +101,7 @@ def test_a_held_back_agent_gives_up_with_a_reason() -> None:
         (name, KINDS[(number + turn) % len(KINDS)])
         for number, name in enumerate(ACTIVE)
         for turn in ((0, 1) if IN_SOAK else (number // len(KINDS) % 2,))
+        if IN_SOAK or number % 2
         if not (KINDS[(number + turn) % len(KINDS)] == "open chat" and name in NOTIFIED)
     ],
 )

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from store.store import Store
+from tests.drawn_once import drawn_once
+
+__all__ = ["drawn_once", "store"]
 
 
 @pytest.fixture

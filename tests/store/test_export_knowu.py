@@ -17,6 +17,7 @@ from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, St
 from store.run_export import export_runs
 from store.run_import import import_paths
 from store.store import Store
+from tests.crossed import crossed, spread
 
 TRACES = Path(__file__).parents[2].parent / "shared" / "traces"
 RUNS = TRACES / "mobileworld" / "runs"
@@ -72,10 +73,12 @@ def test_screens_come_out_under_the_loggers_names(store: Store, tmp_path: Path) 
         assert parts(back, one.id) == parts(store, store.runs.summaries()[0].id)
 
 
+BUNDLES = [path.name.removesuffix(".json.gz") for path in sorted((TRACES / "mobileworld").glob("*.json.gz"))]
+
+
 @needs_runs
-@pytest.mark.parametrize(
-    "model", [path.name.removesuffix(".json.gz") for path in sorted((TRACES / "mobileworld").glob("*.json.gz"))]
-)
+@crossed
+@pytest.mark.parametrize("model", spread(BUNDLES, 2))
 def test_a_bundles_runs_come_out_as_folders_with_every_field(store: Store, tmp_path: Path, model: str) -> None:
     path = TRACES / "mobileworld" / f"{model}.json.gz"
     import_paths(store, [path])

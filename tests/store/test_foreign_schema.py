@@ -139,3 +139,18 @@ def test_what_a_person_added_beside_the_tables_is_let_be(tmp_path: Path) -> None
         with Store.open(tmp_path / "lab.db", readonly=readonly) as store:
             assert len(store.runs.summaries()) == 1
             assert store.check() == []
+
+
+def test_a_trigger_is_let_be_where_a_file_is_read_and_refused_where_it_is_written(tmp_path: Path) -> None:
+    """Also by one program that opens it in both ways, one after the other."""
+    path = tmp_path / "lab.db"
+    with Store.open(path) as store:
+        fill(store)
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TRIGGER theirs AFTER INSERT ON label BEGIN SELECT 1; END")
+    db.close()
+    for _ in range(2):
+        with Store.open(path, readonly=True) as store:
+            assert store.runs.summaries()
+        with pytest.raises(LabError, match="trigger theirs: is no trigger that hitlab makes"):
+            Store.open(path)

@@ -97,29 +97,6 @@ def test_every_reply_is_the_one_the_source_gives_with_the_next_step() -> None:
         assert run.agent.id == path.parent.name
 
 
-@needs_world
-def test_the_whole_bundles_come_in(store: Store) -> None:
-    report = import_paths(store, sorted(WORLD.glob("*.json.gz")))
-    assert (report.imported, report.failed) == (644, [])
-    summaries = store.runs.summaries()
-    assert sum(s.steps for s in summaries) == 17_225
-    assert sum(s.questions for s in summaries) == sum(s.replies for s in summaries) == 137
-    empty = [s for s in summaries if not s.steps]
-    assert [s.status for s in empty] == ["failed"] * 3
-    assert sum(s.score is None for s in summaries) == 4
-    assert {s.status for s in summaries} == {"completed", "failed", "budget", "stopped"}
-    assert all(s.steps == 50 for s in summaries if s.status == "budget")
-
-
-@needs_world
-def test_hardly_a_step_of_the_bundles_is_without_its_thought(store: Store) -> None:
-    import_paths(store, [WORLD / "kimi-k2.5.json.gz"])
-    steps = [s for summary in store.runs.summaries(40) for s in store.runs.trace(summary.id).steps]
-    assert sum(bool(s.proposed.thought) for s in steps) > 0.95 * len(steps)
-    assert not any("<tool_call>" in s.proposed.thought or "</think" in s.proposed.thought for s in steps)
-    assert {s.before.size for s in steps} == {(1080, 2400)}
-
-
 @needs_stopwatch
 def test_a_recorded_run_with_screenshots() -> None:
     found = one(STOPWATCH)

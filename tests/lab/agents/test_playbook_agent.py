@@ -235,7 +235,7 @@ class Handover:
 
 
 @crossed
-@pytest.mark.parametrize("name", sorted(OLD))
+@pytest.mark.parametrize("name", spread(sorted(OLD), 5))
 def test_a_run_that_was_begun_by_rules_goes_on_by_the_playbook(name: str) -> None:
     task = task_named(name)
     for cut in spread(range(1, len(OLD[name]), max(2, len(OLD[name]) // 5)), 2):

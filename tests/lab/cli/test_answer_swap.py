@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from lab.cli.database import open_store
 from lab.core.settings import load
 from lab.core.task import Actor
@@ -86,26 +84,24 @@ def test_what_participants_replied_in_a_study_is_put_into_another_run(hitlab: Hi
     assert "did you mean teas?" in done.err
 
 
-@pytest.mark.parametrize(
-    ("more", "code", "words"),
-    [
-        (("--each-ask",), 2, "--each-ask needs --replies FILE or --from STUDY"),
-        (("--replies", "r.yaml"), 2, "--replies and --from go with --each-ask"),
-        (("--each-ask", "--replies", "r.yaml", "--say", "no"), 2, "--say does not go with --each-ask"),
-        (("--each-ask", "--replies", "nowhere.yaml"), 1, "replies file nowhere.yaml: is not there"),
-        (("--each-ask", "--replies", "empty.yaml"), 1, "empty.yaml: field [0]: needs `say`, `decision` or both"),
-        (("--each-ask", "--replies", "other.yaml"), 1, "was given no reply other than its own"),
-        (("--each-ask", "--replies", "r.yaml", "--user", "human"), 2, "nobody answers what a fork asks later on"),
-    ],
-)
-def test_what_cannot_be_done_is_one_sentence_and_makes_no_run(
-    hitlab: Hitlab, tmp_path: Path, more: tuple[str, ...], code: int, words: str
-) -> None:
+REFUSED: list[tuple[tuple[str, ...], int, str]] = [
+    (("--each-ask",), 2, "--each-ask needs --replies FILE or --from STUDY"),
+    (("--replies", "r.yaml"), 2, "--replies and --from go with --each-ask"),
+    (("--each-ask", "--replies", "r.yaml", "--say", "no"), 2, "--say does not go with --each-ask"),
+    (("--each-ask", "--replies", "nowhere.yaml"), 1, "replies file nowhere.yaml: is not there"),
+    (("--each-ask", "--replies", "empty.yaml"), 1, "empty.yaml: field [0]: needs `say`, `decision` or both"),
+    (("--each-ask", "--replies", "other.yaml"), 1, "was given no reply other than its own"),
+    (("--each-ask", "--replies", "r.yaml", "--user", "human"), 2, "nobody answers what a fork asks later on"),
+]
+
+
+def test_what_cannot_be_done_is_one_sentence_and_makes_no_run(hitlab: Hitlab, tmp_path: Path) -> None:
     (tmp_path / "r.yaml").write_text(REPLIES)
     (tmp_path / "empty.yaml").write_text("- {who: P1}")
     (tmp_path / "other.yaml").write_text("- {say: Never., step: 9}")
     run = run_of(hitlab)
-    done = hitlab("fork", run, *more)
-    assert (done.code, words in done.err) == (code, True), done.err
-    assert len(hitlab("traces", "--json").json) == 1
+    for more, code, words in REFUSED:
+        done = hitlab("fork", run, *more)
+        assert (more, done.code, words in done.err) == (more, code, True), done.err
+        assert len(hitlab("traces", "--json").json) == 1, more
     assert "name the run without a step" in hitlab("fork", f"{run}@1", "--each-ask", "--replies", "r.yaml").err

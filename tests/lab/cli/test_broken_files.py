@@ -6,7 +6,9 @@ import io
 import json
 import os
 import re
+import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -22,6 +24,7 @@ from annotators.protocols import protocols
 from lab.cli.main import main
 from lab.core.codec import encode
 from store.store import Store
+from tests.bounded import ROOT, bounded, linux_only
 from tests.fuzzing_examples import examples
 from tests.studies import NODES, frozen, unit
 
@@ -142,6 +145,22 @@ def test_what_is_no_file_is_one_sentence(home: Path) -> None:
             assert ended == ["refused"], args
     for name in ("folder.yaml", "loop.yaml", "gone.yaml", "missing.yaml"):
         refused("label", "trial", str(home / name))
+
+
+@linux_only
+def test_a_pipe_in_memory_is_no_pipe_of_a_shells(home: Path) -> None:
+    """`/dev/fd/63` is waited for; below `/dev/shm` lies what lies elsewhere in a folder."""
+    pipe = Path(tempfile.mkdtemp(dir="/dev/shm")) / "pipe.yaml"
+    os.mkfifo(pipe)
+    try:
+        assert "is a pipe, and nobody may ever write into it" in bounded("protocols", pipe, cwd=home).err
+        shell = f"exec 63< <(cat /dev/null); {sys.executable} -m lab.cli protocols /dev/fd/63"
+        done = subprocess.run(["bash", "-c", shell], cwd=ROOT, capture_output=True, text=True)
+        assert "is a pipe" not in done.stderr
+        assert done.returncode != 0, "it was read, and is empty"
+    finally:
+        pipe.unlink()
+        pipe.parent.rmdir()
 
 
 def test_hostile_names_are_told_plainly(home: Path) -> None:

@@ -176,6 +176,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         patch.setenv("HITLAB_MODEL_BASE", server.base)
         patch.setenv("HITLAB_MODEL_PRICE_IN", "1")
         patch.setenv("HITLAB_MODEL_PRICE_OUT", "4")
+        patch.setenv("HITLAB_MODEL_PICTURE", "128")
         guide = Guide(patch)
         page = PAGE.read_text(encoding="utf-8").partition(FROM)[2]
         for block in re.findall(r"^```\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):

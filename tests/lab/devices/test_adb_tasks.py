@@ -12,11 +12,12 @@ from lab.runs.session import Session
 from lab.runs.spec import Spec, embedded
 from simulators import library
 from store.store import Store
+from tests.crossed import crossed, spread
 from tests.lab.devices.adb_rig import Attach
 from tests.simulators.phone.served.rig import Rig
 
 TASKS = ("low_battery", "parcel_fee", "poster_kit")
-"""Two proactive ones that begin with a notice of the system, and one that types a text of several lines."""
+"""Two proactive ones that begin with a notice of the system (the second in a soak), one that types several lines."""
 
 
 def spec_of(name: str) -> Spec:
@@ -31,7 +32,8 @@ def session(rig: Rig, attach: Attach, store: Store, name: str) -> Session:
     return Session(store, spec, device=attach(harness=rig.harness))
 
 
-@pytest.mark.parametrize("name", TASKS)
+@crossed
+@pytest.mark.parametrize("name", spread(TASKS, 2))
 def test_a_built_in_task_passes_over_adb(
     rig: Rig, attach: Attach, scrcpy_server: Path, tmp_path: Path, name: str
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -39,51 +39,70 @@ class Browser:
         given = {"Origin": self.address, **headers}
         url = f"{self.address}{found[1]}?width=100&height=30"
         async with self.session.ws_connect(url, headers=given) as opened:
-            yield Window(opened, found[1].rsplit("/", 1)[1])
+            window = Window(opened, found[1].rsplit("/", 1)[1])
+            reading = asyncio.create_task(window.read())
+            try:
+                yield window
+            finally:
+                reading.cancel()
 
 
 class Window:
-    """One socket, and all that was painted through it."""
+    """One socket, and all that was painted through it.
+
+    It reads all the time, as a browser does, which answers a server's pings and its farewell whatever its page does.
+    """
 
     def __init__(self, opened: aiohttp.ClientWebSocketResponse, id: str) -> None:
         self.socket, self.id = opened, id
         self.painted = ""
         self.told: list[str] = []
+        self.code: int | None = None
+        """With what the server closed it."""
+        self._more = asyncio.Condition()
+        self._over = False
 
-    async def until(self, words: str) -> None:
-        """Waits for words that are painted; each of a line is one run of characters."""
-        while words not in self.painted:
-            assert await self._next(), f"closed with {self.socket.close_code}; painted: {self.painted[-2000:]}"
+    async def read(self) -> None:
+        """Takes what comes until the socket is closed."""
+        while not self._over:
+            message = await self.socket.receive()
+            async with self._more:
+                self._take(message)
+                self._more.notify_all()
 
-    async def ended(self) -> int | None:
-        """Waits until the server closed it; gives the code."""
-        while await self._next():
-            pass
-        return self.socket.close_code
-
-    async def _next(self) -> bool:
-        try:
-            message = await asyncio.wait_for(self.socket.receive(), 60)
-        except TimeoutError:
-            raise AssertionError(f"nothing more comes; painted: {self.painted[-3000:]}") from None
+    def _take(self, message: aiohttp.WSMessage) -> None:
         if message.type is aiohttp.WSMsgType.BINARY:
-            text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", message.data.decode())
-            self.painted += text
+            self.painted += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", message.data.decode())
         elif message.type is aiohttp.WSMsgType.TEXT:
             self.told.append(message.data)
         else:
-            return False
-        return True
+            self._over = True
+            closed = message.type is aiohttp.WSMsgType.CLOSE
+            self.code = message.data if closed else self.socket.close_code
+
+    async def until(self, words: str) -> None:
+        """Waits for words that are painted; each of a line is one run of characters."""
+        await self._wait(lambda: words in self.painted or self._over)
+        assert words in self.painted, f"closed with {self.code}; painted: {self.painted[-2000:]}"
+
+    async def ended(self) -> int | None:
+        """Waits until the server closed it; gives the code."""
+        await self._wait(lambda: self._over)
+        return self.code
+
+    async def _wait(self, come: Callable[[], bool]) -> None:
+        async with self._more:
+            try:
+                await asyncio.wait_for(self._more.wait_for(come), 180)
+            except TimeoutError:
+                raise AssertionError(f"nothing more comes; painted: {self.painted[-3000:]}") from None
 
     async def rest(self) -> None:
-        """Reads what is painted, until nothing more comes for a moment."""
-        while True:
-            try:
-                message = await asyncio.wait_for(self.socket.receive(), 0.01)
-            except TimeoutError:
-                return
-            if message.type is aiohttp.WSMsgType.CLOSED:
-                return
+        """Waits until nothing more is painted for a moment."""
+        seen = -1
+        while seen != len(self.painted) and not self._over:
+            seen = len(self.painted)
+            await asyncio.sleep(0.01)
 
     async def keys(self, text: str) -> None:
         await self.socket.send_json(["stdin", text])

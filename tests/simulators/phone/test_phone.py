@@ -281,6 +281,15 @@ def test_restore_refuses_a_state_in_which_any_app_cannot_be_shown() -> None:
     assert phone.snapshot() == before
 
 
+def test_restore_refuses_a_notification_that_the_shade_cannot_show() -> None:
+    phone = Phone()
+    before = phone.snapshot()
+    note = {"id": 1, "app": "mars", "title": "x", "text": "", "time": before["clock"], "heads_up": False}
+    with pytest.raises(LabError, match="cannot be shown"):
+        phone.restore({**before, "notifications": [note]})
+    assert phone.snapshot() == before
+
+
 @pytest.mark.parametrize("state", [{}, {"apps": {}}, [], {"clock": 1}])
 def test_restore_refuses_what_is_no_snapshot(state: Any) -> None:
     phone = Phone()
@@ -313,7 +322,7 @@ def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytes
 
 @crossed
 def test_the_dark_theme_repaints_every_screen() -> None:
-    for _, app, screen, args in spread(SCREENS, 13):
+    for _, app, screen, args in spread(SCREENS, 7):
         light, dark = at(app, screen, args), at(app, screen, args, dark=True)
         looks = (phone.look().picture.resize((27, 60), Image.Resampling.NEAREST).tobytes() for phone in (light, dark))
         same = sum(x == y for x, y in zip(*looks, strict=True))

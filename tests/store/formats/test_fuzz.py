@@ -20,16 +20,17 @@ from hypothesis import strategies as st
 from store.formats import formats
 from store.run_import import import_paths
 from store.store import Store
+from tests.crossed import IN_SOAK, crossed
 from tests.store.formats.fuzzing import Outside, changed, empty_store, laid, replaced, spoilt, survives
 from tests.store.formats.samples import png, recorded, samples
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"
 SAMPLES = samples()
 SOURCES = {**SAMPLES, **recorded(TRACES)}
-CASES = 240
+CASES = 240 if IN_SOAK else 96
 CHUNK = 8
 BUILT = 4
-"""Cases that hypothesis builds for each format; together with `CASES` they are 300."""
+"""Cases that hypothesis builds for each format; in a soak they are 300 together with `CASES`."""
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +59,7 @@ def test_a_sample_comes_in_by_its_format(name: str, tmp_path: Path, outside: Out
     assert report.imported
 
 
+@crossed
 @pytest.mark.parametrize("first", range(0, CASES, CHUNK))
 def test_spoilt_sources(first: int, tmp_path: Path, outside: Outside, template: Path) -> None:
     """Each case by its seed; the real recordings take part where they are there."""

@@ -56,8 +56,11 @@ def test_pickles_come_in_those_of_crashed_episodes_too(store: Store) -> None:
         assert store.runs.verdicts(line.id)
 
 
-def test_the_bundles_success_rates_are_those_of_their_result_texts(store: Store) -> None:
-    """Must show 1: SR by model equals counting the results above 0.99, by the paper and by the script."""
+def test_the_bundles_come_in_whole_with_the_success_rates_of_their_result_texts(store: Store) -> None:
+    """Must show 1: SR by model equals counting the results above 0.99, by the paper and by the script.
+
+    To take in all four takes seconds: whatever is looked at of them is looked at here.
+    """
     bundles = sorted((TRACES / "mobileworld").glob("*.json.gz"))
     assert len(bundles) == 4
     report = import_paths(store, bundles)
@@ -75,6 +78,8 @@ def test_the_bundles_success_rates_are_those_of_their_result_texts(store: Store)
             counted[bundle.name.removesuffix(".json.gz")].append(float(found[1]) if found else None)
     assert report.imported == episodes == 644
     assert sum(line.questions for line in store.runs.summaries()) == questions == 137
+    _whole(store)
+    _thoughtful(store, "kimi-k2.5")
     groups = {group.by["agent"]: group for group in measured(list(store.runs.measured()), ["agent"], ["knowu"])}
     assert set(groups) == set(counted)
     for model, scores in counted.items():
@@ -85,6 +90,28 @@ def test_the_bundles_success_rates_are_those_of_their_result_texts(store: Store)
         assert script.n == len(known), model
         assert script.value == pytest.approx(sum(score > 0.99 for score in known) / len(known)), model
         assert dict(script.left_out).get("no result", 0) == len(scores) - len(known), model
+
+
+def _whole(store: Store) -> None:
+    """Each run has its steps, its replies and how it ended."""
+    summaries = store.runs.summaries()
+    assert sum(s.steps for s in summaries) == 17_225
+    assert sum(s.replies for s in summaries) == 137
+    empty = [s for s in summaries if not s.steps]
+    assert [s.status for s in empty] == ["failed"] * 3
+    assert sum(s.score is None for s in summaries) == 4
+    assert {s.status for s in summaries} == {"completed", "failed", "budget", "stopped"}
+    assert all(s.steps == 50 for s in summaries if s.status == "budget")
+
+
+def _thoughtful(store: Store, model: str) -> None:
+    """Hardly a step of a model's runs is without its thought."""
+    runs = [summary.id for summary in store.runs.summaries() if summary.agent == model][:40]
+    assert len(runs) == 40
+    steps = [s for run in runs for s in store.runs.trace(run).steps]
+    assert sum(bool(s.proposed.thought) for s in steps) > 0.95 * len(steps)
+    assert not any("<tool_call>" in s.proposed.thought or "</think" in s.proposed.thought for s in steps)
+    assert {s.before.size for s in steps} == {(1080, 2400)}
 
 
 def test_what_holds_no_runs_is_named(store: Store) -> None:
