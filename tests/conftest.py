@@ -16,12 +16,14 @@ from hypothesis import HealthCheck, settings
 
 from screens.memory_use import give_pictures_back
 from tests.compiled import compile_all
-from tests.fuzzing_examples import examples
+from tests.fuzzing_examples import SOAK, examples
+from tests.memory_files import keep_files_in_memory
 from tests.schema_template import SchemaTemplate
 
 NOBODY = "::ffff:127.0.0.1"
 """This machine by a name that is not taken for it: where nobody listens, no adb server is started there."""
 
+keep_files_in_memory()
 settings.register_profile(
     "busy machine", max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -69,6 +71,9 @@ def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             patch.delenv(name)
         for name in ("COLUMNS", "LINES"):  # readline says 80x24 to each worker, whatever size a test's terminal has
             patch.delenv(name, raising=False)
+        patch.delenv(
+            SOAK, raising=False
+        )  # which cases there are is settled; commands refuse a setting they do not know
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("ANDROID_ADB_SERVER_ADDRESS", NOBODY)
         patch.setenv("ANDROID_ADB_SERVER_PORT", "1")

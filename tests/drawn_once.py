@@ -13,7 +13,6 @@ import pytest
 from simulators.phone import phone
 from simulators.phone.app import State
 from simulators.phone.packed_screens import PackedScreens
-from tests.fuzzing_examples import SOAK
 
 FOLDER = "TESTS_SCREENS"
 """The variable that names the folder to processes that are forked from the warm one."""
@@ -58,9 +57,6 @@ def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER, str(shared / "screens"))
-        patch.delenv(
-            SOAK, raising=False
-        )  # which cases there are is settled; commands refuse a setting they do not know
         patch.setattr(phone, "_PACKED", phone._PACKED)
         keep_drawn()
         yield

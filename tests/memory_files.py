@@ -24,13 +24,21 @@ def keep_files_in_memory() -> None:
     """Has pytest, its workers and what they start put their temporary files there; a TMPDIR that is set stays."""
     if not sys.platform.startswith("linux") or "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
         return
+    if os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:  # tests write programs, and start them
+        return
     _sweep()
     if shutil.disk_usage(MEMORY).free < ROOM:
         return
     place = MEMORY / f"{_NAME}{os.getpid()}"
     place.mkdir(mode=0o700)
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    atexit.register(_remove, place, os.getpid())
     os.environ["TMPDIR"] = tempfile.tempdir = str(place)
+
+
+def _remove(place: Path, owner: int) -> None:
+    """A process that was forked from the run ends as the run does, and removes nothing."""
+    if os.getpid() == owner:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _sweep() -> None:

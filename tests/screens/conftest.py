@@ -26,9 +26,12 @@ from textual.strip import Strip
 
 from lab.core.settings import Settings
 from store.store import Store
+from tests.drawn_once import drawn_once
 from tests.screens.quicker import forget_handlers, quicken
 from tests.screens.resting import TURNS, app_at_rest, idle
 from tests.screens.runs import WAITING, bare_run, painted, waiting_run, whole_run
+
+__all__ = ["drawn_once"]
 
 
 @pytest.fixture(autouse=True)
