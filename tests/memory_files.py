@@ -30,7 +30,7 @@ def keep_files_in_memory() -> None:
     if shutil.disk_usage(MEMORY).free < ROOM:
         return
     place = MEMORY / f"{_NAME}{os.getpid()}"
-    place.mkdir(mode=0o700)
+    place.mkdir(mode=0o711)  # some tests go on as a person without rights
     atexit.register(_remove, place, os.getpid())
     os.environ["TMPDIR"] = tempfile.tempdir = str(place)
 
