@@ -120,7 +120,7 @@ def _distinct(here: Path, files: Sequence[Path]) -> Iterator[Path]:
     """Each file once, but not the one that all comes into."""
     seen = [here]
     for path in files:
-        if not any(path.exists() and other.exists() and path.samefile(other) for other in seen):
+        if not any(os.path.exists(path) and os.path.exists(other) and path.samefile(other) for other in seen):
             seen.append(path)
             yield path
 

@@ -126,12 +126,13 @@ class Store:
         Raises one `LabError` naming the file where it is missing, not SQLite, another program's, of a newer
         schema, read-only, or where the disk is full.
         """
-        if not path.exists() and (readonly or not create):
+        is_there = _is_there(path)
+        if not is_there and (readonly or not create):
             raise LabError(named(path), "is not there.")
-        if path.exists() and not (path.is_file() or path.is_dir()):  # SQLite would wait at a pipe for ever
+        if is_there and not (path.is_file() or path.is_dir()):  # SQLite would wait at a pipe for ever
             raise LabError(named(path), "is a device or a pipe, not a file.")
         store = cls(path, readonly=readonly)
-        store._is_new, ahead = not path.exists(), has_write_ahead(path)
+        store._is_new, ahead = not is_there, has_write_ahead(path)
         try:
             store.database.prepare()
         except BaseException:
@@ -215,3 +216,11 @@ class Store:
 
 
 _FOREIGN = "SELECT * FROM pragma_foreign_key_check"
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is something at a path; `LabError` where that may not be looked at."""
+    try:
+        return path.exists()
+    except OSError as error:
+        raise LabError(named(path), f"cannot be read ({error.strerror}).") from error

@@ -100,7 +100,7 @@ from lab.core.errors import LabError
 from store.store import Store
 if os.geteuid() == 0:
     os.setgid(65534); os.setuid(65534)
-for path, readonly in ((sys.argv[1], False), (sys.argv[2], False), (sys.argv[1], True)):
+for path, readonly in ((sys.argv[1], False), (sys.argv[2], False), (sys.argv[1], True), (sys.argv[3], True)):
     try:
         with Store.open(Path(path), readonly=readonly) as store:
             print(len(store.runs.summaries()), store.check())
@@ -113,23 +113,24 @@ def test_a_read_only_folder() -> None:
     """As a user without rights, since root may write anywhere; outside pytest's own folder, which is private."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        path, new = folder / "lab.db", folder / "new.db"
+        path, new, closed = folder / "lab.db", folder / "new.db", folder / "closed" / "lab.db"
         with Store.open(path) as store:
             store.runs.add(big_run("t1"))
         path.chmod(0o444)
+        closed.parent.mkdir(mode=0)
         folder.chmod(0o555)
-        done = subprocess.run(
-            [sys.executable, "-B", "-c", UNPRIVILEGED, str(path), str(new)], cwd=ROOT, capture_output=True, text=True
-        )
+        words = [sys.executable, "-B", "-c", UNPRIVILEGED, str(path), str(new), str(closed)]
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
         folder.chmod(0o755)
-        assert [p.name for p in folder.iterdir()] == ["lab.db"]
+        assert sorted(p.name for p in folder.iterdir()) == ["closed", "lab.db"]
     assert done.stderr == ""
-    written, made, read = done.stdout.splitlines()
+    written, made, read, refused = done.stdout.splitlines()
     assert "read-only" in written
     assert str(path) in written
     assert "read-only" in made
     assert str(new) in made
     assert read == "1 []"
+    assert refused == f"database {closed}: cannot be read (Permission denied)."
 
 
 FULL = """
