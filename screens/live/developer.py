@@ -195,19 +195,19 @@ class DeveloperPane(GivingColumn):
         if screen is not None:
             self._hands.list_nodes(tree or screen.tree)
         else:
-            self._gate.list_nodes()
+            self._gate.list_nodes(tree)
 
     def key(self, name: str) -> None:
         """A key over the phone that is no character."""
         if self._session.turns.waiting is not None:
             self._hands.key(name)
 
-    def touched(self, action: Action) -> None:
+    def touched(self, action: Action, tree: UiTree | None) -> None:
         """The mirror was touched: the waiting action's place, or an act of the person's own."""
         if not self._gate.aiming:
             self._act(action)
         elif action.at is not None:
-            self._gate.aim(action.at)
+            self._gate.aim(action.at, tree)
 
     def type(self, text: str) -> bool:
         """Letters meant for the phone; False where it is not the person's."""

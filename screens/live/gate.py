@@ -114,7 +114,7 @@ class GatePanel(Card):
         yield self._hint
 
     def open(self, proposed: Proposed, tree: UiTree | None, title: str = "The agent waits for you") -> None:
-        """Puts an action before the person."""
+        """Puts an action before the person; `tree` is None where the phone's first picture is not read yet."""
         self.proposed, self._tree, self.border_title = proposed, tree, title
         text = Text(whole_action(proposed.action, tree), style="bold")
         if proposed.thought:
@@ -158,9 +158,12 @@ class GatePanel(Card):
         give_keys(self._row)  # at once: later they would be taken from a list that the next key opened
         return True
 
-    def list_nodes(self) -> None:
-        """Lists what can be tapped, in the place of a tap on the phone."""
-        if self.proposed is not None and self._tree is not None:
+    def list_nodes(self, tree: UiTree | None) -> None:
+        """Lists what can be tapped, in the place of a tap on the phone; `tree` is of what the phone shows now."""
+        self._tree = self._tree or tree
+        if self._tree is None:
+            self._tell("What can be tapped is not read yet.")
+        elif self.proposed is not None:
             self._amend(True)
             self._text.display = self._row.display = self._note.display = False
             self._picker.open(self._tree)
@@ -178,8 +181,9 @@ class GatePanel(Card):
         if self.proposed is not None:
             self._decide("amend", moved(self.proposed.action, event.node.bounds.center))
 
-    def aim(self, at: Point) -> None:
+    def aim(self, at: Point, tree: UiTree | None) -> None:
         """The place that was tapped on the mirror: what was hit there and what was missed, to choose from."""
+        self._tree = self._tree or tree
         self._picker.close()
         self._note.display = True
         self.set_class(True, "-amend")

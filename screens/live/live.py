@@ -350,7 +350,7 @@ class LiveScreen(RoomScreen[None]):
     @on(Mirror.Wheeled)
     def _touched(self, message: Touch) -> None:
         if self._bench is not None:
-            self._bench.touched(touched(message))
+            self._bench.touched(touched(message), self._watch.tree)
 
     @on(Mirror.Typed)
     def _typed(self, message: Mirror.Typed) -> None:
