@@ -106,7 +106,9 @@ def queue_heading(way: Wording, width: int) -> Content:
     """What stands above these columns."""
     sizes = _columns(way.protocol, width)
     first = "".join(f"{name:<{size}}  " for name, size in zip(("in", "question"), sizes, strict=True) if size)
-    return Content.styled(f"  {first}{'item':<{max(1, width - len(first) - 17)}}answers{'moves':>8}", MUTED)
+    room = max(1, width - len(first) - 17)
+    item = "item" if room > len("item") else ""
+    return Content.styled(f"  {first}{item:<{room}}answers{'moves':>8}", MUTED)
 
 
 def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...]) -> str:

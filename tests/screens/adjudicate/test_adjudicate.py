@@ -136,6 +136,9 @@ async def test_the_queue_lists_what_differs(store: Store, shared_apps: SharedApp
         text = painted(app)
         assert "2 completed, 1 not completed" in text
         assert "1 completed, 1 not completed, 1 cannot judge" in text
+        headings = [room(app).disputes.heading(width).plain.split() for width in (40, 42, 60, 118)]
+        names = ["in", "question", "item", "answers", "moves"]
+        assert headings == [[name for name in names if name != "item"], names, names, names]
 
 
 async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(
