@@ -60,10 +60,11 @@ class Database:
         """Removes a file that this process alone has open; where another has it open, too, it stays."""
         own = self.connection()
         with self._guard:
-            for thread, (connection, busy) in list(self._open.items()):
-                if connection is not own:
-                    del self._open[thread]
-                    _close(connection, busy)
+            others = {thread: one for thread, one in self._open.items() if one[0] is not own}
+            for thread in others:
+                del self._open[thread]
+        for connection, busy in others.values():
+            _close(connection, busy)
         with sqlite_errors(self.path):
             own.execute("PRAGMA busy_timeout = 0")
             (mode,) = own.execute("PRAGMA journal_mode = DELETE").fetchone()  # granted to who is alone with a file
