@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from textual.message import Message
+from textual.worker import get_current_worker
 
 from lab.core.errors import LabError
 
@@ -115,6 +116,20 @@ def tried(node: MessagePump, work: Callable[[], None]) -> None:
         work()
     except LabError as error:
         lab_of(node).report(error)
+
+
+def post_if_newest(node: MessagePump, message: Message) -> None:
+    """Posts what an exclusive thread worker read, unless a newer worker has begun: threads end in any order.
+
+    Called in the worker's thread. Workers begin in the UI's, and there it is decided: what is older never comes after.
+    """
+    worker = get_current_worker()
+
+    def post() -> None:
+        if not worker.is_cancelled:
+            node.post_message(message)
+
+    node.call_later(post)
 
 
 def window_of(node: MessagePump) -> PictureWindow | None:

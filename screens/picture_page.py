@@ -44,6 +44,9 @@ function draw(now) {
       mark.label;
   }
 }
+addEventListener("focus", () => {  // beside a terminal the keys are the terminal's
+  if (parent !== window) parent.postMessage("focus", location.origin);
+});
 let number = -1, size = [1, 1], from = null;
 function pixel(event) {
   const box = at("phone").getBoundingClientRect(), [width, height] = size;

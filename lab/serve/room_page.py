@@ -180,9 +180,9 @@ function swipe(event) {  // turns what is below the finger, as a mouse's wheel w
   const wheel = { deltaY: 24 * rows, clientX: point.clientX, clientY: point.clientY, bubbles: true, cancelable: true };
   document.querySelector(".xterm-screen").dispatchEvent(new WheelEvent("wheel", wheel));
 }
-addEventListener("blur", () => setTimeout(() => {  // a click on the picture leaves the keys where they are
-  if (document.activeElement === at("phone")) typed().focus();
-}));
+addEventListener("message", event => {  // a click on the picture leaves the keys where they are
+  if (event.source === at("phone").contentWindow) typed().focus();
+});
 at("again").onclick = goOn;
 function begin() {  // textual.js begins where the page has loaded; here it is later: a terminal is measured by its font
   const start = window.onload;

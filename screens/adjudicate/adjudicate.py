@@ -27,7 +27,7 @@ from screens.adjudicate.words import question_words, title_words
 from screens.annotate.phone_pane import Evidence
 from screens.annotate.unit_pane import UnitPane
 from screens.key_names import with_keys
-from screens.lab import Failed, lab_of, tried
+from screens.lab import Failed, lab_of, post_if_newest, tried
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -126,7 +126,7 @@ class AdjudicateScreen(RoomScreen[None]):
             session.check()
             study_data = gathered(self.store, session.study)
             queue = session.queue(study_data)
-            self.post_message(self.Read(session.study, queue, {unit.id: unit for unit in study_data.units}))
+            post_if_newest(self, self.Read(session.study, queue, {unit.id: unit for unit in study_data.units}))
         except LabError as error:
             self.post_message(Failed(error))
 

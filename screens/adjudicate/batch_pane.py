@@ -25,7 +25,7 @@ from screens.annotate.menu import Menu, MenuEntry
 from screens.annotate.rows import AnswerOptions
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
-from screens.lab import Failed
+from screens.lab import Failed, post_if_newest
 from screens.theme import ERROR
 from screens.widgets.status_line import StatusLine
 
@@ -161,7 +161,7 @@ class BatchPane(Vertical):
     def _read(self, session: AdjudicationSession, disputes: Sequence[DisputedPlace], scope: BatchScope) -> None:
         """What of it this person may settle."""
         try:
-            self.post_message(self.Counted(batch_of(session, disputes, scope)))
+            post_if_newest(self, self.Counted(batch_of(session, disputes, scope)))
         except LabError as error:
             self.post_message(Failed(error))
 

@@ -10,7 +10,7 @@ from textual.message import Message
 
 from lab.core.errors import LabError
 from screens.home.studies import StudyRow, StudyTable, study_rows
-from screens.lab import Failed, lab_of
+from screens.lab import Failed, lab_of, post_if_newest
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -48,7 +48,7 @@ class DealtStudies(StudyTable):
             only = lab_of(self).only
             if only is not None:
                 rows = [row for row in rows if (row.line.id, row.line.version) == (only.id, only.version)]
-            self.post_message(self.Read(rows, last_study))
+            post_if_newest(self, self.Read(rows, last_study))
         except LabError as error:
             self.post_message(Failed(error))
 

@@ -23,7 +23,7 @@ from screens.compare.keys import KEYS
 from screens.compare.phone_pane import StepPhone
 from screens.compare.step_pairs import StepPairs
 from screens.key_names import with_keys
-from screens.lab import lab_of
+from screens.lab import lab_of, post_if_newest
 from screens.replay import step_pane
 from screens.replay.phone_pane import PHONE
 from screens.replay.run_reader import Projector
@@ -148,9 +148,9 @@ class CompareScreen(RoomScreen[None]):
     @work(thread=True, exclusive=True, group="compare")
     def _read(self, runs: tuple[str, str]) -> None:
         try:
-            self.post_message(self.Laid(runs, compare(self.store, *runs)))
+            post_if_newest(self, self.Laid(runs, compare(self.store, *runs)))
         except LabError as error:
-            self.post_message(self.Refused(runs, error))
+            post_if_newest(self, self.Refused(runs, error))
 
     @on(Laid)
     def _laid(self, message: Laid) -> None:

@@ -29,7 +29,7 @@ from screens.home.keys import KEYS
 from screens.home.lists import RunList, TaskRow, Tasks
 from screens.home.studies import StudyRow, StudyTable, study_rows
 from screens.key_names import with_keys
-from screens.lab import lab_of
+from screens.lab import lab_of, post_if_newest
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
@@ -192,7 +192,7 @@ class HomeScreen(RoomScreen[None]):
         tasks = [self.store.runs.task(run.id) for run in summaries if run.task.startswith("demo-")]
         intents = {task.id: task.title or task.instruction for task in tasks}
         if archived is self.archived:
-            self.post_message(self.RunsRead(summaries, needle, first, more, intents))
+            post_if_newest(self, self.RunsRead(summaries, needle, first, more, intents))
 
     def _fits(self, run: Summary, needle: str) -> bool:
         return _fits(run, needle, outcomes=sees_outcomes(self.settings.seat))
@@ -206,7 +206,7 @@ class HomeScreen(RoomScreen[None]):
         others, archived = may_run(self.settings.seat), self.archived
         rows = study_rows(self.store, self.settings.person, others=others, archived=archived)
         if archived is self.archived:
-            self.post_message(self.StudiesRead(rows))
+            post_if_newest(self, self.StudiesRead(rows))
 
     @work(thread=True, exclusive=True, group="tasks")
     def _read_tasks(self) -> None:

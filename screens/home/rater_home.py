@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from lab.core.settings import Settings
 from screens.home.studies import StudyRow, StudyTable, study_rows
-from screens.lab import lab_of
+from screens.lab import lab_of, post_if_newest
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
@@ -57,7 +57,7 @@ class RatingHome(RoomScreen[None]):
 
     @work(thread=True, exclusive=True, group="studies")
     def _read(self) -> None:
-        self.post_message(self.StudiesRead(study_rows(self.store, self.settings.person, others=False)))
+        post_if_newest(self, self.StudiesRead(study_rows(self.store, self.settings.person, others=False)))
 
     def on_rating_home_studies_read(self, message: StudiesRead) -> None:
         studies = self.query_one(StudyTable)

@@ -19,7 +19,7 @@ from lab.runs.recorded_run import RecordedRun
 from lab.studies.proofreading_queue import UnclearedDemonstration, WaitingDemonstration
 from screens.author.form import ItemForm
 from screens.key_names import with_keys
-from screens.lab import Failed, lab_of, tried
+from screens.lab import Failed, lab_of, post_if_newest, tried
 from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer, StepPage
 from screens.replay.timeline import Timeline
@@ -166,9 +166,9 @@ class DemoRoom(RoomScreen[None]):
     @work(thread=True, exclusive=True, group="read")
     def _read_one(self, run: str) -> None:
         try:
-            self.post_message(self.Read(run, self.read(run)))
+            post_if_newest(self, self.Read(run, self.read(run)))
         except LabError as error:
-            self.post_message(self.Unread(run, error))
+            post_if_newest(self, self.Unread(run, error))
 
     @on(Unread)
     def _unread(self, message: Unread) -> None:
@@ -204,7 +204,7 @@ class DemoRoom(RoomScreen[None]):
     def read_shelf(self) -> None:
         """Reads what stands on the shelf."""
         try:
-            self.post_message(self.Shelved(self.queue()))
+            post_if_newest(self, self.Shelved(self.queue()))
         except LabError as error:
             self.post_message(Failed(error))
 

@@ -224,6 +224,11 @@ async def test_the_picture_beside_the_terminal_is_the_screenshot_itself_and_foll
         assert await room.page.evaluate("() => document.getElementById('phone').clientWidth") > 300
 
 
+async def types(page: Page) -> bool:
+    """Whether the terminal has the keys: after a click beside it they are given back, in a moment."""
+    return bool(await page.evaluate("() => document.activeElement.className === 'xterm-helper-textarea'"))
+
+
 async def dragged(frame: Any, mouse: Any, box: tuple[int, int, int, int]) -> None:
     """Drags over a region, in the phone's pixels, on a page of pictures."""
     phone = await frame.locator("#phone").bounding_box()
@@ -245,6 +250,7 @@ async def test_a_region_is_dragged_on_the_picture_and_the_keys_stay_with_the_ter
         pictures = await room.pictures()
         await until(partial(says, pictures, "step 1, before"))
         await room.page.locator("#phone").click()
+        await until(partial(types, room.page))
         await room.press("1")
         await kept(store, study, ("u0", "done", "yes"))
         await room.until("Enter: type it")
@@ -256,6 +262,7 @@ async def test_a_region_is_dragged_on_the_picture_and_the_keys_stay_with_the_ter
         assert (answer.value, answer.evidence) == ("yes", f"{RUNS[0]}@1")
         assert answer.region is not None
         assert all(abs(is_ - was) <= 3 for is_, was in zip(answer.region, (100, 200, 300, 400), strict=True))
+        await until(partial(types, room.page))
         await room.press("2")
         await room.until("no @1")
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from threading import Event
 from typing import Any
 
 import pytest
+from textual.message import Message
+from textual.message_pump import MessagePump
 
+from lab.core.run_records import Summary
 from lab.core.settings import Settings
 from lab.runs.run_acts import TagChange, archive_runs, tag_runs
 from screens.app import LabApp
+from screens.home import home
 from screens.home.home import HomeScreen
 from screens.home.lists import RunList
 from screens.home.studies import StudyTable
+from screens.lab import post_if_newest
 from screens.navigation import Opening
 from screens.runs.runs import RunsScreen
 from screens.runs.table import RunTableView
@@ -143,6 +149,39 @@ async def test_home_archives_the_run_or_the_study_under_the_cursor(filled: Store
         await until(pilot, lambda: runs() == "a5 a4 a3 a2 a1" and studies() == "trial")
         await pilot.press("z", "z")
         await until(pilot, lambda: runs() == "a6 a5 a4 a3 a2 a1" and studies() == "other trial")
+
+
+async def test_what_was_read_before_the_last_undo_is_not_shown_after_it(
+    filled: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs are read in threads, and these end in any order."""
+    summaries, held, free, posted = type(filled.runs).summaries, Event(), Event(), list[str]()
+
+    def hold_the_archived(*args: Any, **more: Any) -> list[Summary]:
+        page = summaries(*args, **more)
+        if len(page) == 5 and not held.is_set():
+            held.set()
+            assert free.wait(180)
+        return page
+
+    def noted(node: MessagePump, message: Message) -> None:
+        post_if_newest(node, message)
+        if isinstance(message, HomeScreen.RunsRead):
+            posted.append(" ".join(run.id for run in message.runs))
+
+    monkeypatch.setattr(type(filled.runs), "summaries", hold_the_archived)
+    monkeypatch.setattr(home, "post_if_newest", noted)
+    app = LabApp(filled, Settings(person="D1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: len(posted) == 1)
+        await pilot.press("x")
+        await until(pilot, held.is_set)
+        await pilot.press("z")
+        await until(pilot, lambda: len(posted) == 2)
+        free.set()
+        await until(pilot, lambda: posted == ["a6 a5 a4 a3 a2 a1", "a6 a5 a4 a3 a2 a1", "a5 a4 a3 a2 a1"])
+        await until(pilot, lambda: app.screen.query_one(RunList).rows[0].id == "a6")
+        assert "Runs  6" in painted(app)
 
 
 async def test_a_rater_sees_no_tags_finds_nothing_by_them_and_archives_nothing(filled: Store, until: Until) -> None:
