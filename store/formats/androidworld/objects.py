@@ -17,6 +17,8 @@ from store.formats.image_spool import Spool, SpooledImage
 _LEAST_PICTURE = 16
 """Pixels across and down from which on an array of bytes is taken for a picture."""
 _MOST_NUMBERS = 4096
+_LONGEST_NAME = 400
+"""Characters of a class with its module and a member; a longer one may be named again and again."""
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _ARRAYS = {"numpy.core.multiarray", "numpy._core.multiarray", "numpy.core.numeric", "numpy._core.numeric"}
 _BUILTINS = {"builtins", "__builtin__"}
@@ -213,6 +215,16 @@ def _remade(args: tuple[Any, ...]) -> Any:
     return instance
 
 
+def _member(args: tuple[Any, ...]) -> Any:
+    """A member of an enumeration by its name, as the first releases of Python 3.11 write one; it stays a name."""
+    match args:
+        case (Global() as kind, str(name)) if (
+            name.isidentifier() and len(kind.module + kind.name + name) < _LONGEST_NAME
+        ):
+            return Global(kind.module, f"{kind.name}.{name}")
+    return None
+
+
 _MADE: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
     ("datetime", "datetime"): _datetime,
     ("datetime", "date"): _date,
@@ -222,6 +234,7 @@ _MADE: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
     ("collections", "OrderedDict"): _dict,
     ("collections", "defaultdict"): _dict,
     ("builtins", "dict"): _dict,
+    ("builtins", "getattr"): _member,
     ("builtins", "list"): _list,
     ("builtins", "tuple"): _list,
     ("builtins", "set"): _list,

@@ -52,6 +52,18 @@ class Shell:
 class Colour(enum.Enum):
     RED = 1
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By the value, as most Pythons write it."""
+        return Colour, (self.value,)
+
+
+class Shade(enum.Enum):
+    DARK = 1
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By the name, as the first releases of Python 3.11 write it."""
+        return getattr, (Shade, self.name)
+
 
 class Thing:
     def __init__(self) -> None:
@@ -148,14 +160,24 @@ def test_every_way_to_call_something_makes_a_standin(
 
 
 def test_unknown_classes_keep_what_they_held(tmp_path: Path) -> None:
-    data = pickle.dumps({"thing": Thing(), "red": Colour.RED, Colour.RED: 1, "class": Thing}, 4)
-    thing = f"{Thing.__module__}.Thing"
+    there = {"thing": Thing(), "red": Colour.RED, Colour.RED: 1, "dark": Shade.DARK, Shade.DARK: 2, "class": Thing}
+    data = pickle.dumps(there, 4)
+    thing, dark = f"{Thing.__module__}.Thing", f"{Shade.__module__}.Shade.DARK"
     assert Shaper("x").shape(load(tmp_path, data)) == {
         "thing": {"class": thing, "state": {"size": 3}},
         "red": {"class": f"{Colour.__module__}.Colour", "args": [1]},
         f"{Colour.__module__}.Colour(1)": 1,
+        "dark": dark,
+        dark: 2,
         "class": thing,
     }
+
+
+def test_an_attribute_asked_for_again_and_again_makes_no_longer_and_longer_names(tmp_path: Path) -> None:
+    """Each would be as long as all before it."""
+    again = b"".join(b"cbuiltins\ngetattr\nh\x00X\x03\x00\x00\x00one\x86Rq\x00" for _ in range(1000))
+    made = load(tmp_path, b"\x80\x02cos\npath\nq\x00" + again + b".")
+    assert isinstance(made, ForeignObject)
 
 
 @pytest.mark.parametrize(
