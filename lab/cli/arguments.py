@@ -14,8 +14,9 @@ if TYPE_CHECKING:  # `typing` itself costs a tenth of the time of `hitlab --help
 
     A = TypeVar("A", bound="Arguments")
     NameKind = Literal[
-        "agent", "column", "group", "persona", "plan", "protocol", "rater", "run", "schema", "study", "task", "user"
-    ]
+        "agent", "column", "group", "persona", "plan", "protocol", "rater", "run", "schema", "shadow", "study", "task",
+        "user",
+    ]  # fmt: skip
     """What a name that is typed may be of; `lab.cli.name_completion` knows which there are."""
 
 

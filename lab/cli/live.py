@@ -144,7 +144,7 @@ def add_live(parser: Parser) -> None:
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print exactly one JSON document")
     output.add_argument("--events", action="store_true", help="print each event as a JSON line after its commit")
-    parser.completes(task="task", resume="run", agent="agent", user="user", persona="persona")
+    parser.completes(task="task", resume="run", agent="agent", user="user", persona="persona", shadow="shadow")
     parser.examples(
         """\
   hitlab live usual_lunch

@@ -201,6 +201,10 @@ def _users(request: CompletionRequest) -> list[str]:
     return _beginnings(USER_FORMS)
 
 
+def _shadows(request: CompletionRequest) -> list[str]:
+    return _beginnings(["model:NAME"])
+
+
 def _beginnings(forms: Sequence[str]) -> list[str]:
     """Names without what is to be filled in: `model:` of `model:NAME`."""
     return list(dict.fromkeys(form.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for form in forms))
@@ -228,6 +232,7 @@ _NAMES: dict[NameKind, Callable[[CompletionRequest], Sequence[str] | Mapping[str
     "rater": _raters,
     "run": _runs,
     "schema": _schemas,
+    "shadow": _shadows,
     "study": _studies,
     "task": _tasks,
     "user": _users,

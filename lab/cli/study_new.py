@@ -207,7 +207,7 @@ def add_study_new(parser: Parser) -> None:
     )
     parser.add_argument("--locale", metavar="LANG", help="the language that is read: en, zh, ...")
     parser.json()
-    parser.completes(plan="plan", protocol="protocol", agent="agent", earlier="study")
+    parser.completes(plan="plan", protocol="protocol", agent="agent", earlier="study", shadows="shadow")
 
 
 def add_terms(parser: Parser) -> None:

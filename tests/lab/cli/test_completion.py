@@ -93,6 +93,8 @@ LINES = [
     ("hitlab live usual_lunch --persona in", ["ines"]),
     ("hitlab live usual_lunch --agent pl", ["playbook", "playbook:"]),
     ("hitlab live usual_lunch --agent playbook:wr", ["wrong-dish"]),  # bash has the word from its colon on
+    ("hitlab live usual_lunch --shadow mo", ["model:"]),
+    ("hitlab study new cowork-play --shadow mo", ["model:"]),
     ("hitlab run usual_lunch way_h", ["way_home"]),
     ("hitlab protocols td", ["tdg"]),
     ("hitlab study new memgui-a", ["memgui-a7"]),

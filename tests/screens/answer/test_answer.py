@@ -222,7 +222,7 @@ async def test_home_leads_there(store: Store, until: Until) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "Runs" in painted(app))
         await pilot.press("A")
-        await until(pilot, lambda: "Nothing was asked of P07 yet" in painted(app))
+        await until(pilot, lambda: "Nothing was asked of P07 yet. Esc" in painted(app))
 
 
 async def test_a_proposal_is_decided_by_a_key_that_sends_the_tag(store: Store, client: Client, until: Until) -> None:
@@ -423,7 +423,7 @@ async def test_a_conversation_is_ended_only_after_a_question(store: Store, clien
         await until(pilot, lambda: isinstance(app.screen, AnswerScreen))
         await pilot.press("x", "enter")
         await until(pilot, lambda: client.trace(asked).status == "stopped")
-        await until(pilot, lambda: "Nothing was asked of P07 yet" in painted(app))
+        await until(pilot, lambda: "Nothing was asked of P07 yet. Esc" in painted(app))
 
 
 async def test_others_conversations_are_not_shown(store: Store, until: Until) -> None:
@@ -431,7 +431,7 @@ async def test_others_conversations_are_not_shown(store: Store, until: Until) ->
     other.receive(request("A secret question?"))
     app = opened(store)
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: "Nothing was asked of P07 yet" in painted(app))
+        await until(pilot, lambda: "Nothing was asked of P07 yet. Esc" in painted(app))
         assert "secret" not in painted(app)
 
 
