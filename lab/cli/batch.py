@@ -276,7 +276,9 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
 
 
 def _tell(result: BatchResult) -> None:
-    """The two tables, and what their numbers mean."""
+    """The two tables, and what their numbers mean; nothing where there was no phone for any attempt."""
+    if result.lost and not result.tasks:
+        return
     ks = sorted({1, result.attempts} | ({2, 3} if result.attempts <= 4 else set()) & set(range(1, result.attempts + 1)))
     many = result.attempts > 1
     if result.tasks:

@@ -85,6 +85,8 @@ class Batch:
         """How many attempts are made side by side."""
         self._queue = AttemptQueue(series)
         self._spare = list(places[self.width :])
+        self._at_work = self.width
+        """Workers that have a place."""
         agents = [first, *(self._agent() for _ in range(1, self.width))]
         self._agents: list[Agent] = [agent for agent in agents if agent is not None]
         how = WorkerTerms(terms.until_pass, self.stuck_after)
@@ -162,7 +164,9 @@ class Batch:
         """A spare one in place of one that is taken out, which is told; None where there is none."""
         with self._lock:
             other = self._spare.pop(0) if self._spare else None
-        then = f"{other.shown} takes its place" if other is not None else "Its attempt waits to be dealt again"
+            self._at_work -= other is None
+            alone = "Its attempt waits to be dealt again" if self._at_work else "It was the last one"
+        then = f"{other.shown} takes its place" if other is not None else alone
         why = breakdown.reason if breakdown.reason.endswith((".", "?", "!")) else f"{breakdown.reason}."
         self.watcher.warn(f"{place.shown} is taken out: {why} {then}.")
         return other

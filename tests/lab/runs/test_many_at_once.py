@@ -302,6 +302,18 @@ def test_a_phone_that_is_killed_loses_no_attempt(tasks: list[str], tmp_path: Pat
         assert json.loads(out)["lost"] == 3
 
 
+def test_where_no_phone_is_there_at_all_one_sentence_says_so_and_no_table(
+    hitlab: Hitlab, tasks: list[str], adb_server: AdbServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in adb_server.environment.items():
+        monkeypatch.setenv(name, value)
+    words = ("--agent", "process:true", "--device", "gone-1", "--device", "gone-2")
+    done = hitlab("run", *tasks[:2], *tasks[3:], *words, "--db", "z.db")
+    assert (done.code, done.out) == (3, ""), done.err
+    assert [done.err.count(words) for words in ("waits to be dealt again", "It was the last one.")] == [1, 1]
+    assert done.err.endswith("run: no phone is left, so 2 attempts were not made.\n")
+
+
 class Away(Phone):
     """A phone that shows nothing any more, and says so."""
 
