@@ -232,9 +232,12 @@ class RatersScreen(RoomScreen[None]):
         self._draw()
 
     def _draw(self) -> None:
+        """Shows the rater under the cursor, as long as one is looked at; all of them where there is none."""
         numbers, study = self.raters.current, self.study
+        if not self.has_class("-one"):
+            return
         if numbers is None or study is None:
-            self.action_back()
+            self._look_at_all()
             return
         self.one.show(numbers, {field.id: field.shown for field in study.protocol.fields})
         self.one.entitle(rater_words.head_words(numbers), rater_words.pace_words(numbers))
@@ -301,11 +304,14 @@ class RatersScreen(RoomScreen[None]):
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.has_class("-one"):
-            self.remove_class("-one")
-            self.raters.focus()
-            self.tell()
+            self._look_at_all()
         else:
             raise SkipAction
+
+    def _look_at_all(self) -> None:
+        self.remove_class("-one")
+        self.raters.focus()
+        self.tell()
 
 
 def _in_full(line: rater_words.NumberLine) -> str:

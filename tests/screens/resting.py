@@ -78,7 +78,9 @@ async def rests(pilot: Any, condition: Callable[[], bool]) -> None:
         if now is not None and now == before:
             return
         before = now
-    raise AssertionError("the screen never came to rest")
+    screen = pilot.app.screen
+    mirrors = [(mirror._shown_number, vars(mirror._newest), mirror._canvas.size) for mirror in screen.query(Mirror)]
+    raise AssertionError(f"never at rest: mounted {screen.is_mounted}, holds {condition()}, mirrors {mirrors}")
 
 
 def _painted(mirror: Mirror) -> bool:

@@ -203,7 +203,7 @@ def test_home_looks_as_it_did(home: LabApp, snap_compare: Any, size: tuple[int, 
 
 
 async def test_a_key_records_the_task_under_the_cursor_and_another_ones_own_intent(home: LabApp, until: Until) -> None:
-    async with home.run_test(notifications=True) as pilot:
+    async with home.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: runs(home).count == 3)
         await pilot.press("r")
         await until(pilot, lambda: "What do you want to do on the phone?" in painted(home))

@@ -117,6 +117,25 @@ async def test_the_grid_is_of_the_question_under_the_cursor(
         assert grid.title == "state"
 
 
+async def test_a_rater_who_is_left_while_the_terminal_is_resized_is_not_drawn(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    """What a new size has drawn comes after the key, and there may be no study any more."""
+    app = opened(store, made(store), shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and room(app).raters.count == 4)
+        await pilot.press("enter")
+        await until(pilot, lambda: room(app).has_class("-one"))
+        study = room(app).study
+        room(app).on_resize()
+        room(app).action_back()
+        room(app).study = None
+        await until(pilot, lambda: not room(app)._callbacks and not room(app)._next_callbacks)
+        assert app.is_running
+        assert not room(app).has_class("-one")
+        room(app).study = study
+
+
 async def test_what_comes_in_is_told_and_r_recounts_it(
     store: Store, study: Study, shared_apps: SharedApps, until: Until
 ) -> None:
