@@ -324,11 +324,16 @@ async def rested(app: LabApp) -> None:
 
 def busy(app: LabApp) -> bool:
     """Whether anything is still read, pressed or drawn; who is to choose has looked at the choices for long enough."""
-    for lines in _asking(app):
-        lines._clock = LOOKED
     if any(not worker.is_finished for worker in app.workers) or not app.typed_out or not app.screen.is_mounted:
         return True
-    return not all(map(_painted, app.screen.query(Mirror))) or any(map(_unread, _asking(app)))
+    unready = False
+    for widget in app.screen.walk_children():  # once: to ask for each class takes as long as to paint
+        if isinstance(widget, Answers | Choices):
+            widget._clock = LOOKED
+            unready |= _unread(widget)
+        elif isinstance(widget, Mirror):
+            unready |= not _painted(widget)
+    return unready
 
 
 def stands(app: LabApp) -> tuple[object, ...]:
@@ -339,10 +344,6 @@ def stands(app: LabApp) -> tuple[object, ...]:
 def _toasts(app: LabApp) -> frozenset[str]:
     """Which notes stand there: one may go just when the next comes."""
     return frozenset(note.identity for note in app._notifications)
-
-
-def _asking(app: LabApp) -> list[Answers | Choices]:
-    return [*app.screen.query(Answers), *app.screen.query(Choices)]
 
 
 def _unread(lines: Answers | Choices) -> bool:
