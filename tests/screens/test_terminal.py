@@ -32,7 +32,7 @@ def forked(args: list[str], streams: dict[str, Any]) -> subprocess.Popen[bytes]:
     return Warm(args, **streams, start_new_session=True)
 
 
-def painted_in_terminal(begin: Begin, args: list[str], wanted: bytes, home: Path) -> tuple[bool, int]:
+def painted_in_terminal(args: list[str], wanted: bytes, home: Path, begin: Begin = forked) -> tuple[bool, int]:
     """Whether `wanted` was painted within three minutes, and the exit code after `ctrl+q`."""
     terminal, side = pty.openpty()
     size = {"COLUMNS": "100", "LINES": "30"}
@@ -75,4 +75,4 @@ def test_a_room_opens_and_is_left(tmp_path: Path, begin: Begin, room: str, words
             )
             store.runs.append_event("run1", Step(seq=1, index=0, proposed=Proposed(Action("wait"))))
     args = ["replay", "run1@1"] if room == "replay" else []
-    assert painted_in_terminal(begin, [*args, "--db", str(db)], words, tmp_path) == (True, 0)
+    assert painted_in_terminal([*args, "--db", str(db)], words, tmp_path, begin) == (True, 0)

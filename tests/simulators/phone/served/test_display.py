@@ -134,16 +134,11 @@ def test_what_is_shown_in_an_apps_place_is_made_once_until_it_is_another() -> No
     display = Asked("Settings").display
     app = display.rgb()
     shown = [app]
-    for change in (
-        lambda: display.show_clipboard("to be read"),
-        lambda: setattr(display, "secured", True),
-        lambda: setattr(display, "lock", "pin"),
-        lambda: setattr(display, "lock", "swipe"),
-        lambda: setattr(display, "rotation", 1),
-        lambda: setattr(display, "folded", True),
-        lambda: setattr(display, "override", (540, 1200)),
-    ):
-        change()
+    display.show_clipboard("to be read")
+    changes = [("secured", True), ("lock", "pin"), ("lock", "swipe"), ("rotation", 1), ("folded", True)]
+    for name, value in [("", None), *changes, ("override", (540, 1200))]:
+        if name:
+            setattr(display, name, value)
         assert display.rgb() is display.rgb()
         assert np.array_equal(np.asarray(Image.open(io.BytesIO(display.png()))), picture(display))
         shown.append(display.rgb())
