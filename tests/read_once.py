@@ -1,19 +1,26 @@
-"""Words of pictures in tests of screens: the engine, which takes a second for each, reads a picture once a session."""
+"""Words of pictures in tests: the engine, which takes seconds for each, reads a picture once for all workers."""
 
 from __future__ import annotations
 
 import atexit
+import contextlib
+import fcntl
 import hashlib
 import io
+import os
 import threading
 import time
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from pathlib import Path
 
+import msgspec
 import pytest
 from PIL import Image
 
 from lab.core.read_text import ReadLine
 from lab.ocr.reader import TextReader
+from tests import drawn_once
 
 by_the_engine = TextReader._asked
 """For tests of the engine's process itself."""
@@ -26,15 +33,34 @@ _MORE = 900.0
 def _asked(reader: TextReader, data: bytes, until: float, patience: float) -> list[ReadLine]:
     """What was read of the same picture in another test; the engine has its time, however busy the machine is.
 
-    Where a test has no patience, nothing is read. One process reads for all of a session.
+    Where a test has no patience, nothing is read. One process reads for all of a worker's session.
     """
     if patience < 1:
         return by_the_engine(reader, data, until, patience)
     key = _picture_of(data)
     with _one_at_a_time:  # of two readers that asked at once, one was told what stands in the other's picture
         if key not in _known:
-            _known[key] = by_the_engine(_shared(), data, until + _MORE, patience + _MORE)
+            _known[key] = _by_any_worker(key, lambda: by_the_engine(_shared(), data, until + _MORE, patience + _MORE))
         return _known[key]
+
+
+def _by_any_worker(key: str, read: Callable[[], list[ReadLine]]) -> list[ReadLine]:
+    """What was read of the picture in whichever worker of one run of the tests came to it first."""
+    folder = Path(os.environ[drawn_once.FOLDER]).with_name("read")
+    folder.mkdir(exist_ok=True)
+    path = folder / hashlib.sha256(key.encode()).hexdigest()
+    with _alone(path.with_suffix(".lock")):
+        if not path.exists():
+            path.write_bytes(msgspec.json.encode(read()))
+    return msgspec.json.decode(path.read_bytes(), type=list[ReadLine])
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """No other worker has this file meanwhile."""
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @lru_cache(64)

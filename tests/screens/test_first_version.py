@@ -32,33 +32,58 @@ def app_of(store: Store, opening: Opening, person: str = "D9", seat: Any = "deve
     return LabApp(store, Settings(person=person, seat=seat, pace=0.0, bell=False, overlay=False), opening)
 
 
-async def test_home_lists_its_runs_and_studies(first: Store, until: Until) -> None:
-    app = app_of(first, Opening("home"))
-    async with app.run_test(size=SIZE) as pilot:
-        await until(
-            pilot,
-            lambda: all(
-                words in painted(app)
-                for words in (
-                    "Runs  36",
-                    "Studies  7",
-                    "guess         这个人接下来要做什么",
-                    "resume ?",
-                    "Home the usual way",
-                )
-            ),
-        )
+ROOMS: list[tuple[Opening, tuple[str, ...]]] = [
+    (
+        Opening("home"),
+        ("Runs  36", "Studies  7", "guess         这个人接下来要做什么", "resume ?", "Home the usual way"),
+    ),
+    (Opening("replay", GATED, 2), ("Not yet: look first.",)),
+    (Opening("agreement"), ("Which items were reached", "70.8–91.9", "Cohen's kappa", "0.42–0.84")),
+    (Opening("raters"), ("R1", "R2", "judge-1")),
+    (Opening("progress"), ("R1", "R2", "judge-1")),
+    (Opening("review", DEMONSTRATION), ("See what the phone can be set to", "Open Settings")),
+    (Opening("privacy", DEMONSTRATION), ("recorded by A1", "See what the phone can be set to", "Tuesday, 10 March")),
+    (
+        Opening("runs"),
+        ("Runs  36", "Home the usual way", "Friday, a little after ten", "Look at my mails from Mara █████"),
+    ),
+]
+"""The rooms that a developer goes through one after the other, and what stands there."""
+DESIGNERS: list[tuple[Opening, tuple[str, ...]]] = [
+    (Opening("adjudicate"), ("Put it into the cart", "completed")),
+    (Opening("author", BIKE), ("Learn how she goes today",)),
+]
 
 
-async def test_a_run_replays_with_what_the_gate_decided(first: Store, until: Until) -> None:
-    app = app_of(first, Opening("replay", GATED, 2))
+@pytest.mark.parametrize(
+    ("rooms", "person", "seat"), [(ROOMS, "D9", "developer"), (DESIGNERS, "E2", "designer")], ids=["all", "designers"]
+)
+async def test_what_it_holds_stands_in_its_rooms(
+    first: Store, until: Until, rooms: list[tuple[Opening, tuple[str, ...]]], person: str, seat: str
+) -> None:
+    study, task = first.studies.study("e3"), first.runs.task(BIKE)
+    app = app_of(first, rooms[0][0]._replace(study=study), person, seat)
     async with app.run_test(size=SIZE) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and "Not yet: look first." in painted(app))
-        await pilot.press("right")
-        await until(pilot, lambda: "Straight there." in painted(app))
-        await pilot.press("N")
-        await until(pilot, lambda: "How do you want to go to home" in painted(app))
-        assert "By bike today" in painted(app)
+        for opening, words in rooms:
+            if opening is not rooms[0][0]:
+                await app.enter(opening._replace(study=study, task=task if opening.screen == "author" else None))
+            await until(
+                pilot,
+                lambda room=opening.screen, words=words: (
+                    app.current_mode == room and all(word in painted(app) for word in words)
+                ),
+            )
+            if opening.screen == "replay":
+                await _it_replays_with_what_the_gate_decided(pilot, until)
+
+
+async def _it_replays_with_what_the_gate_decided(pilot: Any, until: Until) -> None:
+    assert isinstance(pilot.app.screen, ReplayScreen)
+    await pilot.press("right")
+    await until(pilot, lambda: "Straight there." in painted(pilot.app))
+    await pilot.press("N")
+    await until(pilot, lambda: "How do you want to go to home" in painted(pilot.app))
+    assert "By bike today" in painted(pilot.app)
 
 
 async def test_an_answer_left_half_written_is_sent_and_the_run_goes_on(first: Store, until: Until) -> None:
@@ -84,27 +109,6 @@ async def test_a_demonstration_goes_on(first: Store, until: Until) -> None:
         await until(pilot, lambda: "Open Clock" in painted(app) and "Set an alarm for six" in painted(app))
 
 
-ROOMS: list[tuple[Any, str, Any, tuple[str, ...]]] = [
-    ("agreement", "D9", "developer", ("Which items were reached", "70.8–91.9", "Cohen's kappa", "0.42–0.84")),
-    ("raters", "D9", "developer", ("R1", "R2", "judge-1")),
-    ("progress", "D9", "developer", ("R1", "R2", "judge-1")),
-    ("adjudicate", "E2", "designer", ("Put it into the cart", "completed")),
-]
-"""A room, who enters it, and what stands there."""
-
-
-@pytest.mark.parametrize("rooms", [ROOMS[:3], ROOMS[3:]], ids=["developer", "designer"])
-async def test_a_study_stands_in_its_rooms(first: Store, until: Until, rooms: list[Any]) -> None:
-    study = first.studies.study("e3")
-    (room, person, seat, words), *others = rooms
-    app = app_of(first, Opening(room, study=study), person, seat)
-    async with app.run_test(size=SIZE) as pilot:
-        await until(pilot, lambda: all(word in painted(app) for word in words))
-        for room, _, _, words in others:
-            await app.enter(Opening(room, study=study))
-            await until(pilot, lambda: app.current_mode == room and all(word in painted(app) for word in words))  # noqa: B023
-
-
 async def test_a_rater_answers_what_is_left(first: Store, until: Until) -> None:
     study = first.studies.study("far")
     app = app_of(first, Opening("annotate", study=study), "R2", "rater")
@@ -124,29 +128,3 @@ async def test_a_participant_goes_on_at_the_question(first: Store, until: Until)
     (step,) = (step for step in first.runs.trace(PLAYED).steps if step.reply)
     assert step.reply is not None
     assert (step.reply.text, step.reply.by.id) == ("Wait, I take the bike", "P1")
-
-
-async def test_other_rooms_show_what_is_there(first: Store, until: Until) -> None:
-    rooms = [
-        (Opening("review", DEMONSTRATION), ("See what the phone can be set to", "Open Settings")),
-        (
-            Opening("privacy", DEMONSTRATION),
-            ("recorded by A1", "See what the phone can be set to", "Tuesday, 10 March"),
-        ),
-        (
-            Opening("runs"),
-            ("Runs  36", "Home the usual way", "Friday, a little after ten", "Look at my mails from Mara █████"),
-        ),
-    ]
-    app = app_of(first, rooms[0][0], "B3")
-    async with app.run_test(size=SIZE) as pilot:
-        for opening, words in rooms:
-            if opening.screen != app.current_mode:
-                await app.enter(opening)
-            await until(pilot, lambda: all(word in painted(app) for word in words))  # noqa: B023
-
-
-async def test_a_design_stands_beside_its_run(first: Store, until: Until) -> None:
-    app = app_of(first, Opening("author", BIKE, task=first.runs.task(BIKE)), "D1", "designer")
-    async with app.run_test(size=SIZE) as pilot:
-        await until(pilot, lambda: "Learn how she goes today" in painted(app))

@@ -10,12 +10,9 @@ import pty
 import re
 import select
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -32,6 +29,7 @@ from screens.navigation import Opening
 from screens.replay.phone_pane import StillPhone
 from store.store import Store
 from tests.screens.runs import WHOLE
+from tests.warm import Warm
 
 KITTY = TerminalGraphics("kitty", (9, 18))
 Until = Callable[..., Awaitable[None]]
@@ -267,14 +265,13 @@ def test_a_real_terminal_is_asked_and_sent_the_picture(full: Store, graphics: st
     terminal, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 900, 540))
     settings = {"HITLAB_GRAPHICS": "auto", "COLUMNS": "100", "LINES": "30", "TERM": "xterm-256color"}
-    program = subprocess.Popen(
-        [sys.executable, "-m", "lab.cli.main", "replay", WHOLE, "--db", str(full.path)],
-        env={**os.environ, **settings, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(Path(__file__).parents[2])},
+    program = Warm(
+        ["replay", WHOLE, "--db", str(full.path)],
+        env={**os.environ, **settings, "LC_ALL": "C.UTF-8"},
         stdin=side,
         stdout=side,
         stderr=side,
         start_new_session=True,
-        preexec_fn=_own_terminal,
     )
     os.close(side)
     try:
@@ -287,10 +284,6 @@ def test_a_real_terminal_is_asked_and_sent_the_picture(full: Store, graphics: st
     finally:
         program.kill()
         os.close(terminal)
-
-
-def _own_terminal() -> None:
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _seen(terminal: int, wanted: bytes, seconds: float = 180) -> bool:

@@ -8,7 +8,9 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,19 +18,27 @@ from lab.core.step import Action, Proposed
 from lab.core.task import Actor, Task
 from lab.core.trace import Started, Step
 from store.store import Store
+from tests.warm import Warm
+
+Begin = Callable[[list[str], dict[str, Any]], subprocess.Popen[bytes]]
 
 
-def painted_in_terminal(args: list[str], wanted: bytes, home: Path) -> tuple[bool, int]:
-    """Whether `wanted` was painted within half a minute, and the exit code after `ctrl+q`."""
+def started(args: list[str], streams: dict[str, Any]) -> subprocess.Popen[bytes]:
+    """The program as a person starts it."""
+    return subprocess.Popen([sys.executable, "-m", "lab.cli.main", *args], **streams)
+
+
+def forked(args: list[str], streams: dict[str, Any]) -> subprocess.Popen[bytes]:
+    return Warm(args, **streams, start_new_session=True)
+
+
+def painted_in_terminal(args: list[str], wanted: bytes, home: Path, begin: Begin = forked) -> tuple[bool, int]:
+    """Whether `wanted` was painted within three minutes, and the exit code after `ctrl+q`."""
     terminal, side = pty.openpty()
     size = {"COLUMNS": "100", "LINES": "30"}
-    program = subprocess.Popen(
-        [sys.executable, "-m", "lab.cli.main", *args],
-        env={**os.environ, **size, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "XDG_CACHE_HOME": str(home)},
-        stdin=side,
-        stdout=side,
-        stderr=side,
-    )
+    environment = {**os.environ, **size, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "XDG_CACHE_HOME": str(home)}
+    streams: dict[str, Any] = {"env": environment, "stdin": side, "stdout": side, "stderr": side}
+    program = begin(args, streams)
     os.close(side)
     seen, end, asked = b"", time.monotonic() + 180, False
     found = False
@@ -50,8 +60,12 @@ def painted_in_terminal(args: list[str], wanted: bytes, home: Path) -> tuple[boo
     return found, code
 
 
-@pytest.mark.parametrize(("room", "words"), [("home", b"No runs yet"), ("home", b"Runs"), ("replay", b"Goal")])
-def test_a_room_opens_and_is_left(tmp_path: Path, room: str, words: bytes) -> None:
+@pytest.mark.parametrize(
+    ("begin", "room", "words"),
+    [(forked, "home", b"No runs yet"), (started, "home", b"Runs"), (forked, "replay", b"Goal")],
+)
+def test_a_room_opens_and_is_left(tmp_path: Path, begin: Begin, room: str, words: bytes) -> None:
+    """One is started whole; the others are forked from a process in which all is loaded."""
     db = tmp_path / "lab.db"
     with Store.open(db) as store:  # a file that is named is one that is there
         if words != b"No runs yet":
@@ -61,4 +75,4 @@ def test_a_room_opens_and_is_left(tmp_path: Path, room: str, words: bytes) -> No
             )
             store.runs.append_event("run1", Step(seq=1, index=0, proposed=Proposed(Action("wait"))))
     args = ["replay", "run1@1"] if room == "replay" else []
-    assert painted_in_terminal([*args, "--db", str(db)], words, tmp_path) == (True, 0)
+    assert painted_in_terminal([*args, "--db", str(db)], words, tmp_path, begin) == (True, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -36,6 +36,18 @@ _PREVIEW = 6.0
 LOCKS = ("", *_LOCK_WORDS)
 
 
+class _Reason(NamedTuple):
+    """Why something else than the app is shown: is any of it another, another picture is."""
+
+    lit: bool
+    lock: str
+    secured: bool
+    rotation: int
+    size: Point
+    preview: str
+    below: DrawnScreen | None
+
+
 class Display:
     """The screen of a `Phone` in pixels of the display as it is turned: 1080 x 2400, or 2400 x 1080 in landscape.
 
@@ -56,6 +68,7 @@ class Display:
         self._override: Point | None = None
         self._preview = ("", 0.0)
         self._wide: tuple[DrawnScreen, Image] | None = None
+        self._instead: tuple[_Reason, bytes] | None = None
         self.finger = Motion(self)
 
     @property
@@ -163,7 +176,7 @@ class Display:
     def rgb(self) -> bytes:
         """The picture now: width x height x 3 bytes."""
         if (special := self._special()) is not None:
-            return special.tobytes()
+            return special[1]
         if self._override is not None:
             return self._resized().tobytes()
         screen = self.phone.look()
@@ -172,32 +185,42 @@ class Display:
     def png(self) -> bytes:
         """The same, as a PNG file."""
         if (special := self._special()) is not None:
-            return draw.png(special)
+            from PIL import Image
+
+            return draw.png(Image.frombytes("RGB", special[0].size, special[1]))
         if self._override is not None:
             return draw.png(self._resized())
         screen = self.phone.look()
         return draw.png(self._landscape(screen)) if self.landscape else screen.png
 
-    def _special(self) -> Image | None:
-        """What is shown in an app's place: nothing, the lock screen, or black where the app forbids pictures."""
+    def _special(self) -> tuple[_Reason, bytes] | None:
+        """Why something is shown in an app's place, and what; made once as long as it is shown for the same reason.
+
+        That is nothing, the lock screen, black where the app forbids pictures, or the app below a preview.
+        """
+        lit, lock, preview = self.lit, self._lock, self.preview  # read once: another thread may light it meanwhile
+        if lit and not lock and not self._secured and not preview:
+            return None
+        below = self.phone.look() if lit and not lock else None
+        reason = _Reason(lit, lock, self._secured, self._rotation, self.size, preview, below)
+        known = self._instead
+        if known is None or known[0] != reason:
+            known = self._instead = (reason, self._made_for(reason).tobytes())
+        return known
+
+    def _made_for(self, reason: _Reason) -> Image:
         from PIL import Image, ImageDraw
 
-        lit, lock = self.lit, self._lock  # read once: another thread may light or open it meanwhile
-        if lit and not lock and not self._secured:
-            return self._with_preview() if self.preview else None
-        picture = Image.new("RGB", self.size)
-        if not lit:
-            return picture
-        wide, high = self.size
-        if lock:
+        if reason.below is not None and not reason.secured:
+            return self._with_preview(reason.below, reason.preview)
+        picture = Image.new("RGB", reason.size)
+        wide, high = reason.size
+        if reason.lit and reason.lock:
             pen = ImageDraw.Draw(picture)
             pen.rectangle((0, 0, wide, high), fill=(24, 40, 72))
-            pen.text((wide // 2, high // 3), _LOCK_WORDS[lock], fill="white", anchor="mm", font_size=64)
-            return picture
-        screen = self.phone.look()
-        bar = STATUS_BAR.bottom
-        if not self.landscape:
-            picture.paste(screen.picture.crop((0, 0, wide, bar)), (0, 0))
+            pen.text((wide // 2, high // 3), _LOCK_WORDS[reason.lock], fill="white", anchor="mm", font_size=64)
+        elif reason.below is not None and reason.rotation % 2 == 0:
+            picture.paste(reason.below.picture.crop((0, 0, wide, STATUS_BAR.bottom)), (0, 0))
         return picture
 
     def _resized(self) -> Image:
@@ -207,14 +230,13 @@ class Display:
         picture = self._landscape(screen) if self.landscape else screen.picture
         return picture.resize(self.size, Image.Resampling.BILINEAR)
 
-    def _with_preview(self) -> Image:
+    def _with_preview(self, screen: DrawnScreen, preview: str) -> Image:
         from PIL import ImageDraw
 
-        screen = self.phone.look()
         picture = self._landscape(screen).copy() if self.landscape else screen.picture.copy()
         pen = ImageDraw.Draw(picture)
         pen.rectangle(PREVIEW, fill="white")
-        pen.text((PREVIEW.left + 24, PREVIEW.top + 48), self.preview[:40], fill="black", font_size=48)
+        pen.text((PREVIEW.left + 24, PREVIEW.top + 48), preview[:40], fill="black", font_size=48)
         return picture
 
     def _landscape(self, screen: DrawnScreen) -> Image:

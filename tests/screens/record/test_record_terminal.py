@@ -7,8 +7,6 @@ import os
 import pty
 import select
 import struct
-import subprocess
-import sys
 import termios
 import time
 from pathlib import Path
@@ -19,6 +17,7 @@ from lab.cli.main import main
 from lab.core.demonstration import demonstration
 from lab.core.trace import Started
 from store.store import Store
+from tests.warm import Warm
 
 ROWS, COLUMNS = 40, 120
 
@@ -31,9 +30,8 @@ class Terminal:
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         size = {"COLUMNS": str(COLUMNS), "LINES": str(ROWS)}  # a test's own would count for more than the pty's
         kinds = {f"XDG_{kind}_HOME": str(home / kind.lower()) for kind in ("DATA", "CONFIG", "CACHE")}
-        self._program = subprocess.Popen(
-            [sys.executable, "-m", "lab.cli.main", *args],
-            cwd=Path(__file__).parents[3],
+        self._program = Warm(
+            args,
             env={
                 **os.environ,
                 **size,
@@ -45,6 +43,7 @@ class Terminal:
             stdin=side,
             stdout=side,
             stderr=side,
+            start_new_session=True,
         )
         os.close(side)
         self._rest = b""

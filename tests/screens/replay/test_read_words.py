@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 import pytest
+from PIL import Image
 from textual.pilot import Pilot
 
 from lab.core.protocol import Protocol, Show
@@ -60,11 +63,21 @@ async def stands(pilot: Pilot[None], until: Any, words: str, step: int) -> str:
     return painted(pilot.app)
 
 
+def a_row_of_settings() -> bytes:
+    """Of a square of this side the engine reads a row in the least time."""
+    out = io.BytesIO()
+    with Image.open(io.BytesIO(screen("settings")[0].data)) as whole:
+        square = Image.new("RGB", (736, 736), "white")
+        square.paste(whole.crop((150, 440, 886, 650)), (0, 263))
+    square.save(out, "PNG")
+    return out.getvalue()
+
+
 async def test_a_picture_without_a_tree_gets_its_words_and_the_step_says_which(
     app: LabApp, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """What the engine's own process reads for an app at last is small, and read there and then."""
     forget()
-    monkeypatch.setattr(TextReader, "_asked", by_the_engine)
     async with app.run_test(size=(120, 40)) as pilot:
         shown = await stands(pilot, until, READ, 1)
         await until(pilot, lambda: "Display" in painted(app) and "Battery" in painted(app))
@@ -82,6 +95,9 @@ async def test_a_picture_without_a_tree_gets_its_words_and_the_step_says_which(
         await stands(pilot, until, READ, 4)
         reader = app.text_reader
         assert reader is not None
+        monkeypatch.setattr(TextReader, "_asked", by_the_engine)
+        text = await asyncio.to_thread(reader.read, "1" * 64, a_row_of_settings())
+        assert "Wi-Fi" in [line.text for line in text.lines]
         assert reader.pid is not None
     assert reader.pid is None, "the process ends with the app"
 

@@ -129,6 +129,25 @@ def test_a_dark_screen_is_black_and_deaf() -> None:
     assert picture(display).any()
 
 
+def test_what_is_shown_in_an_apps_place_is_made_once_until_it_is_another() -> None:
+    """A live view asks for it all the time."""
+    display = Asked("Settings").display
+    app = display.rgb()
+    shown = [app]
+    display.show_clipboard("to be read")
+    changes = [("secured", True), ("lock", "pin"), ("lock", "swipe"), ("rotation", 1), ("folded", True)]
+    for name, value in [("", None), *changes, ("override", (540, 1200))]:
+        if name:
+            setattr(display, name, value)
+        assert display.rgb() is display.rgb()
+        assert np.array_equal(np.asarray(Image.open(io.BytesIO(display.png()))), picture(display))
+        shown.append(display.rgb())
+    assert len(set(shown)) == len(shown)
+    for name, value in (("override", None), ("folded", False), ("rotation", 0), ("lock", ""), ("secured", False)):
+        setattr(display, name, value)
+    assert display.rgb() == shown[1], "the preview stands there still"
+
+
 def test_waiting_ends_with_a_change_of_whatever_is_seen() -> None:
     display = Asked().display
     changes: list[Callable[[], object]] = [
