@@ -160,6 +160,8 @@ async def test_digits_and_words_that_wait_are_shown_and_survive_leaving_and_a_ne
         await until(pilot, lambda: "Hand in" in painted(app) and sheet(app).item is None)
         await press(pilot, "home")
         await until(pilot, lambda: "1_" in painted(app))
+        app.open_study(study)  # left as they wait, and opened again
+        await until(pilot, lambda: ready(app) and "1_" in painted(app))
         await press(pilot, "down", "enter")
         await burst(pilot, *"taxi")
         await press(pilot, "escape")
