@@ -22,6 +22,7 @@ from screens.annotate.attendance import Attendance
 from screens.annotate.introduction import RoomIntroduction
 from screens.annotate.introduction_words import translated
 from screens.annotate.keys import ROOM_KEYS
+from screens.annotate.read_page import ReadPage
 from screens.annotate.room_lines import RoomLines, View
 from screens.annotate.sheet import SheetPane
 from screens.annotate.study_course import CoursePage, StudyCourse, sentence_page
@@ -32,7 +33,6 @@ from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
-from screens.widgets.text_page import TextPage
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -63,7 +63,7 @@ class AnnotateScreen(RoomScreen[None]):
         self.shelf = DealtStudies(store, self.person.id)
         self.beside = UnitPane(store, settings)
         self.pane = SheetPane(clock=clock, pace=self.attendance.pace)
-        self.page = TextPage(id="sheet-told", classes="pane")
+        self.page = ReadPage(id="sheet-told", classes="pane")
         self.lines = RoomLines(self.person, self.shelf, self.pane, self.page, self.introduction, self.attendance)
         self.add_class("-shelf", update=False)
 
@@ -109,8 +109,12 @@ class AnnotateScreen(RoomScreen[None]):
         self.page.show(page.content)
         self.page.focus()
         self.renew()
-        if page.view == "read":
-            self.call_after_refresh(self.renew)  # how much of it is seen is known only then
+
+    @on(ReadPage.Turned)
+    def _page_turned(self, message: ReadPage.Turned) -> None:
+        message.stop()
+        if self.view == "read":
+            self.renew()  # what Enter does hangs on it
 
     # -- opening ---------------------------------------------------------------------------------------------
 

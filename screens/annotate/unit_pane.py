@@ -152,8 +152,9 @@ class UnitPane(Vertical):
         study, unit = self.study, self.unit
         if study is None or unit is None:
             return
+        self.draw_region(on=False)
         self._runs = runs = Blinded(self.runs_in, study, unit)
-        self._started, self._evidence, self._active, self.drawing = {}, [], 0, False
+        self._started, self._evidence, self._active = {}, [], 0
         self._close()
         names = names_of(study, unit, swap=self._swap)
         self._count = min(len(names), len(self.sides))

@@ -59,7 +59,7 @@ class RunPlayer(Horizontal):
     RunPlayer > StepPage { display: none; }
     RunPlayer.-words > StepPage { display: block; }
     RunPlayer.-words > StillPhone { display: none; }
-    RunPlayer.-none > Timeline, RunPlayer.-none > StillPhone { display: none; }
+    RunPlayer.-none > Timeline, RunPlayer.-none > StillPhone, RunPlayer.-none > StepPage { display: none; }
     """
 
     @dataclass
@@ -134,10 +134,8 @@ class RunPlayer(Horizontal):
         self.head = self.view = None
         self.after = self.whole = False
         self.set_class(reel is None, "-none")
-        if reel is None:
-            return
-        self._seek = at
-        self.timeline.rows, self.timeline.empty = reel.lines, "Reading the steps ..."
+        self._seek = at if reel is not None else None
+        self.timeline.rows, self.timeline.empty = reel.lines if reel is not None else [], "Reading the steps ..."
         self.timeline.set_reactive(LineList.cursor, 0)
         self.timeline.changed()
         self._projector.open(reel)

@@ -56,10 +56,11 @@ class Projector:
         self.reel: RecordedRun | None = None
         """The run that is open."""
 
-    def open(self, reel: RecordedRun) -> None:
-        """Reads another run from its beginning."""
+    def open(self, reel: RecordedRun | None) -> None:
+        """Reads another run from its beginning; none from now on, where there is none."""
         self.reel, self._busy, self._wish = reel, False, None
-        self._work(partial(self._list, reel))
+        if reel is not None:
+            self._work(partial(self._list, reel))
 
     def look(self, number: int, *, after: bool) -> None:
         """Reads one place, with the picture before it or after it."""

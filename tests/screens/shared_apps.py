@@ -19,6 +19,7 @@ from lab.core.study import Study
 from screens.agreement.agreement import AgreementScreen
 from screens.annotate.annotate import AnnotateScreen
 from screens.app import LabApp
+from screens.author.author import AuthorScreen
 from screens.navigation import OF_STUDY, Opening
 from screens.raters.raters import RatersScreen
 from screens.study_progress.study_progress import ProgressScreen
@@ -88,9 +89,16 @@ class SharedApp:
         assert self.app is not None
         self.app.clear_notifications()
         screen = self.app.screen
+        screen.query("ToastHolder").remove()  # without its toast each keeps its rows, and the next stands below them
         if isinstance(screen, AnnotateScreen):
             screen._leave()
             screen.beside.study = None  # what is unfolded beside one study is not so beside the next
+        elif isinstance(screen, AuthorScreen):
+            screen.form.close()
+            screen.session = None
+            screen.close_texts()
+            screen.remove_class("-drawn")
+            screen.footage.remove_class("-asked-words", "-words")
         elif isinstance(screen, AgreementScreen | RatersScreen | ProgressScreen):
             screen.study = None  # nor is what was looked at in one study looked at in the next
 
@@ -146,9 +154,9 @@ class SharedApps:
             pilot = await shared.start(size)
             with pilot.app._context():
                 yield pilot
-            if shared.is_tidy:
-                shared.leave()
-                kept = True
+                if shared.is_tidy:
+                    shared.leave()
+                    kept = True
         finally:
             if not kept:
                 del self._apps[key]

@@ -15,6 +15,7 @@ from screens.app import LabApp
 from screens.dialogs import AskScreen
 from store.store import Store
 from tests.blind import found
+from tests.crossed import crossed, spread
 from tests.lab.cli.test_adjudicate_at_once import CODES, PROTOCOL, SAID, TARGETS, WORDS
 from tests.rated import rated
 from tests.screens.adjudicate.test_adjudicate import listed, pane, room, settling
@@ -170,7 +171,8 @@ async def test_codes_are_never_shown_where_raters_are_hidden(
 LONG = replace(PROTOCOL.reasons[0], says="The recording was cut off before anything of it could be seen at all. " * 3)
 
 
-@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
+@crossed
+@pytest.mark.parametrize("size", spread([(64, 18), (80, 24), (120, 40)], 2))
 async def test_long_reasons_are_read_in_any_room(
     store: Store, shared_apps: SharedApps, until: Until, size: Any
 ) -> None:

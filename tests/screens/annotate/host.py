@@ -68,6 +68,12 @@ class Host(App[None]):
         self.window = window
         self.said: list[Message] = []
 
+    def lay(self, study: Study, unit: Unit, *, swap: bool = False) -> None:
+        """Lays another unit out as a pane does in which nothing was opened before."""
+        self.beside.study = None
+        self.said.clear()
+        self.beside.open(study, unit, swap=swap)
+
     def send(self, codes: str) -> None:
         """No terminal is here."""
 

@@ -66,21 +66,55 @@ def did(store: Store, study: Study, person: str, act: ActKind) -> None:
     store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", person), act, now()))
 
 
-async def test_unit_after_unit_and_then_thanks(run: Store, shared_apps: SharedApps, until: Until) -> None:
+async def test_unit_after_unit_and_then_thanks_and_each_is_taken_back_right_after_it(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
     study = studied(run, one_field(STARS), units("u1", "u2"))
     app = shared_apps.rating(run, study)
+
+    def said(unit: str) -> list[Any]:
+        return [label.value for label in run.labels.read(study, unit)]
+
     async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "1 of 2" in painted(app))
         await press(pilot, "4", "enter")
         await until(pilot, lambda: "2 of 2" in painted(app) and "1 done today" in painted(app))
+        await press(pilot, "z")
+        await until(pilot, lambda: "1 of 2" in painted(app) and ready(app))
+        await press(pilot, "home", "2", "enter")
+        await until(pilot, lambda: "2 of 2" in painted(app) and ready(app))
+        assert said("u1") == ["4", "2"]
+        assert run.studies.progress(study, "R1").done == 1
         await press(pilot, "5", "enter")
+        await until(
+            pilot, lambda: "All 2 are handed in" in painted(app) and "z takes the last one back" in painted(app)
+        )
+        await press(pilot, "z")
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "home", "3", "enter")
         await until(pilot, lambda: "All 2 are handed in" in painted(app))
+        assert said("u2") == ["5", "3"]
+        assert run.studies.progress(study, "R1").done == 2
         await press(pilot, "escape")
         await until(pilot, lambda: "2/2" in painted(app) and "done" in painted(app))
-    assert acts(run, study)[-1] == "rose"
+        assert acts(run, study)[-1] == "rose"
     opened = [act for act in run.labels.acts(study, "R1") if act.act == "opened"]
     assert opened[0].detail["shows"] == list(study.shown)
     assert (opened[0].detail["position"], opened[0].detail["swap"]) == (0, False)
+
+
+async def test_from_the_thanks_nothing_is_taken_back_once_the_study_is_locked(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    study = studied(run, one_field(STARS), units("u1"))
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "4", "enter")
+        await until(pilot, lambda: "All 1 are handed in" in painted(app))
+        did(run, study, "D1", "locked")
+        await press(pilot, "z")
+        await until(pilot, lambda: "locked" in painted(app))
 
 
 async def test_in_a_run_of_no_steps_nothing_is_completed_and_a_sentence_says_so(
@@ -98,23 +132,6 @@ async def test_in_a_run_of_no_steps_nothing_is_completed_and_a_sentence_says_so(
     assert [label.value for label in run.labels.read(study)] == ["not_completed"]
 
 
-async def test_a_unit_is_taken_back_right_after_and_by_its_own_keys(
-    run: Store, shared_apps: SharedApps, until: Until
-) -> None:
-    study = studied(run, one_field(STARS), units("u1", "u2"))
-    app = shared_apps.rating(run, study)
-    async with shared_apps.at(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app))
-        await press(pilot, "4", "enter")
-        await until(pilot, lambda: "2 of 2" in painted(app))
-        await press(pilot, "z")
-        await until(pilot, lambda: "1 of 2" in painted(app) and ready(app))
-        await press(pilot, "home", "2", "enter")
-        await until(pilot, lambda: "2 of 2" in painted(app))
-        assert [label.value for label in run.labels.read(study, "u1")] == ["4", "2"]
-        assert run.studies.progress(study, "R1").done == 1
-
-
 async def test_where_there_is_no_going_back_there_is_none(run: Store, shared_apps: SharedApps, until: Until) -> None:
     study = studied(run, one_field(STARS, forward=True), units("u1", "u2"))
     app = shared_apps.rating(run, study)
@@ -129,15 +146,44 @@ async def test_where_there_is_no_going_back_there_is_none(run: Store, shared_app
         assert "2 of 2" in painted(app)
 
 
-async def test_hand_in_waits_for_what_is_open(run: Store, shared_apps: SharedApps, until: Until) -> None:
+async def test_the_guide_is_one_key_away_words_are_searched_and_handing_in_waits_for_what_is_open(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    """The person is shown by code and seat, and at most six verbs and help are in the footer."""
     study = studied(run, NODES, units("u1", targets=nodes(3)))
     app = shared_apps.rating(run, study)
-    async with shared_apps.at(size=(120, 40)) as pilot:
+    async with shared_apps.at(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app) and "R1, rater" in painted(app))
+        assert session(app).person == Actor("human", "R1")
+        shown = {binding.action for _, binding, on, _ in app.screen.active_bindings.values() if binding.show and on}
+        assert len(shown) <= 8  # the palette's own is not painted
+        await pilot.resize_terminal(120, 40)
+        await press(pilot, "t")
+        await until(pilot, lambda: "Look at every node." in painted(app))
+        await press(pilot, "t")
         await until(pilot, lambda: ready(app))
-        await press(pilot, "1", "end", "enter")
+        assert "guide" in acts(run, study)
+        await press(pilot, "slash")
+        await burst(pilot, *"pay")
+        await press(pilot, "enter")
+        await until(pilot, lambda: sheet(app).place.endswith("@5"))
+        await press(pilot, "escape", "1")
+        await until(pilot, lambda: bool(list(run.labels.read(study))))
+        (label,) = run.labels.read(study)
+        assert label.evidence is not None
+        assert label.evidence.endswith("@5")
+        await press(pilot, "end", "enter")
         await until(pilot, lambda: "2 open: answer or skip them first" in painted(app))
         assert sheet(app).items.cursor == 1
         assert run.studies.progress(study, "R1").done == 0
+
+
+def test_every_key_has_an_id_a_tooltip_and_a_place() -> None:
+    for key in [*SHEET_KEYS, *ROOM_KEYS, *Menu.BINDINGS, *AnswerLine.BINDINGS]:
+        assert isinstance(key, Binding)
+        assert key.id
+        assert key.tooltip
+        assert key.show or key.group
 
 
 GOLD = (Gold("n1", "completed", "completed", "Step 1 shows it."), Gold("n2", "completed", "completed", "See step 2."))
@@ -276,48 +322,6 @@ async def test_an_empty_shelf_says_what_to_do(store: Store, until: Until) -> Non
         await until(pilot, lambda: "Nothing is dealt to R1" in painted(app))
 
 
-async def test_the_guide_is_one_key_away_and_kept(run: Store, shared_apps: SharedApps, until: Until) -> None:
-    study = studied(run, NODES, units("u1", targets=nodes(2)))
-    app = shared_apps.rating(run, study)
-    async with shared_apps.at(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app))
-        await press(pilot, "t")
-        await until(pilot, lambda: "Look at every node." in painted(app))
-        await press(pilot, "t")
-        await until(pilot, lambda: ready(app))
-        assert "guide" in acts(run, study)
-
-
-async def test_words_of_the_run_are_searched(run: Store, shared_apps: SharedApps, until: Until) -> None:
-    study = studied(run, NODES, units("u1", targets=nodes(2)))
-    app = shared_apps.rating(run, study)
-    async with shared_apps.at(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app))
-        await press(pilot, "slash")
-        await burst(pilot, *"pay")
-        await press(pilot, "enter")
-        await until(pilot, lambda: sheet(app).place.endswith("@5"))
-        await press(pilot, "escape", "1")
-        await until(pilot, lambda: bool(list(run.labels.read(study))))
-    (label,) = run.labels.read(study)
-    assert label.evidence is not None
-    assert label.evidence.endswith("@5")
-
-
-async def test_six_verbs_and_help_are_in_the_footer(run: Store, shared_apps: SharedApps, until: Until) -> None:
-    study = studied(run, NODES, units("u1", targets=nodes(2)))
-    app = shared_apps.rating(run, study)
-    async with shared_apps.at(size=(80, 24)) as pilot:
-        await until(pilot, lambda: ready(app))
-        shown = {binding.action for _, binding, on, _ in app.screen.active_bindings.values() if binding.show and on}
-        assert len(shown) <= 8  # the palette's own is not painted
-    for key in [*SHEET_KEYS, *ROOM_KEYS, *Menu.BINDINGS, *AnswerLine.BINDINGS]:
-        assert isinstance(key, Binding)
-        assert key.id
-        assert key.tooltip
-        assert key.show or key.group
-
-
 class Still(Clock):
     """A clock that is turned by hand."""
 
@@ -390,14 +394,6 @@ async def test_idle_time_breaks_and_the_reminder(run: Store, shared_apps: Shared
         await until(pilot, lambda: "without a break" not in painted(app))
 
 
-async def test_a_person_is_shown_by_code_and_seat(run: Store, shared_apps: SharedApps, until: Until) -> None:
-    study = studied(run, one_field(STARS), units("u1"))
-    app = shared_apps.rating(run, study)
-    async with shared_apps.at(size=(80, 24)) as pilot:
-        await until(pilot, lambda: ready(app) and "R1, rater" in painted(app))
-        assert session(app).person == Actor("human", "R1")
-
-
 async def test_the_current_item_is_in_sight_whatever_the_size(
     run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
@@ -415,21 +411,3 @@ async def test_the_current_item_is_in_sight_whatever_the_size(
                 await press(pilot, "1")
             await until(pilot, lambda at=number, size=size: app.size == size and f" {at + 1} Node" in painted(app))
             assert sheet(app).items.size.height >= 3
-
-
-async def test_the_last_unit_is_taken_back_from_the_thanks(run: Store, shared_apps: SharedApps, until: Until) -> None:
-    study = studied(run, one_field(STARS), units("u1"))
-    app = shared_apps.rating(run, study)
-    async with shared_apps.at(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app))
-        await press(pilot, "4", "enter")
-        await until(pilot, lambda: "z takes the last one back" in painted(app))
-        await press(pilot, "z")
-        await until(pilot, lambda: ready(app))
-        await press(pilot, "home", "2", "enter")
-        await until(pilot, lambda: "All 1 are handed in" in painted(app))
-        assert [label.value for label in run.labels.read(study, "u1")] == ["4", "2"]
-        assert run.studies.progress(study, "R1").done == 1
-        run.labels.record_act(Act(uuid7(), study.id, 1, Actor("human", "D1"), "locked", now()))
-        await press(pilot, "z")
-        await until(pilot, lambda: "locked" in painted(app))

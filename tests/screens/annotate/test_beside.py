@@ -45,19 +45,39 @@ def unit(*runs: str, **more: Any) -> Unit:
 # -- what is read --------------------------------------------------------------------------------------------
 
 
-async def test_a_step_is_read_without_its_picture(filled: Store, until: Until) -> None:
+async def test_a_step_is_read_without_its_picture_and_its_place_told_at_once_and_counted_from_nought(
+    filled: Store, until: Until
+) -> None:
     app = Host(filled, study(), unit(WHOLE))
     async with app.run_test(size=TALL) as pilot:
         await until(pilot, laid(app))
+        side, page = app.beside.sides[0], app.beside.sides[0].page
+        assert (app.beside.place, app.beside.step, app.beside.words) == (f"{WHOLE}@1", 0, "step 1 of 6")
+        assert "Green tea" in page.content.plain
+        app.beside.turn_after()
+        await until(pilot, lambda: "On the screen after it" in page.content.plain)
+        assert "Green tea" not in page.content.plain
+        app.beside.turn_after()
+        await until(pilot, lambda: "Green tea" in page.content.plain)
         app.beside.move(1)
-        await until(pilot, laid(app))
-        words = app.beside.sides[0].page.content.plain
+        await until(pilot, lambda: laid(app)() and side.number == 1)
         for part in ("Small or large?", "Large, and no coriander please.", "Wonton noodles", "Dumplings"):
-            assert part in words
-        app.beside.move(3)
+            assert part in page.content.plain
+        app.beside.move(1)
+        assert (app.beside.place, app.beside.step) == (f"{WHOLE}@3", 2)
+        await until(pilot, lambda: app.of(UnitPane.Looked)[-1].place == f"{WHOLE}@3")
+        app.beside.move(2)
         await until(pilot, laid(app))
-        assert "✗ rejected" in app.beside.sides[0].page.content.plain
+        assert "✗ rejected" in page.content.plain
         assert "Order my usual lunch" in painted(app)
+        app.beside.edge(-1)
+        assert (app.beside.place, app.beside.step, app.beside.words) == (f"{WHOLE}@7", None, "the end")
+        assert app.beside.question(-1)
+        assert app.beside.step == 4
+        assert not app.beside.question(1)
+        assert app.beside.search("coriander, thank you") == 1
+        assert app.beside.step == 3
+        assert app.beside.search("no such words") == 0
 
 
 async def test_a_run_without_screens_is_all_words(filled: Store, until: Until) -> None:
@@ -77,6 +97,7 @@ async def test_a_run_without_screens_is_all_words(filled: Store, until: Until) -
 
 
 async def test_hidden_words_are_not_painted_and_shown_ones_are(filled: Store, until: Until) -> None:
+    """Nor does a search come upon what is hidden."""
     everything = (
         AGENT,
         FACT,
@@ -85,21 +106,24 @@ async def test_hidden_words_are_not_painted_and_shown_ones_are(filled: Store, un
         "one check failed",
         "Refuse what is dear",
     )
-    for shows, hidden in ((MINIMAL, True), (ALL, False)):
-        app = Host(filled, study(shows=shows), unit(WHOLE))
-        seen = ""
-        async with app.run_test(size=(160, 60)) as pilot:
+    app = Host(filled, study(), unit(WHOLE))
+    async with app.run_test(size=(160, 60)) as pilot:
+        for shows, hidden in ((MINIMAL, True), (ALL, False)):
+            app.lay(study(shows=shows), unit(WHOLE))
+            seen = ""
             await until(pilot, laid(app))
             app.beside.turn_header()
             for _ in range(8):
                 await rests(pilot, laid(app))
                 seen += painted(app)
                 app.beside.move(1)
-        assert "the end" in seen or "end: completed" in seen
-        assert ("end: completed" not in seen) is hidden
-        for words in everything[1:]:
-            assert (words not in seen) is hidden, words
-        assert AGENT not in seen
+            assert "the end" in seen or "end: completed" in seen
+            assert ("end: completed" not in seen) is hidden
+            for words in everything[1:]:
+                assert (words not in seen) is hidden, words
+            assert AGENT not in seen
+            for words in ("usual lunch is on top", "one check failed"):
+                assert app.beside.search(words) == (not hidden), words
 
 
 async def test_a_proactive_run_says_that_nothing_was_asked_for(store: Store, until: Until) -> None:
@@ -138,45 +162,7 @@ async def test_long_texts_scroll_and_the_sheet_keeps_the_focus(filled: Store, un
         assert app.focused is line
 
 
-async def test_after_a_step_the_next_screen_is_read(filled: Store, until: Until) -> None:
-    app = Host(filled, study(), unit(WHOLE))
-    async with app.run_test(size=TALL) as pilot:
-        await until(pilot, laid(app))
-        side = app.beside.sides[0]
-        assert "Green tea" in side.page.content.plain
-        app.beside.turn_after()
-        await until(pilot, lambda: "On the screen after it" in side.page.content.plain)
-        assert "Green tea" not in side.page.content.plain
-
-
 # -- moving --------------------------------------------------------------------------------------------------
-
-
-async def test_a_place_is_told_at_once_and_its_step_counted_from_nought(filled: Store, until: Until) -> None:
-    app = Host(filled, study(), unit(WHOLE))
-    async with app.run_test(size=TALL) as pilot:
-        await until(pilot, laid(app))
-        assert (app.beside.place, app.beside.step, app.beside.words) == (f"{WHOLE}@1", 0, "step 1 of 6")
-        app.beside.move(2)
-        assert (app.beside.place, app.beside.step) == (f"{WHOLE}@3", 2)
-        await until(pilot, lambda: app.of(UnitPane.Looked)[-1].place == f"{WHOLE}@3")
-        app.beside.edge(-1)
-        assert (app.beside.place, app.beside.step, app.beside.words) == (f"{WHOLE}@7", None, "the end")
-        assert app.beside.question(-1)
-        assert app.beside.step == 4
-        assert not app.beside.question(1)
-        assert app.beside.search("coriander, thank you") == 1
-        assert app.beside.step == 3
-        assert app.beside.search("no such words") == 0
-
-
-async def test_a_search_does_not_come_upon_what_is_hidden(filled: Store, until: Until) -> None:
-    for shows, holding in ((MINIMAL, 0), (ALL, 1)):
-        app = Host(filled, study(shows=shows), unit(WHOLE))
-        async with app.run_test(size=TALL) as pilot:
-            await until(pilot, laid(app))
-            for words in ("usual lunch is on top", "one check failed"):
-                assert app.beside.search(words) == holding
 
 
 async def test_it_goes_to_a_place_also_before_the_run_is_read(store: Store, until: Until) -> None:
@@ -220,23 +206,17 @@ async def test_nothing_is_read_where_keys_are_heard(
     assert threading.main_thread() not in threads
 
 
-async def test_a_question_s_unit_opens_at_its_question_with_the_facts_beside(filled: Store, until: Until) -> None:
+async def test_a_question_s_unit_opens_at_its_question_a_step_s_at_its_step_and_a_lost_run_says_so(
+    filled: Store, until: Until
+) -> None:
     app = Host(filled, study("question", (*MINIMAL, "persona")), unit(WHOLE, question="q2"))
     async with app.run_test(size=TALL) as pilot:
         await until(pilot, lambda: laid(app)() and app.beside.step == 4)
         await until(pilot, lambda: FACT in painted(app) and "Not yet." in painted(app))
-
-
-async def test_a_step_s_unit_opens_at_its_step(filled: Store, until: Until) -> None:
-    app = Host(filled, study("step"), unit(WHOLE, step=3))
-    async with app.run_test(size=TALL) as pilot:
+        app.lay(study("step"), unit(WHOLE, step=3))
         await until(pilot, lambda: laid(app)() and bool(app.of(UnitPane.Looked)))
         assert app.beside.step == 3
-
-
-async def test_a_run_that_is_not_in_the_file_says_so(filled: Store, until: Until) -> None:
-    app = Host(filled, study(), unit("99999999-0000-7000-8000-000000000009"))
-    async with app.run_test(size=TALL) as pilot:
+        app.lay(study(), unit("99999999-0000-7000-8000-000000000009"))
         await until(pilot, lambda: "is not in" in painted(app))
         app.beside.move(1)
         assert app.beside.step is None
@@ -245,25 +225,30 @@ async def test_a_run_that_is_not_in_the_file_says_so(filled: Store, until: Until
 # -- two runs, and texts -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("swap", [False, True])
-async def test_two_runs_stand_left_and_right_and_one_takes_the_keys(filled: Store, until: Until, swap: bool) -> None:
-    first, second = (OTHER, WHOLE) if swap else (WHOLE, OTHER)
-    app = Host(filled, study("pair of runs", ALL[:-1], sided=True), unit(WHOLE, OTHER), swap=swap)
+async def test_two_runs_stand_left_and_right_and_one_takes_the_keys(filled: Store, until: Until) -> None:
+    pair = study("pair of runs", ALL[:-1], sided=True)
+    app = Host(filled, pair, unit(WHOLE, OTHER))
     async with app.run_test(size=TALL) as pilot:
-        await until(pilot, laid(app))
-        assert app.beside.place == f"{first}@1"
-        app.beside.turn_side()
-        assert app.beside.place == f"{second}@1"
-        app.beside.move(1)
-        assert [side.number for side in app.beside.sides] == [0, 1]
-        await rests(pilot, laid(app))
-        shown = painted(app)
-        assert "▸ Right  2/6" in shown
-        assert "─ Left  1/6" in shown
-        assert "other-method-9" not in shown
-        assert AGENT not in shown
-        assert app.beside.go_to(f"{first}@5")
-        assert app.beside.words == "Left, step 5 of 6"
+        await _left_and_right(app, pilot, until, WHOLE, OTHER)
+        app.lay(pair, unit(WHOLE, OTHER), swap=True)
+        await _left_and_right(app, pilot, until, OTHER, WHOLE)
+
+
+async def _left_and_right(app: Host, pilot: Any, until: Until, first: str, second: str) -> None:
+    await until(pilot, laid(app))
+    assert app.beside.place == f"{first}@1"
+    app.beside.turn_side()
+    assert app.beside.place == f"{second}@1"
+    app.beside.move(1)
+    assert [side.number for side in app.beside.sides] == [0, 1]
+    await rests(pilot, laid(app))
+    shown = painted(app)
+    assert "▸ Right  2/6" in shown
+    assert "─ Left  1/6" in shown
+    assert "other-method-9" not in shown
+    assert AGENT not in shown
+    assert app.beside.go_to(f"{first}@5")
+    assert app.beside.words == "Left, step 5 of 6"
 
 
 async def test_where_there_is_room_for_one_of_two_a_key_turns_to_the_other(filled: Store, until: Until) -> None:
@@ -288,10 +273,11 @@ async def test_instruction_sets_stand_in_columns_without_their_makers_names(fill
         Given("our method", items=("Order noodles", "Call Mara"), side="A"),
         Given("their method", items=("Buy socks", "Book a flight"), side="B"),
     )
-    for swap in (False, True):
-        app = Host(filled, study("pair of instruction sets", sided=True), unit(given=given), swap=swap)
-        async with app.run_test(size=TALL) as pilot:
-            await until(pilot, lambda shown=app: "Order noodles" in painted(shown) and "nurse" in painted(shown))
+    app = Host(filled, study("pair of instruction sets", sided=True), unit(given=given))
+    async with app.run_test(size=TALL) as pilot:
+        for swap in (False, True):
+            app.lay(study("pair of instruction sets", sided=True), unit(given=given), swap=swap)
+            await rests(pilot, lambda: "Order noodles" in painted(app) and "nurse" in painted(app))
             row = next(line for line in painted(app).splitlines() if "Order noodles" in line)
             assert (row.index("Order noodles") > row.index("Buy socks")) is swap
             assert "method" not in painted(app)
@@ -308,10 +294,11 @@ async def test_texts_that_are_not_compared_keep_their_titles(filled: Store, unti
 async def test_a_task_is_laid_out_as_far_as_it_is_shown(filled: Store, until: Until) -> None:
     task = Task("t", "general", "secret title", "Order lunch.", golden=(GoldenStep("open Food"),),
                 rubric=Rubric((Criterion("c", "The right dish"),)), policy="secret policy")  # fmt: skip
-    for shows, golden in ((("instruction",), False), (("instruction", "golden", "rubric"), True)):
-        app = Host(filled, study("task", shows), unit(task=task))  # type: ignore[arg-type]
-        async with app.run_test(size=LOW) as pilot:
-            await until(pilot, lambda shown=app: "Order lunch." in painted(shown))
+    app = Host(filled, study("task", ("instruction",)), unit(task=task))
+    async with app.run_test(size=LOW) as pilot:
+        for shows, golden in ((("instruction",), False), (("instruction", "golden", "rubric"), True)):
+            app.lay(study("task", shows), unit(task=task))  # type: ignore[arg-type]
+            await rests(pilot, lambda: "Order lunch." in painted(app))
             assert ("open Food" in painted(app), "The right dish" in painted(app)) == (golden, golden)
             assert "secret" not in painted(app)
 
@@ -327,10 +314,12 @@ def cell(app: Host, at: tuple[int, int]) -> tuple[int, int]:
     return mirror.corner.x + fit.left + int(fit.column(at[0])), mirror.corner.y + fit.top + int(fit.row(at[1]))
 
 
-async def test_a_region_is_drawn_by_a_drag_and_shown_again(filled: Store, until: Until) -> None:
+async def test_a_region_is_drawn_by_a_click_or_a_drag_and_shown_again(filled: Store, until: Until) -> None:
     app = Host(filled, study(), unit(WHOLE))
     async with app.run_test(size=TALL) as pilot:
         await rests(pilot, laid(app))
+        await _a_click_while_drawing_takes_the_thing_under_it_and_else_nothing(app, pilot, until)
+        app.said.clear()
         start, end = cell(app, (100, 200)), cell(app, (400, 700))
         app.beside.draw_region()
         await until(pilot, lambda: "Which part?" in painted(app))
@@ -350,20 +339,17 @@ async def test_a_region_is_drawn_by_a_drag_and_shown_again(filled: Store, until:
         await until(pilot, lambda: laid(app)() and "node 1" not in painted(app))
 
 
-async def test_a_click_while_drawing_takes_the_thing_under_it_and_else_nothing(filled: Store, until: Until) -> None:
-    app = Host(filled, study(), unit(WHOLE))
-    async with app.run_test(size=TALL) as pilot:
-        await rests(pilot, laid(app))
-        spot = cell(app, (270, 220))
-        await pilot.click(offset=spot)
-        app.beside.draw_region()
-        await pilot.click(offset=spot)
-        await until(pilot, lambda: bool(app.of(UnitPane.Boxed)))
-        assert len(app.of(UnitPane.Boxed)) == 1
-        left, top, right, bottom = app.of(UnitPane.Boxed)[0].region
-        assert left < 270 < right
-        assert top < 220 < bottom
-        assert (right - left) * (bottom - top) < 540 * 300
+async def _a_click_while_drawing_takes_the_thing_under_it_and_else_nothing(app: Host, pilot: Any, until: Until) -> None:
+    spot = cell(app, (270, 220))
+    await pilot.click(offset=spot)
+    app.beside.draw_region()
+    await pilot.click(offset=spot)
+    await until(pilot, lambda: bool(app.of(UnitPane.Boxed)))
+    assert len(app.of(UnitPane.Boxed)) == 1
+    left, top, right, bottom = app.of(UnitPane.Boxed)[0].region
+    assert left < 270 < right
+    assert top < 220 < bottom
+    assert (right - left) * (bottom - top) < 540 * 300
 
 
 async def test_a_region_is_framed_by_keys_thing_after_thing(filled: Store, until: Until) -> None:
@@ -529,10 +515,11 @@ async def test_published_runs_are_read_by_words_alone(store: Store, until: Until
     import_paths(store, [RUNS])
     runs = sorted(store.runs.summaries(), key=lambda run: -run.questions)[:4]
     assert runs
-    for run in runs:
-        app = Host(store, study(), unit(run.id))
-        async with app.run_test(size=TALL) as pilot:
-            await until(pilot, laid(app))
+    app = Host(store, study(), unit(runs[0].id))
+    async with app.run_test(size=TALL) as pilot:
+        for run in runs:
+            app.lay(study(), unit(run.id))
+            await rests(pilot, laid(app))
             assert app.beside.question(1) or "?" in app.beside.sides[0].timeline.rows[0].marks
             await until(pilot, laid(app))
             words = app.beside.sides[0].page.content.plain

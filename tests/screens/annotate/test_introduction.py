@@ -16,6 +16,7 @@ from screens.app import LabApp
 from store.kit_export import make_kit
 from store.kit_import import take_kit
 from store.store import Store
+from tests.crossed import crossed, spread
 from tests.screens.annotate.sample_studies import rating, ready, room, studied
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
@@ -137,6 +138,12 @@ async def test_it_is_passed_over_only_where_the_study_says_so(
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: "read on" in painted(app))
         assert "skip" not in painted(app).casefold()
+        while room(app).page.lines_below:  # read by the page's own keys: Enter is told by what is seen
+            assert "Enter: read on" in painted(app)
+            await press(pilot, "pagedown")
+        assert "Enter: on to what the keys do" in painted(app)
+        await press(pilot, "pageup")
+        assert "Enter: read on" in painted(app)
         await press(pilot, "p")
         assert room(app).view == "read"
     free = of_texts(store, id="free", introduction="skippable")
@@ -159,7 +166,8 @@ async def test_keys_are_told_as_they_are_bound(store: Store, shared_apps: Shared
         assert not any("next step of the run" in line for line in lines)  # there is no run here
 
 
-@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
+@crossed
+@pytest.mark.parametrize("size", spread([(64, 18), (80, 24), (120, 40)], 2))
 async def test_it_is_read_in_chinese_at_each_size(
     store: Store, shared_apps: SharedApps, until: Until, size: tuple[int, int]
 ) -> None:

@@ -12,6 +12,7 @@ from lab.core.protocol import Field, Option, Protocol
 from lab.core.rating_sheet import FieldReference
 from lab.core.study import Unit
 from store.store import Store
+from tests.crossed import crossed, spread
 from tests.modes import MODES, PROTOCOL
 from tests.screens.annotate.sample_studies import one_field, rating, ready, sheet, studied
 from tests.screens.resting import press
@@ -34,13 +35,13 @@ def kept(app: Any) -> Any:
     return sheet(app).sheet.value(AT)
 
 
-def begun(store: Store, protocol: Protocol, **more: Any) -> Any:
-    return rating(store, studied(store, protocol, [UNIT], **more))
+def begun(apps: SharedApps, store: Store, protocol: Protocol, **more: Any) -> Any:
+    return apps.rating(store, studied(store, protocol, [UNIT], **more))
 
 
-async def test_digits_choose_and_enter_gives_one_answer(run: Store, until: Until) -> None:
-    app = begun(run, PROTOCOL)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_digits_choose_and_enter_gives_one_answer(run: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = begun(shared_apps, run, PROTOCOL)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "1")
         await until(pilot, lambda: "Digits choose as many as hold, at most 3" in painted(app))
@@ -57,9 +58,11 @@ async def test_digits_choose_and_enter_gives_one_answer(run: Store, until: Until
         assert "What did it forget?" in painted(app), "asked where memory is among the options"
 
 
-async def test_none_of_these_is_an_answer_and_differs_from_nothing(run: Store, until: Until) -> None:
-    app = begun(run, one_field(FREE))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_none_of_these_is_an_answer_and_differs_from_nothing(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = begun(shared_apps, run, one_field(FREE))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "2", "5")
         await until(pilot, lambda: "☑ 5 none of these" in painted(app) and "☐ 2 misread" in painted(app))
@@ -78,9 +81,9 @@ async def test_none_of_these_is_an_answer_and_differs_from_nothing(run: Store, u
         await until(pilot, lambda: kept(app) == [])
 
 
-async def test_bounds_are_told_and_nothing_is_kept(run: Store, until: Until) -> None:
-    app = begun(run, one_field(replace(FREE, least=2, most=3)))
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_bounds_are_told_and_nothing_is_kept(run: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = begun(shared_apps, run, one_field(replace(FREE, least=2, most=3)))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         assert "none of these" not in painted(app)
         await press(pilot, "2", "enter")
@@ -109,11 +112,11 @@ async def test_what_is_chosen_stays_while_one_is_elsewhere(run: Store, shared_ap
         await until(pilot, lambda: kept(app) == ["ask", "plan"])
 
 
-async def test_more_than_nine_take_two_digits_and_a_letter(run: Store, until: Until) -> None:
+async def test_more_than_nine_take_two_digits_and_a_letter(run: Store, shared_apps: SharedApps, until: Until) -> None:
     keys = "abcdeghklo"
     options = tuple(Option(f"o{number}", f"option number {number}", key) for number, key in enumerate(keys, 1))
-    app = begun(run, one_field(Field("modes", "Which?", "many", options)))
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = begun(shared_apps, run, one_field(Field("modes", "Which?", "many", options)))
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         assert "☐ 11 none of these" in painted(app)
         await press(pilot, "1", "0", "0", "2")
@@ -130,11 +133,16 @@ CHINESE = {"zh": {
 }}  # fmt: skip
 
 
-@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
-async def test_long_options_are_read_and_chosen_in_any_language(run: Store, until: Until, size: Any) -> None:
+@crossed
+@pytest.mark.parametrize("size", spread([(64, 18), (80, 24), (120, 40)], 2))
+async def test_long_options_are_read_and_chosen_in_any_language(
+    run: Store, shared_apps: SharedApps, until: Until, size: Any
+) -> None:
     long = (replace(FREE.options[0], says=LONG), *FREE.options[1:])
-    app = begun(run, Protocol("one", "One", "run", (replace(FREE, options=long),), words=CHINESE), locale="zh")
-    async with app.run_test(size=size) as pilot:
+    app = begun(
+        shared_apps, run, Protocol("one", "One", "run", (replace(FREE, options=long),), words=CHINESE), locale="zh"
+    )
+    async with shared_apps.at(size=size) as pilot:
         await until(pilot, lambda: ready(app))
         await until(pilot, lambda: "按数字键选择" in painted(app))
         await press(pilot, "1", "4")

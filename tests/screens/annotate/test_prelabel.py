@@ -12,6 +12,7 @@ from lab.core.label import Act, Label
 from lab.core.study import Assignment, Study, Unit, sample_sha
 from lab.core.task import Actor
 from store.store import Store
+from tests.crossed import IN_SOAK, crossed
 from tests.screens.annotate.sample_studies import NODES, nodes, ready, session, sheet
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
@@ -46,12 +47,13 @@ def said(store: Store, plan: Study, unit: str) -> list[tuple[str, Any]]:
     return [(one.target, one.value) for one in labels]
 
 
+@crossed
 @pytest.mark.parametrize(
     ("size", "locale", "words", "accepts"),
     [
         ((64, 18), "en", "A model's answer: completed", "a: take it over"),
         ((80, 24), "zh", "模型的答案：completed", "a: 采用"),
-        ((120, 40), "en", "A model's answer: completed", "a: take it over"),
+        *([((120, 40), "en", "A model's answer: completed", "a: take it over")] if IN_SOAK else []),
     ],
 )
 async def test_one_key_takes_it_over_and_another_answers_otherwise(

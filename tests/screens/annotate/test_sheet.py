@@ -139,10 +139,11 @@ async def test_every_number_typed_and_ended_is_that_number(run: Store, shared_ap
         assert not sheet(app).menu.display
 
 
-async def test_digits_that_wait_are_shown_and_say_what_enter_keeps(
+async def test_digits_and_words_that_wait_are_shown_and_survive_leaving_and_a_new_start(
     run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    study = studied(run, one_field(SCORE), [unit(0)])
+    """Of a scale it is said what Enter keeps, of words that they are not yet given."""
+    study = studied(run, Protocol("two", "Two", "run", (SCORE, WORDS)), [unit(0)])
     app = shared_apps.rating(run, study)
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "0-100 in steps of 5" in " ".join(painted(app).split()))
@@ -155,16 +156,28 @@ async def test_digits_that_wait_are_shown_and_say_what_enter_keeps(
         await press(pilot, "7")
         await until(pilot, lambda: "87 is not on this scale" in painted(app))
         assert "it is" not in painted(app)
-        await press(pilot, "1", "down")  # on another line they wait
+        await press(pilot, "1", "end")  # on another line they wait
         await until(pilot, lambda: "Hand in" in painted(app) and sheet(app).item is None)
-        await press(pilot, "up")
+        await press(pilot, "home")
         await until(pilot, lambda: "1_" in painted(app))
+        app.open_study(study)  # left as they wait, and opened again
+        await until(pilot, lambda: ready(app) and "1_" in painted(app))
+        await press(pilot, "down", "enter")
+        await burst(pilot, *"taxi")
+        await press(pilot, "escape")
+        await until(pilot, lambda: "not yet given" in painted(app))
+        await press(pilot, "enter")
+        await burst(pilot, *" ho")
     again = rating(run, study)
     async with again.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: ready(again) and "1_" in painted(again))
+        await until(pilot, lambda: ready(again) and "taxi ho" in painted(again))
         assert list(run.labels.read(study)) == []
+        await press(pilot, "home")
+        await until(pilot, lambda: "1_" in painted(again))
         await press(pilot, "0", "0")
-        await until(pilot, lambda: said(again) == [1.0])
+        await until(pilot, lambda: said(again) == [1.0, None])
+        await press(pilot, "enter", *"me", "enter")
+        await until(pilot, lambda: said(again) == [1.0, "taxi home"])
 
 
 HINTS = {
@@ -369,27 +382,6 @@ async def test_pasted_words_tell_no_first_key(run: Store, shared_apps: SharedApp
         assert "\x1b" not in label.value
 
 
-async def test_what_was_typed_survives_leaving_and_a_new_start(
-    run: Store, shared_apps: SharedApps, until: Until
-) -> None:
-    study = studied(run, one_field(WORDS), [unit(0)])
-    app = shared_apps.rating(run, study)
-    async with shared_apps.at(size=(80, 24)) as pilot:
-        await until(pilot, lambda: ready(app))
-        await press(pilot, "enter")
-        await burst(pilot, *"taxi")
-        await press(pilot, "escape")
-        await until(pilot, lambda: "not yet given" in painted(app))
-        await press(pilot, "enter")
-        await burst(pilot, *" ho")
-    again = rating(run, study)
-    async with again.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: ready(again) and "taxi ho" in painted(again))
-        assert list(run.labels.read(study)) == []
-        await press(pilot, "enter", *"me", "enter")
-        await until(pilot, lambda: said(again) == ["taxi home"])
-
-
 def test_an_answer_that_was_begun_before_a_kill_says_since_when_and_how_long_nobody_was_there(
     run: Store, tmp_path: Path
 ) -> None:
@@ -437,10 +429,10 @@ async def test_typing_is_kept_without_leaving(run: Store, shared_apps: SharedApp
         await until(pilot, kept)
 
 
-async def test_undo_goes_all_the_way_back_across_a_new_start_and_is_recorded(
+async def test_a_new_start_reopens_at_the_exact_place_and_undo_goes_all_the_way_back_and_is_recorded(
     run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    study = studied(run, NODES, [unit()])
+    study = studied(run, NODES, [unit(5)])
     app = shared_apps.rating(run, study)
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
@@ -448,10 +440,12 @@ async def test_undo_goes_all_the_way_back_across_a_new_start_and_is_recorded(
         await until(pilot, lambda: said(app)[0] == "not_completed")
         await press(pilot, "z")
         await until(pilot, lambda: said(app)[0] == "completed" and sheet(app).items.cursor == 0)
+        await press(pilot, "right", "right", "end", "up")
+        await until(pilot, lambda: sheet(app).place.endswith("@3") and sheet(app).items.cursor == 4)
     again = rating(run, study)
     async with again.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: ready(again))
-        assert sheet(again).items.cursor == 0
+        await until(pilot, lambda: ready(again) and sheet(again).place.endswith("@3"))
+        assert sheet(again).items.cursor == 4
         await press(pilot, "z")
         await until(pilot, lambda: said(again)[1] is None and sheet(again).items.cursor == 1)
         await press(pilot, "z")
@@ -459,19 +453,6 @@ async def test_undo_goes_all_the_way_back_across_a_new_start_and_is_recorded(
         await press(pilot, "z")
         await until(pilot, lambda: "nothing to take back" in painted(again))
         assert [label.act for label in run.labels.read(study)] == ["answer"] * 3 + ["undo"] * 3
-
-
-async def test_it_reopens_at_the_exact_item_and_step(run: Store, shared_apps: SharedApps, until: Until) -> None:
-    study = studied(run, NODES, [unit(5)])
-    app = shared_apps.rating(run, study)
-    async with shared_apps.at(size=(80, 24)) as pilot:
-        await until(pilot, lambda: ready(app))
-        await press(pilot, *"12", "right", "right", "down", "down")
-        await until(pilot, lambda: sheet(app).place.endswith("@3") and sheet(app).items.cursor == 4)
-    again = rating(run, study)
-    async with again.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: ready(again) and sheet(again).place.endswith("@3"))
-        assert sheet(again).items.cursor == 4
 
 
 async def test_conditional_fields_appear_as_soon_as_they_are_asked(
@@ -514,64 +495,54 @@ async def test_steps_and_boxes(run: Store, shared_apps: SharedApps, until: Until
         assert said(app)[1] == [1, 2, 30, 40]
 
 
-async def test_a_region_goes_with_the_answer(run: Store, shared_apps: SharedApps, until: Until) -> None:
-    app = shared_apps.rating(run, studied(run, NODES, [unit()]))
-    async with shared_apps.at(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app))
-        await press(pilot, "1", "k", "r")
-        await until(pilot, lambda: sheet(app).drawing == "region")
-        room(app).query_one(UnitPane).post_message(UnitPane.Boxed(f"{WHOLE}@1", (1, 2, 30, 40)))
-
-        def drawn() -> bool:
-            head = sheet(app).sheet.head(FieldReference("n1", "completed"))
-            return head is not None and head.region == (1, 2, 30, 40)
-
-        await until(pilot, drawn)
-
-
-async def test_a_region_is_framed_answered_and_left_by_keys_alone(
+async def test_a_region_goes_with_the_answer_by_the_mouse_and_by_keys_alone(
     run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    app = shared_apps.rating(run, studied(run, NODES, [unit()]))
+    """It is drawn as soon as it is framed; Esc leaves the drawing and takes nothing; after it the keys answer again."""
+    study = studied(run, NODES, [unit()])
+    app = shared_apps.rating(run, study)
     async with shared_apps.at(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app))
+        await until(pilot, lambda: ready(app) and sheet(app).place != "")
         beside = room(app).query_one(UnitPane)
         phone = beside.sides[0].phone
 
-        def drawn() -> Any:
-            head = sheet(app).sheet.head(FieldReference("n1", "completed"))
+        def drawn(target: str) -> Any:
+            head = sheet(app).sheet.head(FieldReference(target, "completed"))
             return head is not None and head.region
 
+        await until(pilot, lambda: phone.display and "Before" in painted(app))
+        assert "═" not in painted(app)
+        await press(pilot, "r")
+        await until(pilot, lambda: app.focused is phone)
+        await press(pilot, "tab", "enter")
+        await until(pilot, lambda: app.focused is sheet(app).items and "═" in painted(app))
+        assert list(run.labels.read(study)) == []
         await press(pilot, "1", "k", "r")
+        await until(pilot, lambda: sheet(app).drawing == "region")
+        beside.post_message(UnitPane.Boxed(f"{WHOLE}@1", (1, 2, 30, 40)))
+        await until(pilot, lambda: drawn("n1") == (1, 2, 30, 40) and app.focused is sheet(app).items)
+        await press(pilot, "down", "1", "k", "r")
         await until(pilot, lambda: app.focused is phone and "Enter: take it" in painted(app))
         await press(pilot, "down", "escape")
         await until(pilot, lambda: app.focused is sheet(app).items and not beside.drawing)
-        assert not drawn()
+        assert not drawn("n2")
         await press(pilot, "r")
         await until(pilot, lambda: app.focused is phone)
         await press(pilot, "tab", "tab")
         assert phone.frame is not None
         box = tuple(phone.frame.box)
         await press(pilot, "enter")
-        await until(pilot, lambda: drawn() == box)
+        await until(pilot, lambda: drawn("n2") == box)
         await until(pilot, lambda: app.focused is sheet(app).items)
-        assert sheet(app).items.cursor == 0
+        assert sheet(app).items.cursor == 1
         await press(pilot, "down", "1")
-        await until(pilot, lambda: sheet(app).sheet.value(FieldReference("n2", "completed")) == "completed")
-
-
-async def test_a_region_is_drawn_as_soon_as_it_is_framed(run: Store, shared_apps: SharedApps, until: Until) -> None:
-    study = studied(run, NODES, [unit()])
-    app = shared_apps.rating(run, study)
-    async with shared_apps.at(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app) and sheet(app).place != "")
-        phone = room(app).query_one(UnitPane).sides[0].phone
-        await until(pilot, lambda: phone.display and "Before" in painted(app))
-        await press(pilot, "r")
-        await until(pilot, lambda: app.focused is phone)
-        await press(pilot, "tab", "enter")
-        await until(pilot, lambda: app.focused is sheet(app).items and "═" in painted(app))
-        assert list(run.labels.read(study)) == []
+        await until(pilot, lambda: sheet(app).sheet.value(FieldReference("n3", "completed")) == "completed")
+        await press(pilot, "home", "r")
+        await until(pilot, lambda: app.focused is phone and "Which part?" in painted(app))
+        app.open_study(studied(run, NODES, [unit(2)], id="another"))  # where nobody draws
+        await until(pilot, lambda: ready(app) and "0 of 2" in painted(app))
+        assert phone.frame is None
+        assert "Which part?" not in painted(app)
 
 
 async def test_escape_goes_back_one_step_and_never_out_of_a_study_by_surprise(

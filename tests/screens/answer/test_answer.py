@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -26,13 +27,13 @@ from simulators.users.endpoint.place import EndpointPlace
 from simulators.users.endpoint.request_kinds import judge_rules
 from store.store import Store
 from tests.answering import CONSENT, JUDGE, request
-from tests.crossed import IN_SOAK, crossed
 from tests.screens.resting import burst
 from tests.screens.runs import painted
 
 Until = Callable[..., Awaitable[None]]
 BASE = "http://127.0.0.1:8790/v1"
 HERE = EndpointPlace(BASE)
+SIZES = [(64, 18), (80, 24), (120, 40), (200, 60)]
 TOOL = Tool(
     "set_data",
     "Turns mobile data on or off",
@@ -103,23 +104,33 @@ async def sent(pilot: Pilot[Any], client: Client, asked: LastTurn, until: Until)
     return client.content(asked) or ""
 
 
-@crossed
-@pytest.mark.parametrize("size", [(64, 18), (200, 60), *([(80, 24), (120, 40)] if IN_SOAK else [])])
-async def test_a_question_is_read_and_answered_at_every_size(
-    store: Store, client: Client, until: Until, size: tuple[int, int]
+async def test_a_question_is_read_and_answered_and_others_that_wait_are_told_at_every_size(
+    store: Store, client: Client, until: Until
 ) -> None:
-    asked = client.ask("Which noodles?", system="You are Ann, who likes thin noodles.")
+    """The upper line says how many others wait, and for how long."""
+    asked = client.ask("Which noodles?", system="You are Ann, who likes thin noodles.", session="one")
     app = opened(store)
-    async with app.run_test(size=size) as pilot:
-        await until(pilot, open_at(app, asked))
-        said = painted(app)
-        assert "Which noodles?" in said
-        assert "who likes thin noodles" in said
-        assert BASE in said
+
+    def waits(words: str) -> bool:
+        return re.search(rf"{words}, \d+:\d\d", painted(app).splitlines()[0]) is not None
+
+    async with app.run_test(size=SIZES[0]) as pilot:
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda size=size: app.size == size and open_at(app, asked)() and BASE in painted(app))
+            said = painted(app)
+            assert "Which noodles?" in said
+            assert "who likes thin noodles" in said
+            assert "other" not in said.splitlines()[0]
+        for name, words in (("two", "1 other waits"), ("three", "2 others wait")):
+            client.ask(f"Question {name}?", session=name)
+            for size in SIZES:
+                await pilot.resize_terminal(*size)
+                await until(pilot, lambda size=size, words=words: app.size == size and waits(words))
         await burst(pilot, *"thin")
         await pilot.press("enter")
         assert await sent(pilot, client, asked, until) == "thin"
-        await until(pilot, lambda: room(app).turn is None)
+        await until(pilot, lambda: room(app).turn is None and waits("2 others wait"))
     reply = client.trace(asked).steps[0].reply
     assert reply is not None
     assert (reply.by.id, reply.edits) == ("P07", 0)
@@ -144,25 +155,6 @@ async def test_what_is_unread_is_marked_and_the_longest_wait_comes_first(
         await until(pilot, lambda: painted(app).count("●") == 1)
         await pilot.press("escape", "home", "down", "enter")
         await until(pilot, open_at(app, third))
-
-
-@crossed
-@pytest.mark.parametrize("size", [(64, 18), (80, 24), *([(120, 40)] if IN_SOAK else [])])
-async def test_the_upper_line_says_how_many_others_wait_and_for_how_long(
-    store: Store, client: Client, until: Until, size: tuple[int, int]
-) -> None:
-    first = client.ask("Question one?", session="one")
-    app = opened(store)
-    async with app.run_test(size=size) as pilot:
-        await until(pilot, open_at(app, first))
-        assert "other" not in painted(app).splitlines()[0]
-        client.ask("Question two?", session="two")
-        await until(pilot, lambda: "1 other waits, 0:0" in painted(app).splitlines()[0])
-        client.ask("Question three?", session="three")
-        await until(pilot, lambda: "2 others wait, 0:0" in painted(app).splitlines()[0])
-        await pilot.press("x", "enter")
-        await sent(pilot, client, first, until)
-        await until(pilot, lambda: "2 others wait" in painted(app).splitlines()[0])
 
 
 async def test_what_was_ended_by_silence_is_told_to_whoever_had_it_open(
@@ -217,15 +209,8 @@ async def test_an_endpoint_is_started_from_the_list_and_a_taken_port_is_a_senten
     assert people == ["P07", "P07"]
 
 
-async def test_home_leads_there(store: Store, until: Until) -> None:
-    app = LabApp(store, Settings(person="P07"), Opening("home"))
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "Runs" in painted(app))
-        await pilot.press("A")
-        await until(pilot, lambda: "Nothing was asked of P07 yet. Esc" in painted(app))
-
-
 async def test_a_proposal_is_decided_by_a_key_that_sends_the_tag(store: Store, client: Client, until: Until) -> None:
+    """A tag in a remark is refused, and the remark stays."""
     asked = client.ask("Shall I turn it on?", system=CONSENT)
     app = opened(store)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -234,7 +219,15 @@ async def test_a_proposal_is_decided_by_a_key_that_sends_the_tag(store: Store, c
         await pilot.press("3", "o", "enter")  # neither a third choice, nor one without a mark
         await until(pilot, lambda: "Nothing is decided" in painted(app))
         await pilot.press("tab")
-        await burst(pilot, *"accept")
+        await burst(pilot, *"<decision>")
+        await pilot.press("escape")
+        await pilot.press("a")
+        await until(pilot, lambda: any("holds a tag" in toast.message for toast in app._notifications))
+        await until(pilot, open_at(app, asked))
+        assert client.content(asked) is None
+        assert "<decision>" in painted(app)
+        await pilot.press("tab")
+        await burst(pilot, *["backspace"] * len("<decision>"), *"accept")
         await pilot.press("enter")
         assert client.content(asked) is None
         await pilot.press("r")
@@ -244,23 +237,10 @@ async def test_a_proposal_is_decided_by_a_key_that_sends_the_tag(store: Store, c
     assert (reply.decision, reply.text) == ("reject", "accept")
 
 
-async def test_a_tag_in_a_remark_is_refused_and_the_remark_stays(store: Store, client: Client, until: Until) -> None:
-    asked = client.ask("Shall I?", system=CONSENT)
-    app = opened(store)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, open_at(app, asked))
-        await pilot.press("tab")
-        await burst(pilot, *"<decision>")
-        await pilot.press("escape")
-        await pilot.press("a")
-        await until(pilot, lambda: any("holds a tag" in toast.message for toast in app._notifications))
-        await until(pilot, open_at(app, asked))
-        assert client.content(asked) is None
-        assert "<decision>" in painted(app)
-
-
 async def test_a_function_is_called_by_a_form_of_its_schema(store: Store, client: Client, until: Until) -> None:
-    asked = client.ask("Turn on data.", tools=(TOOL, Tool("check")))
+    """One alone is offered where the client takes one."""
+    asked = client.ask("Turn on data.", tools=(TOOL, Tool("check")), session="one")
+    alone = client.ask("Turn on data.", tools=(Tool("check"), Tool("reboot")), one_call=True, session="two")
     app = opened(store)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, open_at(app, asked))
@@ -275,7 +255,15 @@ async def test_a_function_is_called_by_a_form_of_its_schema(store: Store, client
         await burst(pilot, *"now")  # a choice opens, its first is taken
         await until(pilot, lambda: "true" in painted(app))
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: client.content(asked) is not None)
+        await until(pilot, lambda: client.content(asked) is not None and room(app).turn is None)
+        await pilot.press("ctrl+n")
+        await until(pilot, open_at(app, alone))
+        await pilot.press("ctrl+t", "enter")
+        await until(pilot, lambda: "It takes no arguments" in painted(app))
+        assert "another" not in painted(app)
+        await pilot.press("ctrl+l", "ctrl+s")
+        await until(pilot, lambda: client.content(alone) is not None)
+    assert [call.name for call in alone.answer.result().calls] == ["check"]
     answer = asked.answer.result()
     assert [call.name for call in answer.calls] == ["set_data"]
     assert json.loads(answer.calls[0].arguments) == {"on": True, "note": "now"}
@@ -324,21 +312,6 @@ async def test_several_functions_are_filled_in_changed_and_sent_together(
     assert [call.name for call in calls] == ["set_data", "reboot"]
     assert json.loads(calls[0].arguments)["on"] is True
     assert len({call.id for call in calls}) == 2
-
-
-async def test_one_function_alone_is_offered_where_the_client_takes_one(
-    store: Store, client: Client, until: Until
-) -> None:
-    asked = client.ask("Turn on data.", tools=(Tool("check"), Tool("reboot")), one_call=True)
-    app = opened(store)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, open_at(app, asked))
-        await pilot.press("ctrl+t", "enter")
-        await until(pilot, lambda: "It takes no arguments" in painted(app))
-        assert "another" not in painted(app)
-        await pilot.press("ctrl+l", "ctrl+s")
-        await until(pilot, lambda: client.content(asked) is not None)
-    assert [call.name for call in asked.answer.result().calls] == ["check"]
 
 
 async def test_the_end_is_written_by_a_key(store: Store, client: Client, until: Until) -> None:
@@ -394,7 +367,7 @@ async def test_what_is_typed_and_unsent_is_there_again(store: Store, client: Cli
         assert await sent(pilot, client, asked, until) == "thin"
 
 
-async def test_a_new_question_of_the_open_conversation_comes_up_by_itself(
+async def test_a_new_question_of_the_open_conversation_comes_up_by_itself_and_it_is_ended_only_after_one(
     store: Store, client: Client, until: Until
 ) -> None:
     asked = client.ask("Which noodles?")
@@ -409,13 +382,6 @@ async def test_a_new_question_of_the_open_conversation_comes_up_by_itself(
         said = painted(app)
         assert "[b]portions[/b]" in said
         assert said.index("Which noodles?") < said.index("thin")
-
-
-async def test_a_conversation_is_ended_only_after_a_question(store: Store, client: Client, until: Until) -> None:
-    asked = client.ask("Which noodles?")
-    app = opened(store)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, open_at(app, asked))
         await pilot.press("escape", "x")
         await until(pilot, lambda: "client gets an error" in painted(app))
         await pilot.press("escape")
@@ -426,30 +392,30 @@ async def test_a_conversation_is_ended_only_after_a_question(store: Store, clien
         await until(pilot, lambda: "Nothing was asked of P07 yet. Esc" in painted(app))
 
 
-async def test_others_conversations_are_not_shown(store: Store, until: Until) -> None:
+async def test_a_participant_works_with_it_alone_and_sees_nothing_of_others_and_a_rater_has_none(
+    store: Store, until: Until
+) -> None:
     other = Intake(store, [Actor("human", "P08")], judge_rules())
     other.receive(request("A secret question?"))
     app = opened(store)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: "Nothing was asked of P07 yet. Esc" in painted(app))
-        assert "secret" not in painted(app)
-
-
-async def test_a_participant_works_with_it_alone_and_a_rater_has_none(store: Store, until: Until) -> None:
-    app = opened(store)
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "Nothing was asked" in painted(app))
+        await until(pilot, lambda: "Nothing was asked of P07 yet" in painted(app))
+        assert "secret" not in painted(app)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, LobbyScreen))
     with pytest.raises(Exception, match="not there for the seat rater"):
         opened(store, seat="rater")
 
 
-async def test_the_palette_leads_there_where_something_is_asked(store: Store, client: Client, until: Until) -> None:
-    client.ask("Which noodles?")
+async def test_home_and_the_palette_lead_there(store: Store, client: Client, until: Until) -> None:
     app = LabApp(store, Settings(person="P07"), Opening("home"))
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "Runs" in painted(app))
+        await pilot.press("A")
+        await until(pilot, lambda: "Nothing was asked of P07 yet" in painted(app))
+        await pilot.press("f2")
+        await until(pilot, lambda: app.current_mode == "home")
+        client.ask("Which noodles?")
         titles = [command.title for command in app.get_system_commands(app.screen)]
         assert "Go to Answer" in titles
         app.action_show("answer")

@@ -28,15 +28,19 @@ from store.store import Store
 from tests.crossed import crossed, spread
 from tests.screens.resting import burst, press, rests
 from tests.screens.runs import BARE, HOSTILE, WHOLE, painted, whole_run
+from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
 RUNS = Path(__file__).parents[3].parent / "shared" / "traces" / "mobileworld" / "runs"
 BO = Actor("human", "P02")
 
 
-def author(store: Store, run: str | None, task: Task | None = None, person: str = "P01") -> LabApp:
+def author(
+    apps: SharedApps, store: Store, run: str | None, task: Task | None = None, person: str = "P01", **more: Any
+) -> LabApp:
+    """The app in which a task's design is drafted beside that run."""
     asked = task or store.runs.task(run or "")
-    return LabApp(store, Settings(person=person, bell=False), Opening("author", run, task=asked))
+    return apps.open(store, Settings(person=person, bell=False), Opening("author", run, task=asked), **more)
 
 
 def room(app: LabApp) -> AuthorScreen:
@@ -69,9 +73,11 @@ def kept(store: Store, task: Task) -> Design:
     return store.designs.heads(subject_of(task))[-1].design
 
 
-async def test_a_whole_design_is_drafted_from_the_steps_and_kept_at_once(full: Store, until: Until) -> None:
-    app, task = author(full, WHOLE), full.runs.task(WHOLE)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_a_whole_design_is_drafted_from_the_steps_and_kept_at_once(
+    full: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app, task = author(shared_apps, full, WHOLE), full.runs.task(WHOLE)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         assert "Enter: begin from the run's steps" in painted(app)
         await press(pilot, "a", "right", "right", "right")
@@ -108,9 +114,11 @@ async def test_a_whole_design_is_drafted_from_the_steps_and_kept_at_once(full: S
         assert design(app) == before
 
 
-async def test_editing_moving_nesting_deleting_and_taking_back(full: Store, until: Until) -> None:
-    app = author(full, WHOLE)
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+async def test_editing_moving_nesting_deleting_and_taking_back(
+    full: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = author(shared_apps, full, WHOLE, notifications=True)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         for name in ("Find it", "Search", "Browse", "Pay"):
             await press(pilot, "A")
@@ -139,9 +147,11 @@ async def test_editing_moving_nesting_deleting_and_taking_back(full: Store, unti
     assert len(full.designs.history(subject_of(full.runs.task(WHOLE)))) > 12
 
 
-async def test_fields_say_what_does_not_fit_and_edges_are_typed_as_numbers(full: Store, until: Until) -> None:
-    app = author(full, WHOLE)
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+async def test_fields_say_what_does_not_fit_and_edges_are_typed_as_numbers(
+    full: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = author(shared_apps, full, WHOLE, notifications=True)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         for name in ("One", "Two", "Three"):
             await press(pilot, "A")
@@ -166,13 +176,15 @@ async def test_fields_say_what_does_not_fit_and_edges_are_typed_as_numbers(full:
         assert design(app).rubric.criteria[0].weight == 1
 
 
-async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(full: Store, until: Until) -> None:
+async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(
+    full: Store, shared_apps: SharedApps, until: Until
+) -> None:
     task = full.runs.task(WHOLE)
     made = Design(shipped(library.task("poster_kit")).tdg, units=(InformationUnit("u", "U", "7", "Lab", "answer"),))
     full.designs.append(row := first_draft(subject_of(task), Actor("human", "P01"), made))
     full.designs.append(following(row, "submit", Actor("human", "P01")))
-    app = author(full, WHOLE, person="P02")
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+    app = author(shared_apps, full, WHOLE, person="P02", notifications=True)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         count = len(made.tdg.walk())
         assert f"0 accepted, 0 objected to, {count + 1} left" in painted(app)
@@ -190,8 +202,8 @@ async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(ful
         await until(pilot, lambda: "has objections" in painted(app))
         await press(pilot, "B", "enter")
         await until(pilot, lambda: "sent back by P02" in painted(app))
-    mend = author(full, WHOLE)
-    async with mend.run_test(size=(120, 40)) as pilot:
+    mend = author(shared_apps, full, WHOLE)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(mend))
         assert "✗ which app?" in painted(mend)
         await press(pilot, "enter")
@@ -201,8 +213,8 @@ async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(ful
         assert "✗ which app?" not in painted(mend)
         await press(pilot, "S")
         await until(pilot, lambda: "is submitted" in painted(mend))
-    last = author(full, WHOLE, person="P02")
-    async with last.run_test(size=(120, 40)) as pilot:
+    last = author(shared_apps, full, WHOLE, person="P02")
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(last))
         # Only what was changed is to be looked at again; its id is new, and so are the edge and the paths behind it.
         session = room(last).session
@@ -231,14 +243,14 @@ async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(ful
 
 
 async def test_a_built_in_task_s_run_a_design_of_its_own_and_back_into_a_task_file(
-    store: Store, until: Until, tmp_path: Path
+    store: Store, shared_apps: SharedApps, until: Until, tmp_path: Path
 ) -> None:
     task = library.task("poster_kit")
     session = Session(store, Spec(task, library.persona(task.persona, task.log), user="script"))
     session.start()
     session.join()
-    app = author(store, session.trace_id)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = author(shared_apps, store, session.trace_id)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "enter")  # begin from the task's own
         assert design(app) == shipped(task)
@@ -265,11 +277,13 @@ async def test_a_built_in_task_s_run_a_design_of_its_own_and_back_into_a_task_fi
 @pytest.mark.skipif(not RUNS.is_dir(), reason="the shared traces are not here")
 @crossed
 @pytest.mark.parametrize("size", spread([(80, 24), (120, 40)], 1))
-async def test_a_published_run_gets_its_design_by_keys(store: Store, until: Until, size: tuple[int, int]) -> None:
+async def test_a_published_run_gets_its_design_by_keys(
+    store: Store, shared_apps: SharedApps, until: Until, size: tuple[int, int]
+) -> None:
     import_paths(store, [sorted((RUNS / "claude-opus-4.6").iterdir())[0]])
     run = store.runs.summaries(1)[0].id
-    app, task = author(store, run), store.runs.task(run)
-    async with app.run_test(size=size) as pilot:
+    app, task = author(shared_apps, store, run), store.runs.task(run)
+    async with shared_apps.at(size=size) as pilot:
         # No picture was published: the words stand in its place.
         await until(pilot, lambda: isinstance(app.screen, AuthorScreen) and "Thought" in painted(app))
         await press(pilot, "enter")
@@ -295,10 +309,10 @@ async def test_a_published_run_gets_its_design_by_keys(store: Store, until: Unti
     assert frozen.design.units == (InformationUnit("what_was_found", "What was found", "42", "Mail", "answer"),)
 
 
-async def test_two_people_at_once_are_told_and_one_settles(full: Store, until: Until) -> None:
+async def test_two_people_at_once_are_told_and_one_settles(full: Store, shared_apps: SharedApps, until: Until) -> None:
     task = full.runs.task(WHOLE)
-    app = author(full, WHOLE)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = author(shared_apps, full, WHOLE)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "a")
         theirs = first_draft(subject_of(task), BO, Design())
@@ -314,10 +328,12 @@ async def test_two_people_at_once_are_told_and_one_settles(full: Store, until: U
         assert kept(full, task) == mine
 
 
-async def test_what_others_drafted_meanwhile_is_looked_at_before_it_is_settled(full: Store, until: Until) -> None:
+async def test_what_others_drafted_meanwhile_is_looked_at_before_it_is_settled(
+    full: Store, shared_apps: SharedApps, until: Until
+) -> None:
     task = full.runs.task(WHOLE)
-    app = author(full, WHOLE)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = author(shared_apps, full, WHOLE)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "a")
         theirs = first_draft(subject_of(task), BO, Design())
@@ -333,11 +349,11 @@ async def test_what_others_drafted_meanwhile_is_looked_at_before_it_is_settled(f
 
 
 async def test_what_was_frozen_meanwhile_refuses_and_what_was_typed_goes_into_the_next_version(
-    full: Store, until: Until
+    full: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     task = full.runs.task(WHOLE)
-    app = author(full, WHOLE)
-    async with app.run_test(size=(120, 40)) as pilot:
+    app = author(shared_apps, full, WHOLE)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "a")
         head = full.designs.heads(subject_of(task))[0]
@@ -354,9 +370,9 @@ async def test_what_was_frozen_meanwhile_refuses_and_what_was_typed_goes_into_th
         assert kept(full, task).tdg.nodes[0].kind == "flexible"
 
 
-async def test_what_is_typed_when_the_app_is_left_is_kept(full: Store, until: Until) -> None:
-    app = author(full, WHOLE)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_what_is_typed_when_the_app_is_left_is_kept(full: Store, shared_apps: SharedApps, until: Until) -> None:
+    app = author(shared_apps, full, WHOLE)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "A")
         await typed(pilot, "Half a na")
@@ -364,9 +380,11 @@ async def test_what_is_typed_when_the_app_is_left_is_kept(full: Store, until: Un
     assert kept(full, full.runs.task(WHOLE)).tdg.nodes == (TdgNode("half_a_na", "Half a na"),)
 
 
-async def test_letters_typed_in_a_field_are_no_commands_and_pastes_are_plain(full: Store, until: Until) -> None:
-    app = author(full, WHOLE)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_letters_typed_in_a_field_are_no_commands_and_pastes_are_plain(
+    full: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = author(shared_apps, full, WHOLE)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "A")
         await burst(pilot, *"adzvSR?/1", "space", *"打开")
@@ -379,9 +397,11 @@ async def test_letters_typed_in_a_field_are_no_commands_and_pastes_are_plain(ful
         await until(pilot, lambda: design(app).tdg.nodes[0].name.startswith("adzvSR?/1 打开"))
 
 
-async def test_a_click_on_the_phone_takes_a_text_into_a_unit(full: Store, until: Until) -> None:
-    app = author(full, WHOLE)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_a_click_on_the_phone_takes_a_text_into_a_unit(
+    full: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = author(shared_apps, full, WHOLE)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "3")
         mirror = room(app).footage.stage.mirror
@@ -397,9 +417,11 @@ async def test_a_click_on_the_phone_takes_a_text_into_a_unit(full: Store, until:
         assert (len(design(app).units), design(app).units[0].name) == (1, "Wonton noodles")
 
 
-async def test_the_palette_reaches_what_may_be_done_and_no_more(full: Store, until: Until) -> None:
-    app, task = author(full, WHOLE), full.runs.task(WHOLE)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_the_palette_reaches_what_may_be_done_and_no_more(
+    full: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app, task = author(shared_apps, full, WHOLE), full.runs.task(WHOLE)
+    async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "a")
         titles = {command.title for command in app.get_system_commands(app.screen)}
@@ -414,11 +436,11 @@ async def test_the_palette_reaches_what_may_be_done_and_no_more(full: Store, unt
         assert not {"Add", "Delete", "Undo", "Submit", "Accept", "Freeze"} & titles
 
 
-async def test_strangers_words_are_painted_as_characters(store: Store, until: Until) -> None:
+async def test_strangers_words_are_painted_as_characters(store: Store, shared_apps: SharedApps, until: Until) -> None:
     store.runs.add(whole_run(hostile=True))
-    app = author(store, WHOLE)
+    app = author(shared_apps, store, WHOLE)
     shown = HOSTILE.replace("\x1b", "\\x1b").replace("\x07", "\\x07")
-    async with app.run_test(size=(200, 50)) as pilot:
+    async with shared_apps.at(size=(200, 50)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "enter", "3", "a")
         await until(pilot, lambda: shown in painted(app))
@@ -429,9 +451,11 @@ async def test_strangers_words_are_painted_as_characters(store: Store, until: Un
         assert "\x1b" not in painted(app)
 
 
-async def test_without_a_run_a_design_is_drafted_on_the_task_alone(store: Store, until: Until) -> None:
-    app = author(store, None, library.task("poster_kit"))
-    async with app.run_test(size=(80, 24)) as pilot:
+async def test_without_a_run_a_design_is_drafted_on_the_task_alone(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = author(shared_apps, store, None, library.task("poster_kit"))
+    async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         assert "No run of this task" in painted(app)
         await press(pilot, "down", "enter", "n", "b", "w", "space", "e", "E", "right")
@@ -442,6 +466,24 @@ async def test_without_a_run_a_design_is_drafted_on_the_task_alone(store: Store,
         await until(pilot, lambda: app.current_mode == "home")
         await press(pilot, "f9")
         await until(pilot, lambda: app.current_mode == "author")
+
+
+async def test_nothing_of_the_run_before_is_seen_or_reached_beside_a_task_without_one(
+    full: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = author(shared_apps, full, WHOLE)
+    async with shared_apps.at(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "right", "w")
+        await until(pilot, lambda: "Step 2/6" in painted(app) and "Thought" in painted(app))
+        app.open_author(library.task("poster_kit"), None)
+        await until(pilot, lambda: "No run of this task" in painted(app))
+        await press(pilot, "right", "w", "left", "w")
+        await until(pilot, lambda: "no run" in painted(app))
+        assert "Thought" not in painted(app)
+        assert (room(app).footage.view, room(app).footage.timeline.count) == (None, 0)
+        app.open_author(full.runs.task(WHOLE), WHOLE)
+        await until(pilot, lambda: ready(app) and "Step 1/6" in painted(app) and "Thought" in painted(app))
 
 
 async def test_home_opens_the_design_of_a_run_and_of_a_task(full: Store, until: Until) -> None:
@@ -478,8 +520,8 @@ async def test_other_seats_have_no_such_room(full: Store, seat: Any) -> None:
 
 @pytest.mark.parametrize(("size", "keys"), [((80, 24), ["enter", "v"]), ((120, 40), ["enter", "down", "e"])])
 def test_author_looks_as_it_did(full: Store, snap_compare: Any, size: tuple[int, int], keys: list[str]) -> None:
-    app = author(full, WHOLE)
-    app.settings = Settings(person="P01", overlay=False, bell=False)
+    settings = Settings(person="P01", overlay=False, bell=False)
+    app = LabApp(full, settings, Opening("author", WHOLE, task=full.runs.task(WHOLE)))
 
     async def drive(pilot: Any) -> None:
         await rests(pilot, lambda: ready(app))
@@ -490,9 +532,11 @@ def test_author_looks_as_it_did(full: Store, snap_compare: Any, size: tuple[int,
     assert snap_compare(app, terminal_size=size, run_before=drive)
 
 
-async def test_no_toast_covers_a_form_or_the_line_that_says_what_is_next(full: Store, until: Until) -> None:
-    app = author(full, WHOLE)
-    async with app.run_test(size=(64, 18), notifications=True) as pilot:
+async def test_no_toast_covers_a_form_or_the_line_that_says_what_is_next(
+    full: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = author(shared_apps, full, WHOLE, notifications=True)
+    async with shared_apps.at(size=(64, 18)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "a", "enter")
         await until(pilot, lambda: room(app).form.is_open)

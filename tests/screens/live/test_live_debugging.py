@@ -21,9 +21,12 @@ from tests.screens.resting import burst
 TYPE = Action("input_text", text="milk")
 
 
-async def test_a_run_stands_at_a_breakpoint_and_one_turn_passes(live: Any, until: Any, cast: Any) -> None:
+async def test_a_run_stands_at_a_breakpoint_where_one_turn_passes_or_is_rejected(
+    live: Any, until: Any, cast: Any
+) -> None:
     device = cast.Slate()
-    app = live((cast.TAP, ""), (TYPE, "The word."), (cast.TAP, ""), device=device, breaks=("action:input_text",))
+    turns = [(cast.TAP, ""), (TYPE, "The word."), (cast.TAP, ""), (cast.TAP, "")]
+    app = live(*turns, device=device, breaks=("action:input_text", "step:4"))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.gated)
         await until(pilot, lambda: app.shows("breakpoint action:input_text: s lets one turn pass"))
@@ -36,17 +39,12 @@ async def test_a_run_stands_at_a_breakpoint_and_one_turn_passes(live: Any, until
         assert device.did == [cast.TAP, TYPE]
         assert app.session.control.paused
         await pilot.press("ctrl+r")
-        await until(pilot, lambda: app.session.over)
-    assert len(app.steps) == 4
-
-
-async def test_what_waits_at_a_breakpoint_is_rejected_and_the_run_goes_on(live: Any, until: Any, cast: Any) -> None:
-    app = live((TYPE, ""), (cast.TAP, ""), breaks=("step:1",))
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: app.gated)
+        await until(pilot, lambda: app.gated and len(app.steps) == 3)
         await pilot.press("x")
         await until(pilot, lambda: app.session.over)
-    assert [step.decision.verdict for step in app.steps] == ["reject", "approve", "approve"]
+    assert device.did == [cast.TAP, TYPE, cast.TAP]
+    verdicts = [step.decision.verdict for step in app.steps]
+    assert verdicts == ["approve", "approve", "approve", "reject", "approve"]
 
 
 async def test_breakpoints_are_written_switched_and_taken_away_while_the_run_goes(

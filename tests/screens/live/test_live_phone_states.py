@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -9,8 +10,10 @@ from msgspec.structs import replace
 
 from lab.core.settings import Settings
 from lab.core.trace import Paused, Resumed
+from lab.devices import screen_watch
 from screens.app import LabApp
 from screens.home.home import HomeScreen
+from screens.mirror.mirror import Mirror
 from screens.replay.replay import ReplayScreen
 from store.store import Store
 from tests.screens.runs import painted
@@ -24,7 +27,8 @@ Until = Callable[..., Awaitable[None]]
 def app(
     store: Store, settings: Settings, rig: Rig, adb_environment: AdbServer, monkeypatch: pytest.MonkeyPatch
 ) -> LabApp:
-    """An app that is to make its runs on the served phone, seen by screencap."""
+    """An app that is to make its runs on the served phone, seen by screencap; it looks at its state all the time."""
+    monkeypatch.setattr(screen_watch, "_TICK", 0.2)
     monkeypatch.setenv("SCRCPY_SERVER_PATH", str(adb_environment.home / "none"))
     return LabApp(store, replace(settings, fps=2))
 
@@ -64,17 +68,17 @@ STATES = [
 async def test_a_phone_that_sleeps_is_turned_or_shown_elsewhere_is_told_in_live_and_replay_and_goes_on(
     app: LabApp, until: Until, rig: Rig
 ) -> None:
-    async with app.run_test(size=(200, 60)) as pilot:
+    async with app.run_test(size=(120, 60)) as pilot:
         await asked(app, until, pilot, rig.serial)
         await _asleep_it_is_told_woken_and_kept(app, until, pilot, rig)
         for name, value, well, words, states in STATES:
             before = len(told(app))
             rig.served.fault(name, value)
             await until(pilot, lambda words=words: words[0] in flat(app))
-            await until(pilot, lambda: "waits for your answer" in painted(app))
+            await _pictured_again(app, until, pilot)
             rig.served.fault(name, well)
             await until(pilot, lambda words=words: words[1] in flat(app))
-            await until(pilot, lambda: "waits for your answer" in painted(app))
+            await _pictured_again(app, until, pilot)
             assert [state for _, state in told(app)][before:] == [*states], name
             assert told(app)[before + 1] == (Resumed, states[1]), name
         await pilot.press("ctrl+x")
@@ -93,6 +97,12 @@ async def test_a_phone_that_sleeps_is_turned_or_shown_elsewhere_is_told_in_live_
             await until(pilot, lambda words=words: words[0] in flat(app) and words[1] in flat(app))
 
 
+async def _pictured_again(app: LabApp, until: Until, pilot: object) -> None:
+    """Until a picture of now came: one that failed as the phone changed has held the run up by then, and no longer."""
+    mirror, now = app.screen.query_one(Mirror), time.monotonic()
+    await until(pilot, lambda: (mirror._taken or 0) > now and "waits for your answer" in painted(app))
+
+
 async def _asleep_it_is_told_woken_and_kept(app: LabApp, until: Until, pilot: object, rig: Rig) -> None:
     rig.served.fault("asleep", True)
     await until(pilot, lambda: "is asleep: its screen is off. It is woken." in flat(app))
@@ -103,7 +113,7 @@ async def _asleep_it_is_told_woken_and_kept(app: LabApp, until: Until, pilot: ob
 
 
 async def test_a_secured_screen_is_told_and_the_run_waits_for_it(app: LabApp, until: Until, rig: Rig) -> None:
-    async with app.run_test(size=(200, 60)) as pilot:
+    async with app.run_test(size=(120, 60)) as pilot:
         await asked(app, until, pilot, rig.serial)
         rig.served.fault("secured", True)
         await pilot.press("n", "o", "enter")
@@ -117,7 +127,7 @@ async def test_a_secured_screen_is_told_and_the_run_waits_for_it(app: LabApp, un
 
 async def test_a_phone_that_lies_on_its_side_when_a_run_begins_is_told(app: LabApp, until: Until, rig: Rig) -> None:
     rig.served.fault("rotate", 3)
-    async with app.run_test(size=(200, 60)) as pilot:
+    async with app.run_test(size=(120, 60)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
         app.choose_phone(rig.serial)
         app.open_task("way_home")

@@ -13,6 +13,7 @@ from lab.core.trace import Answered, Ended, Paused
 from screens.live.choices import Choices
 from screens.live.field import ReplyText
 from screens.live.reply import DecisionRow, OpenQuestion
+from tests.crossed import IN_SOAK, crossed
 from tests.screens.resting import burst
 
 ASK = Action("ask_user", text="06:30 or 07:45?")
@@ -291,7 +292,9 @@ async def test_in_chinese_the_question_and_its_choices_are_put_in_chinese(live: 
     assert (reply.decision, reply.text) == (None, "1")
 
 
+@crossed
 async def test_toasts_and_help_leave_the_question_readable_at_every_size(live: Any, until: Any) -> None:
+    """Help is read to its end where it is smallest, in a soak in a usual terminal, too."""
     app = live((ASK, ""))
     async with app.run_test(size=(64, 18), notifications=True) as pilot:
         await opened(app, pilot, until)
@@ -303,7 +306,8 @@ async def test_toasts_and_help_leave_the_question_readable_at_every_size(live: A
             await until(pilot, lambda: not app.shows("TOAST"))
         await pilot.resize_terminal(80, 24)
         await until(pilot, lambda: app.size.width == 80 and app.shows("Enter sends your answer"))
-        await _help_is_read_to_its_end_by_keys(app, pilot, until)
+        if IN_SOAK:
+            await _help_is_read_to_its_end_by_keys(app, pilot, until)
         app.notify("TOASTWORD " * 12, markup=False)
         await until(pilot, lambda: app.shows("TOASTWORD"))
         assert app.shows("the agent waits for your answer")

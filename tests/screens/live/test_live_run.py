@@ -16,12 +16,11 @@ from lab.core.settings import Settings
 from lab.core.step import Action
 from lab.core.trace import Acting, Ended, Paused, Resumed, Started
 from lab.runs.spec import Spec
-from lab.studies.seats import Seat
 from screens.app import LabApp
 from screens.live.dialogue import Transcript
 from screens.live.field import ReplyText
 from screens.live.live import LiveScreen
-from screens.live.result import THANKS, Result
+from screens.live.result import Result
 from screens.navigation import Opening
 from screens.widgets.footer import Footer
 from simulators import library
@@ -94,24 +93,6 @@ async def test_quitting_never_waits_for_an_agent_that_sleeps(live: Any, until: A
     assert app.store.runs.trace(app.run_under_test.trace_id).status == "open"
 
 
-async def test_a_developer_reads_the_end_and_enter_replays_it(live: Any, until: Any, cast: Any) -> None:
-    app = live((cast.TAP, "I open the settings."), embedded=True)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: app.live.query_one(Result).has_class("-open"))
-        await until(pilot, lambda: app.shows("score 0.00") and app.shows("FAIL  dark theme is on"))
-        await until(pilot, lambda: app.shows("the last picture") and not app.shows(" fps") and not app.shows("stale"))
-        await pilot.press("enter")
-        await until(pilot, lambda: app.current_mode == "replay")
-
-
-async def test_a_participant_is_thanked_and_enter_goes_back(live: Any, until: Any, cast: Any) -> None:
-    app = live((cast.TAP, ""), seat="participant")
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.shows(THANKS))
-        await pilot.press("enter")
-        await until(pilot, lambda: app.current_mode == "home")
-
-
 async def test_what_cannot_be_drawn_is_a_toast_and_the_run_goes_on(live: Any, until: Any, cast: Any) -> None:
     class Blind(cast.Slate):  # type: ignore[misc]
         def frames(self, stop: Any) -> Any:
@@ -136,10 +117,7 @@ async def test_every_key_has_an_id_and_a_word_and_the_footer_is_short(live: Any,
             await pilot.press(key)
             await pilot.pause()
             assert 0 < len(app.screen.query_one(Footer).verbs) <= 7
-        await pilot.press("question_mark")
-        await until(pilot, lambda: app.screen.query("HelpPanel"))
-        await pilot.press("escape")
-        await until(pilot, lambda: not app.screen.query("HelpPanel"))
+        await _help_offers_rooms(app, pilot, until, all=True)
 
 
 async def test_a_run_starts_after_the_first_paint_asks_at_every_size_and_stops_where_the_file_takes_no_more(
@@ -203,16 +181,19 @@ async def test_a_participant_reads_their_part_before_anything_happens(store: Any
     spec = friday()
     app: Any = LabApp(store, settings, Opening("live", spec=spec))
     async with app.run_test(size=(120, 40)) as pilot:
-        for size in ((120, 40), (64, 18)):
+        for size in ((120, 40), (80, 24), (64, 18)):
             if app.size != size:
                 await pilot.resize_terminal(*size)
             await until(pilot, lambda: "Before it begins" in painted(app) and "Enter begins" in painted(app))
+            if size == (80, 24):  # whole in a usual terminal
+                await until(pilot, lambda: "begin. " in painted(app))
             await pilot.press("ctrl+x", "escape", "escape")
             assert not store.runs.summaries()
             folds = list(app.screen.query("Fold").results())
             folds[0].focus()
             await until(pilot, lambda: "not begun yet: Esc goes there" in painted(app))
             await pilot.press("escape")
+        await _help_offers_rooms(app, pilot, until, all=False)
         await pilot.press("enter")
         await until(pilot, lambda: bool(store.runs.summaries()))
         begun = next(iter(store.runs.events(store.runs.summaries()[0].id)))
@@ -221,28 +202,23 @@ async def test_a_participant_reads_their_part_before_anything_happens(store: Any
         app.session.stop()
 
 
-@pytest.mark.parametrize(("locale", "last"), [("en", "begin. "), ("zh", "进行。")])
-async def test_what_is_to_be_read_first_stands_whole_in_a_usual_terminal(
-    store: Any, until: Any, locale: str, last: str
-) -> None:
-    settings = Settings(seat="participant", person="P07", locale=locale, bell=False, pace=0.0)
+async def test_what_is_to_be_read_first_stands_whole_in_a_usual_terminal_in_chinese_too(store: Any, until: Any) -> None:
+    settings = Settings(seat="participant", person="P07", locale="zh", bell=False, pace=0.0)
     app: Any = LabApp(store, settings, Opening("live", spec=friday()))
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: last in painted(app))
+        await until(pilot, lambda: "进行。" in painted(app))
 
 
-async def test_help_offers_a_participant_no_room_that_is_not_theirs(store: Any, until: Any) -> None:
-    seats: list[tuple[Seat, bool]] = [("participant", False), ("developer", True)]
-    for seat, there in seats:
-        settings = Settings(seat=seat, person="P07", bell=False, pace=0.0)
-        app: Any = LabApp(store, settings, Opening("live", spec=friday()._replace(seat=seat)))
-        async with app.run_test(size=(120, 90)) as pilot:
-            await until(pilot, lambda app=app: app.screen.query("Transcript") and "Help" in painted(app))
-            await pilot.press("f1")
-            await until(pilot, lambda app=app: bool(app.screen.query("HelpPanel")) and "Leave hitlab" in painted(app))
-            assert ("Runs, tasks, devices" in painted(app)) is there
-            assert ("The run under way" in painted(app)) is there
-            app.session.leave()
+async def _help_offers_rooms(app: Any, pilot: Any, until: Any, *, all: bool) -> None:
+    """Help names every room to a developer, and to a participant none that is not theirs."""
+    await pilot.resize_terminal(120, 90)
+    await until(pilot, lambda: "Help" in painted(app))
+    await pilot.press("question_mark" if all else "f1")
+    await until(pilot, lambda: bool(app.screen.query("HelpPanel")) and "Leave hitlab" in painted(app))
+    assert ("Runs, tasks, devices" in painted(app)) is all
+    assert ("The run under way" in painted(app)) is all
+    await pilot.press("escape")
+    await until(pilot, lambda: not app.screen.query("HelpPanel"))
 
 
 async def test_a_run_that_was_left_before_it_began_leaves_nothing(store: Any, until: Any) -> None:

@@ -194,24 +194,9 @@ async def test_a_third_settles_line_by_line(filled: Store, until: Until) -> None
         await until(pilot, lambda: session(app).standing.values[ProofreadPlace(2, "instruction")] == "Send it")
 
 
-async def test_a_place_is_chosen_anew_on_the_phone(filled: Store, until: Until) -> None:
-    app = review(filled, "P1")
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app))
-        await until(pilot, lambda: room(app).footage.stage.mirror.fit is not None)
-        mirror = room(app).footage.stage.mirror
-        await pilot.click(mirror, offset=(10, 10))
-        assert filled.reviews.of_run(DEMO) == []
-        await press(pilot, "p")
-        await until(pilot, lambda: "Click the place on the phone" in painted(app))
-        await pilot.click(mirror, offset=(10, 10))
-        await until(pilot, lambda: len(filled.reviews.of_run(DEMO)) == 1)
-        (row,) = filled.reviews.of_run(DEMO)
-        assert (row.step, row.field, row.old["at"]) == (0, "action", [180, 150])
-        assert row.new["at"] != [180, 150]
-
-
-async def test_what_does_not_fit_is_said_and_nothing_is_kept(filled: Store, until: Until) -> None:
+async def test_a_place_is_chosen_anew_on_the_phone_and_what_does_not_fit_is_said_and_not_kept(
+    filled: Store, until: Until
+) -> None:
     app = review(filled, "P1")
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: ready(app))
@@ -225,6 +210,20 @@ async def test_what_does_not_fit_is_said_and_nothing_is_kept(filled: Store, unti
         await press(pilot, "ctrl+s")
         await until(pilot, lambda: any("is not pixels" in note.message for note in app._notifications))
         assert filled.reviews.of_run(DEMO) == []
+        await until(pilot, lambda: app.focused is room(app).items)
+        await press(pilot, "home", "down")
+        await until(pilot, lambda: room(app).items.step == 0 and room(app).footage.link == f"{DEMO}@1")
+        await until(pilot, lambda: room(app).footage.stage.mirror.fit is not None)
+        mirror = room(app).footage.stage.mirror
+        await pilot.click(mirror, offset=(10, 10))
+        assert filled.reviews.of_run(DEMO) == []
+        await press(pilot, "p")
+        await until(pilot, lambda: "Click the place on the phone" in painted(app))
+        await pilot.click(mirror, offset=(10, 10))
+        await until(pilot, lambda: len(filled.reviews.of_run(DEMO)) == 1)
+        (row,) = filled.reviews.of_run(DEMO)
+        assert (row.step, row.field, row.old["at"]) == (0, "action", [180, 150])
+        assert row.new["at"] != [180, 150]
 
 
 async def test_the_annotator_only_looks(filled: Store, until: Until) -> None:

@@ -53,7 +53,9 @@ def there(app: LabApp, count: int = 6) -> bool:
     return isinstance(app.screen, RunsScreen) and app.screen._whole and app.screen.table.arranged.runs == count
 
 
-async def test_runs_are_listed_newest_first_with_what_they_cost(filled: Store, until: Until) -> None:
+async def test_runs_are_listed_newest_first_with_what_they_cost_and_filtered_and_sorted(
+    filled: Store, until: Until
+) -> None:
     app = runs(filled)
     async with app.run_test(size=(200, 40)) as pilot:
         await until(pilot, lambda: there(app) and "16,040" in painted(app))
@@ -64,26 +66,99 @@ async def test_runs_are_listed_newest_first_with_what_they_cost(filled: Store, u
         assert "Runs  6" in painted(app)
         assert "the newest in this file first" in painted(app)
         assert set(room(app).costs) == {run.id for run in RUNS}
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: app.size.width == 120 and there(app))
+        await _a_wrong_field_is_said_in_its_place_and_what_stood_there_stands(app, pilot, until)
+        await _sorting_and_back_by_keys_and_by_the_heading(app, pilot, until)
 
 
-async def test_costs_are_read_only_of_what_is_seen_until_they_are_sorted_by(store: Store, until: Until) -> None:
-    store.runs.add_all([made(Made(f"r{i:03d}", tokens=i * 7 % 101 + 1)) for i in range(120)])
-    app = runs(store)
-    async with app.run_test(size=(120, 24)) as pilot:
-        await until(pilot, lambda: there(app, 120) and len(room(app).costs) >= 15)
-        await rests(pilot, lambda: "…" not in painted(app))
-        assert len(room(app).costs) <= 80
-        await pilot.press("end")
-        await until(pilot, lambda: "r000" in room(app).costs)
-        for _ in range(9):
-            await pilot.press("s")
-        await until(pilot, lambda: room(app).order.by == "tokens" and not room(app).unread)
-        first = room(app).table.arranged.lines[0].entry
-        assert first is not None
-        assert room(app).costs[first.run.id].tokens == max(cost.tokens or 0 for cost in room(app).costs.values())
+async def _a_wrong_field_is_said_in_its_place_and_what_stood_there_stands(
+    app: LabApp, pilot: Any, until: Until
+) -> None:
+    await burst(pilot, "slash", *"score>=0 ")
+    await until(pilot, lambda: there(app, 4))
+    app.screen.query_one("#filter", Input).value = "agnt:qwen"
+    await until(pilot, lambda: "there is no field 'agnt'; there are id, task, agent" in painted(app))
+    assert there(app, 4)
+    app.screen.query_one("#filter", Input).value = "zebra"
+    await until(pilot, lambda: "Nothing fits this filter. Esc shows all runs." in painted(app))
+    await until(pilot, lambda: "no field" not in painted(app))
+    await pilot.press("escape")
+    await until(pilot, lambda: there(app) and app.focused is room(app).table)
 
 
-async def test_the_filter_is_kept_while_a_run_is_replayed(filled: Store, until: Until) -> None:
+async def _sorting_and_back_by_keys_and_by_the_heading(app: LabApp, pilot: Any, until: Until) -> None:
+    await pilot.press("s", "s")
+    await until(pilot, lambda: "agent▲" in painted(app))
+    assert ids(app) == "a4 a2 a5 a3 a1 a6"
+    await pilot.press("S")
+    await until(pilot, lambda: "task▲" in painted(app))
+    lines = painted(app).splitlines()
+    heading = next(i for i, line in enumerate(lines) if "task▲" in line)
+    await pilot.click(offset=(lines[heading].index("score") + 2, heading))
+    await until(pilot, lambda: "score▼" in painted(app))
+    assert ids(app) == "a2 a1 a6 a3 a5 a4"
+    await pilot.click(offset=(lines[heading].index("score") + 2, heading))
+    await until(pilot, lambda: "score▲" in painted(app))
+    assert ids(app) == "a3 a6 a1 a2 a5 a4"
+    assert "sorted by score, the other way round" in painted(app)
+    await pilot.press("R")
+    await until(pilot, lambda: "score▼" in painted(app))
+
+
+async def test_runs_are_grouped_and_two_are_marked_and_compared(filled: Store, until: Until) -> None:
+    app = runs(filled)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: there(app))
+        await _a_second_mark_opens_compare_and_escape_comes_back(app, pilot, until)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and room(app).marked is None)
+        await pilot.press("home")
+        await _groups_are_opened_closed_and_counted(app, pilot, until)
+
+
+async def _groups_are_opened_closed_and_counted(app: LabApp, pilot: Any, until: Until) -> None:
+    await pilot.press("g")
+    await until(pilot, lambda: "Runs  6   in 4 groups by task" in painted(app))
+    lines = {line.split("│")[1].split()[1]: line for line in painted(app).splitlines() if "▸" in line}
+    assert lines["lunch"].split()[3:7] == ["2", "0.75", "2", "-"]
+    assert lines["mail"].split()[3:7] == ["2", "0.00", "1", "1"]
+    assert "undefined" in lines["alarm"]
+    assert "1 failed, 1 out of steps" in lines["mail"] or "1 out of steps, 1 failed" in lines["mail"]
+    assert "Enter: open this group" in painted(app)
+    room(app).table.go([named(line) for line in room(app).table.arranged.lines].index("[mail]"))
+    await pilot.press("enter")
+    await until(pilot, lambda: "[mail] a4 a3" in ids(app) and "Enter: close this group" in painted(app))
+    await pilot.press("j", "c")
+    await until(pilot, lambda: "◆ gpt-5 on mail" in painted(app))
+    await pilot.press("k", "c")
+    await until(pilot, lambda: "this line is a group" in painted(app))
+    await pilot.press("enter", "O")
+    await until(pilot, lambda: len(ids(app).split()) > 9)
+    await pilot.press("g", "g", "g", "g", "g")
+    await until(pilot, lambda: room(app).order.group == "" and ids(app) == "a6 a5 a4 a3 a2 a1")
+
+
+async def _a_second_mark_opens_compare_and_escape_comes_back(app: LabApp, pilot: Any, until: Until) -> None:
+    await pilot.press("C")
+    await until(pilot, lambda: "no two runs are open" in painted(app))
+    await pilot.press("j", "c")
+    await until(pilot, lambda: "◆" in painted(app) and "c: unmark" in painted(app))
+    await pilot.press("c")
+    await until(pilot, lambda: room(app).marked is None)
+    await pilot.press("c", "escape")
+    await until(pilot, lambda: room(app).marked is None)
+    await pilot.press("c", "j", "c")
+    await until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.compared is not None)
+    await pilot.press("escape")
+    await until(pilot, lambda: isinstance(app.screen, RunsScreen) and room(app).marked is None)
+    await pilot.press("C")
+    await until(pilot, lambda: isinstance(app.screen, CompareScreen))
+
+
+async def test_the_filter_is_kept_while_a_run_is_replayed_and_what_came_meanwhile_is_there_when_one_comes_back(
+    filled: Store, until: Until
+) -> None:
     app = runs(filled)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: there(app))
@@ -101,95 +176,9 @@ async def test_the_filter_is_kept_while_a_run_is_replayed(filled: Store, until: 
         await until(pilot, lambda: there(app))
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
-
-
-async def test_a_wrong_field_is_said_in_its_place_and_what_stood_there_stands(filled: Store, until: Until) -> None:
-    app = runs(filled)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: there(app))
-        await burst(pilot, "slash", *"score>=0 ")
-        await until(pilot, lambda: there(app, 4))
-        app.screen.query_one("#filter", Input).value = "agnt:qwen"
-        await until(pilot, lambda: "there is no field 'agnt'; there are id, task, agent" in painted(app))
-        assert there(app, 4)
-        app.screen.query_one("#filter", Input).value = "zebra"
-        await until(pilot, lambda: "Nothing fits this filter. Esc shows all runs." in painted(app))
-        await until(pilot, lambda: "no field" not in painted(app))
-        await pilot.press("escape")
-        await until(pilot, lambda: there(app) and app.focused is room(app).table)
-
-
-async def test_sorting_and_back_by_keys_and_by_the_heading(filled: Store, until: Until) -> None:
-    app = runs(filled)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: there(app))
-        await pilot.press("s", "s")
-        await until(pilot, lambda: "agent▲" in painted(app))
-        assert ids(app) == "a4 a2 a5 a3 a1 a6"
-        await pilot.press("S")
-        await until(pilot, lambda: "task▲" in painted(app))
-        lines = painted(app).splitlines()
-        heading = next(i for i, line in enumerate(lines) if "task▲" in line)
-        await pilot.click(offset=(lines[heading].index("score") + 2, heading))
-        await until(pilot, lambda: "score▼" in painted(app))
-        assert ids(app) == "a2 a1 a6 a3 a5 a4"
-        await pilot.click(offset=(lines[heading].index("score") + 2, heading))
-        await until(pilot, lambda: "score▲" in painted(app))
-        assert ids(app) == "a3 a6 a1 a2 a5 a4"
-        assert "sorted by score, the other way round" in painted(app)
-        await pilot.press("R")
-        await until(pilot, lambda: "score▼" in painted(app))
-
-
-async def test_groups_are_opened_closed_and_counted(filled: Store, until: Until) -> None:
-    app = runs(filled)
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await until(pilot, lambda: there(app))
-        await pilot.press("g")
-        await until(pilot, lambda: "Runs  6   in 4 groups by task" in painted(app))
-        lines = {line.split("│")[1].split()[1]: line for line in painted(app).splitlines() if "▸" in line}
-        assert lines["lunch"].split()[3:7] == ["2", "0.75", "2", "-"]
-        assert lines["mail"].split()[3:7] == ["2", "0.00", "1", "1"]
-        assert "undefined" in lines["alarm"]
-        assert "1 failed, 1 out of steps" in lines["mail"] or "1 out of steps, 1 failed" in lines["mail"]
-        assert "Enter: open this group" in painted(app)
-        room(app).table.go([named(line) for line in room(app).table.arranged.lines].index("[mail]"))
-        await pilot.press("enter")
-        await until(pilot, lambda: "[mail] a4 a3" in ids(app) and "Enter: close this group" in painted(app))
-        await pilot.press("j", "c")
-        await until(pilot, lambda: "◆ gpt-5 on mail" in painted(app))
-        await pilot.press("k", "c")
-        await until(pilot, lambda: "this line is a group" in painted(app))
-        await pilot.press("enter", "O")
-        await until(pilot, lambda: len(ids(app).split()) > 9)
-        await pilot.press("g", "g", "g", "g", "g")
-        await until(pilot, lambda: room(app).order.group == "" and ids(app) == "a6 a5 a4 a3 a2 a1")
-
-
-async def test_a_second_mark_opens_compare_and_escape_comes_back(filled: Store, until: Until) -> None:
-    app = runs(filled)
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await until(pilot, lambda: there(app))
-        await pilot.press("C")
-        await until(pilot, lambda: "no two runs are open" in painted(app))
-        await pilot.press("j", "c")
-        await until(pilot, lambda: "◆" in painted(app) and "c: unmark" in painted(app))
-        await pilot.press("c")
-        await until(pilot, lambda: room(app).marked is None)
-        await pilot.press("c", "escape")
-        await until(pilot, lambda: room(app).marked is None)
-        await pilot.press("c", "j", "c")
-        await until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.compared is not None)
-        await pilot.press("escape")
-        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and room(app).marked is None)
-        await pilot.press("C")
-        await until(pilot, lambda: isinstance(app.screen, CompareScreen))
-
-
-async def test_what_came_meanwhile_is_there_when_one_comes_back(filled: Store, until: Until) -> None:
-    app = runs(filled)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: there(app))
+        await pilot.press("T")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and there(app))
+        await pilot.press("home")
         await pilot.press("j", "y")
         assert app.clipboard == "a5"
         await pilot.press("f2")
@@ -201,6 +190,23 @@ async def test_what_came_meanwhile_is_there_when_one_comes_back(filled: Store, u
         assert room(app).table.run is not None
         assert room(app).table.run.run[:2] == (5, "a5")  # type: ignore[union-attr]
         assert room(app).table.run.run.status == "completed"  # type: ignore[union-attr]
+
+
+async def test_costs_are_read_only_of_what_is_seen_until_they_are_sorted_by(store: Store, until: Until) -> None:
+    store.runs.add_all([made(Made(f"r{i:03d}", tokens=i * 7 % 101 + 1)) for i in range(120)])
+    app = runs(store)
+    async with app.run_test(size=(120, 24)) as pilot:
+        await until(pilot, lambda: there(app, 120) and len(room(app).costs) >= 15)
+        await rests(pilot, lambda: "…" not in painted(app))
+        assert len(room(app).costs) <= 80
+        await pilot.press("end")
+        await until(pilot, lambda: "r000" in room(app).costs)
+        for _ in range(9):
+            await pilot.press("s")
+        await until(pilot, lambda: room(app).order.by == "tokens" and not room(app).unread)
+        first = room(app).table.arranged.lines[0].entry
+        assert first is not None
+        assert room(app).costs[first.run.id].tokens == max(cost.tokens or 0 for cost in room(app).costs.values())
 
 
 async def test_pages_leave_out_none_and_what_stands_there_stays_until_all_is_read_anew(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import struct
+from functools import cache
 from weakref import WeakKeyDictionary
 from xml.sax.saxutils import quoteattr
 
@@ -70,9 +71,15 @@ def _first_picture(call: CommandCall, png: bool) -> list[bytes]:
     display = call.services.display
     if not isinstance(display, Display) or not display.second:
         return _picture(call, png)
+    call.io.out(_WARNING.encode())
+    return _monitor(png)
+
+
+@cache
+def _monitor(png: bool) -> list[bytes]:
+    """What a plugged-in monitor shows."""
     from PIL import Image
 
-    call.io.out(_WARNING.encode())
     monitor = Image.new("RGB", (1920, 1080), (90, 30, 30))
     if png:
         return [draw.png(monitor)]
@@ -97,7 +104,7 @@ def _rgba(display: Panel, size: Point) -> bytes:
 
     pixels = display.rgb()
     shown, made = _held.get(display, (b"", b""))
-    if shown is not pixels:
+    if shown != pixels:  # a display that is turned or dark gives them anew each time
         made = Image.frombytes("RGB", size, pixels).convert("RGBA").tobytes()
         _held[display] = pixels, made
     return made
