@@ -6,8 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from annotators.agreement.ratings import Floats
 from annotators.validation.alternative_annotator import (
@@ -19,6 +17,10 @@ from annotators.validation.alternative_annotator import (
     signed_ranks,
 )
 from tests.annotators.agreement.rated import ratings
+from tests.loaded_late import LoadedLate
+
+multitest = LoadedLate("statsmodels.stats.multitest")
+stats = LoadedLate("scipy.stats")
 
 NAMES = ("A", "B", "C", "D")
 
@@ -67,7 +69,7 @@ def test_as_loops_over_items_have_it(seed: int, alignment: Alignment) -> None:
         assert (one.items, one.test) == (items, "t")
         assert one.judge_share == pytest.approx(share)
         assert one.p == pytest.approx(p, abs=1e-12)
-    won = multipletests([p for *_, p in expected], 0.05, "fdr_by")[0]
+    won = multitest.multipletests([p for *_, p in expected], 0.05, "fdr_by")[0]
     assert [one.won for one in ours.people] == won.tolist()
     assert ours.winning_rate == won.mean()
     assert ours.advantage == pytest.approx(np.mean([share for _, share, _ in expected]))
@@ -160,5 +162,5 @@ def test_tests_where_nothing_differs() -> None:
 def test_false_discoveries_as_statsmodels_has_them() -> None:
     for seed in range(100):
         ps = np.random.default_rng(seed).beta(0.3, 2, 1 + seed % 12)
-        assert benjamini_yekutieli(ps.tolist(), 0.1) == multipletests(ps, 0.1, "fdr_by")[0].tolist()
+        assert benjamini_yekutieli(ps.tolist(), 0.1) == multitest.multipletests(ps, 0.1, "fdr_by")[0].tolist()
     assert benjamini_yekutieli([]) == []

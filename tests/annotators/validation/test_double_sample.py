@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize, special
 
 from annotators.validation.double_sample import (
     DoubleSample,
@@ -20,6 +19,10 @@ from annotators.validation.double_sample import (
     threshold,
 )
 from tests.fuzzing_examples import examples
+from tests.loaded_late import LoadedLate
+
+optimize = LoadedLate("scipy.optimize")
+special = LoadedLate("scipy.special")
 
 COUNTS = st.integers(0, 30)
 SAMPLES = st.builds(DoubleSample, COUNTS, COUNTS, COUNTS, COUNTS, st.integers(0, 400), st.integers(0, 400)).filter(

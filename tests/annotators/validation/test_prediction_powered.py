@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from annotators.agreement.distributions import wilson
 from annotators.agreement.ratings import Floats
@@ -20,6 +19,9 @@ from annotators.validation.prediction_powered import (
     labelled_units,
     powered_mean,
 )
+from tests.loaded_late import LoadedLate
+
+stats = LoadedLate("scipy.stats")
 
 
 def drawn(seed: int, units: int = 400, labels: int = 60, right: float = 0.85, yes: float = 0.6) -> LabelledUnits:
