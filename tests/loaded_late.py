@@ -13,4 +13,6 @@ class LoadedLate:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # pytest asks each name of a test module whether it is a test
+            raise AttributeError(name)
         return getattr(import_module(self._name), name)
