@@ -1,6 +1,6 @@
 """Random complete tables, and as many with holes, against statsmodels, krippendorff and scikit-learn.
 
-250 of each, in a soak 4,000.
+100 of each, in a soak 4,000.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from annotators.agreement.linearised import cohen_error
 from annotators.agreement.numbers import alpha_numbers, pearson, spearman
 from annotators.agreement.ratings import Ratings
 from tests.annotators.agreement.rated import drawn, drawn_numbers, value
-from tests.crossed import crossed
+from tests.crossed import IN_SOAK, crossed
 from tests.fuzzing_examples import examples
 from tests.loaded_late import LoadedLate
 
@@ -34,7 +34,7 @@ metrics = LoadedLate("sklearn.metrics")
 stats = LoadedLate("scipy.stats")
 
 pytestmark = crossed
-TABLES = range(examples(1000))
+TABLES = range(4000 if IN_SOAK else 100)
 CLOSE = 1e-9
 
 

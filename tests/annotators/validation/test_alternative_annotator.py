@@ -17,6 +17,7 @@ from annotators.validation.alternative_annotator import (
     signed_ranks,
 )
 from tests.annotators.agreement.rated import ratings
+from tests.crossed import crossed, spread
 from tests.loaded_late import LoadedLate
 
 multitest = LoadedLate("statsmodels.stats.multitest")
@@ -59,7 +60,8 @@ def by_loops(judge: Floats, people: Floats, alignment: Alignment, epsilon: float
     return found
 
 
-@pytest.mark.parametrize("seed", range(8))
+@crossed
+@pytest.mark.parametrize("seed", spread(range(8), 3))
 @pytest.mark.parametrize("alignment", ["accuracy", "rmse"])
 def test_as_loops_over_items_have_it(seed: int, alignment: Alignment) -> None:
     judge, people = drawn(seed, judge=0.5 + seed / 16)
@@ -136,7 +138,8 @@ def test_codes_become_numbers() -> None:
     assert np.nan_to_num(numbers_of_codes(some._replace(scores=None)), nan=-1).tolist() == [[0, 2], [-1, 1]]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@crossed
+@pytest.mark.parametrize("seed", spread(range(30), 8))
 def test_signed_ranks_as_scipy_has_them(seed: int) -> None:
     dice = np.random.default_rng(seed)
     values = dice.normal(-0.3, 1, int(dice.integers(3, 26)))
@@ -144,7 +147,8 @@ def test_signed_ranks_as_scipy_has_them(seed: int) -> None:
     assert signed_ranks(values) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@crossed
+@pytest.mark.parametrize("seed", spread(range(10), 4))
 def test_tied_signed_ranks_as_all_signs_give_them(seed: int) -> None:
     values = np.random.default_rng(seed).choice([-1.2, -0.2, 0.8], 9)
     ranks = stats.rankdata(np.abs(values))

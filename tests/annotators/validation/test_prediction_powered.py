@@ -19,6 +19,7 @@ from annotators.validation.prediction_powered import (
     labelled_units,
     powered_mean,
 )
+from tests.crossed import crossed, spread
 from tests.loaded_late import LoadedLate
 
 stats = LoadedLate("scipy.stats")
@@ -39,7 +40,8 @@ def scores(seed: int, units: int = 400, labels: int = 60) -> LabelledUnits:
     return labelled_units(truth + dice.normal(0.4, 0.5, units), np.where(np.arange(units) < labels, truth, np.nan))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@crossed
+@pytest.mark.parametrize("seed", spread(range(6), 2))
 @pytest.mark.parametrize("power", [None, 0.0, 0.4, 1.0])
 def test_ppi_as_its_authors_program_has_it(seed: int, power: float | None) -> None:
     ppi = pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install 'hitlab[test]')")

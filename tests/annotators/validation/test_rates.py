@@ -13,6 +13,7 @@ from annotators.validation.rates import JudgeRate, Validation, confusion, valida
 from annotators.validation.truth import beside_truth, majority, majority_of_others
 from lab.core.agreement import How
 from tests.annotators.agreement.rated import drawn, ratings
+from tests.crossed import crossed, spread
 from tests.loaded_late import LoadedLate
 
 metrics = LoadedLate("sklearn.metrics")
@@ -56,7 +57,8 @@ def test_two_categories_by_hand() -> None:
         validation(ratings(ROWS), "maybe")
 
 
-@pytest.mark.parametrize("seed", range(20))
+@crossed
+@pytest.mark.parametrize("seed", spread(range(20), 5))
 def test_more_categories_as_scikit_learn_has_them(seed: int) -> None:
     some = drawn(seed, 80, 2, 4, 80)
     truth, judge = some.codes.T
