@@ -21,7 +21,7 @@ from simulators.users.endpoint.access import Access
 from simulators.users.endpoint.asgi import Endpoint
 from simulators.users.endpoint.known_tasks import KnownTask
 from store.store import Store
-from tests.answering import CONSENT, JUDGE, P1, Call, Served, call, messages, serving, until
+from tests.answering import CONSENT, JUDGE, P1, Call, Served, call, client, messages, serving, until
 from tests.loaded_late import LoadedLate
 
 openai = LoadedLate("openai")
@@ -46,8 +46,8 @@ def asks(base: str, said: list[dict[str, Any]], timeout: float = 60, retries: in
     """openai's client asks as KnowU-Bench and MobileWorld do."""
 
     def work() -> Any:
-        client: Any = openai.OpenAI(base_url=base, api_key="none", timeout=timeout, max_retries=retries)
-        return client.chat.completions.create(model="human", messages=said, temperature=0.0, seed=42, **more)
+        asking = client(base, timeout=timeout, max_retries=retries)
+        return asking.chat.completions.create(model="human", messages=said, temperature=0.0, seed=42, **more)
 
     return Call(work)
 
@@ -95,18 +95,18 @@ def test_a_dialogue_that_grows_is_one_run_and_another_system_prompt_another(serv
 
 
 def test_a_stream_and_the_responses_api_bring_the_same_words(served: Served) -> None:
-    client: Any = openai.OpenAI(base_url=served.base, api_key="none", timeout=180)
+    asking = client(served.base, timeout=180)
     said = messages("What?")
 
     def streamed() -> str:
-        chunks = client.chat.completions.create(model="human", messages=said, stream=True)
+        chunks = asking.chat.completions.create(model="human", messages=said, stream=True)
         return "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
 
     def responses() -> Any:
-        return client.responses.create(model="human", instructions="You are Ann.", input="Which size?")
+        return asking.responses.create(model="human", instructions="You are Ann.", input="Which size?")
 
     def streamed_response() -> list[Any]:
-        return list(client.responses.create(model="human", input="How many?", stream=True))
+        return list(asking.responses.create(model="human", input="How many?", stream=True))
 
     first = Call(streamed)
     served.answer("Noodles.")
@@ -188,14 +188,14 @@ def test_a_client_that_takes_one_call_is_sent_one(served: Served) -> None:
 
 
 def test_the_responses_api_goes_on_after_several_calls(served: Served) -> None:
-    client: Any = openai.OpenAI(base_url=served.base, api_key="none", timeout=60)
+    asking = client(served.base, timeout=60)
     tools: list[Any] = [
         {"type": "function", "name": name, "parameters": {}, "strict": False} for name in ("look", "tap")
     ]
     said: list[Any] = [{"role": "user", "content": "Do it."}]
 
     def create(input: list[Any]) -> Call:
-        return Call(lambda: client.responses.create(model="human", input=input, tools=tools))
+        return Call(lambda: asking.responses.create(model="human", input=input, tools=tools))
 
     first = create(said)
     served.answer("", calls=calls_of(served.question().question, [("look", "{}"), ("tap", "{}")]))
@@ -247,10 +247,10 @@ def test_a_picture_of_a_request_is_kept_with_its_question(served: Served, store:
 
 
 def test_a_question_that_is_closed_gets_an_error_and_no_answer(served: Served, store: Store) -> None:
-    client: Any = openai.OpenAI(base_url=served.base, api_key="none", timeout=180, max_retries=0)
+    asking = client(served.base, timeout=180, max_retries=0)
 
     def streamed() -> list[Any]:
-        return list(client.chat.completions.create(model="human", messages=messages("What?"), stream=True))
+        return list(asking.chat.completions.create(model="human", messages=messages("What?"), stream=True))
 
     asked = Call(streamed)
     close_conversation(store, served.question().run, P1)
@@ -270,11 +270,11 @@ def test_minutes_of_typing_arrive_with_one_request_sent(store: Store) -> None:
         until(lambda: len(served.pieces) > 20)
         served.answer("Noodles, after a while.")
         assert content(plain) == "Noodles, after a while."
-        client: Any = openai.OpenAI(base_url=served.base, api_key="none", timeout=SHORT)
+        asking = client(served.base, timeout=SHORT)
         streamed = Call(
             lambda: [
                 chunk.choices[0].delta.content
-                for chunk in client.chat.completions.create(model="h", messages=messages("Size?"), stream=True)
+                for chunk in asking.chat.completions.create(model="h", messages=messages("Size?"), stream=True)
             ]
         )
         served.question(1)
@@ -442,8 +442,8 @@ def test_where_there_is_a_token_it_must_be_shown(store: Store) -> None:
         with pytest.raises(openai.APIStatusError, match="not this endpoint's token") as refused:
             _ = asks(served.base, messages("x")).result
         assert refused.value.status_code == 401
-        client: Any = openai.OpenAI(base_url=served.base, api_key="a-token-of-many-letters", timeout=180)
-        assert [one.id for one in client.models.list()] == ["human"]
+        asking = client(served.base, api_key="a-token-of-many-letters", timeout=180)
+        assert [one.id for one in asking.models.list()] == ["human"]
 
 
 def test_hostile_text_is_kept_as_text(served: Served, store: Store) -> None:
