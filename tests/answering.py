@@ -6,6 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from ssl import SSLContext
 from typing import Any
 
 from lab.core.ids_and_clock import now
@@ -32,6 +34,21 @@ def until(condition: Callable[[], Any], seconds: float = 180.0) -> None:
     while not condition():
         assert time.monotonic() < end
         threading.Event().wait(0.01)
+
+
+def client(base: str, **more: Any) -> Any:
+    """openai's own client; the certificates, which 127.0.0.1 needs none of, are read once for all."""
+    import openai
+
+    shared = openai.DefaultHttpxClient(verify=_certificates())
+    return openai.OpenAI(**{"base_url": base, "api_key": "none", "http_client": shared, **more})
+
+
+@cache
+def _certificates() -> SSLContext:
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 def messages(*texts: str, system: str = "You are Ann. The task goal is: order lunch.") -> list[dict[str, Any]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import compileall
+from hashlib import sha1
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from _pytest.assertion import rewrite
@@ -21,6 +23,22 @@ def compile_all(config: pytest.Config) -> None:
             _rewrite(path, config)
         else:
             compileall.compile_file(path, quiet=1)
+
+
+def read_constants() -> None:
+    """Writes for hypothesis what constants the program holds, file by file, as each worker would that finds none."""
+    try:
+        from hypothesis.configuration import storage_directory
+        from hypothesis.internal.constants_ast import constants_from_module
+    except ImportError:  # an older one looks for none
+        return
+    kept = storage_directory("constants").path
+    for folder in PROGRAM:
+        for path in (ROOT / folder).rglob("*.py"):
+            if not (kept / sha1(path.read_bytes()).hexdigest()[:16]).exists():
+                module = ModuleType(path.stem)
+                module.__file__ = str(path)
+                constants_from_module(module)
 
 
 def _rewrite(path: Path, config: pytest.Config) -> None:

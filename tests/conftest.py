@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from screens.memory_use import give_pictures_back
-from tests.compiled import compile_all
+from tests.compiled import compile_all, read_constants
 from tests.fuzzing_examples import SOAK, examples
 from tests.memory_files import keep_files_in_memory
 from tests.schema_template import SchemaTemplate
@@ -38,6 +38,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     give_pictures_back()
     if session.config.getoption("numprocesses", None) and not sys.dont_write_bytecode:
         compile_all(session.config)
+        read_constants()
 
 
 @pytest.hookimpl(wrapper=True)

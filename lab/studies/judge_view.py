@@ -158,7 +158,7 @@ def scaled_down(data: bytes, longest: int) -> Blob | None:
             size = max(1, round(picture.width * part)), max(1, round(picture.height * part))
             out = io.BytesIO()
             coloured = picture if picture.mode == "RGB" else picture.convert("RGB")
-            coloured.resize(size, Image.Resampling.LANCZOS).save(out, "JPEG", quality=85)
+            coloured.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0).save(out, "JPEG", quality=85)
     except (OSError, ValueError, SyntaxError):
         return None
     return Blob(out.getvalue(), "image/jpeg")

@@ -15,6 +15,7 @@ import yaml
 
 from annotators.papers.knowu.tasks import HABITS, split_of
 from lab.cli.main import main
+from tests.crossed import crossed, spread
 
 ROLES = ("developer", "grandma", "student", "user")
 PERSONALIZED = ("BuyColaPreferenceTask", "OrderLunchPreferenceTask", "LateNightCommuteTask", "SomeNewPreferenceTask")
@@ -134,7 +135,8 @@ def _decision(reply: str | None) -> str:
     return tag[1] if tag else next((word for word in ("reject", "accept") if word in text), "")
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@crossed
+@pytest.mark.parametrize("seed", spread((1, 2), 1))
 def test_the_scripts_numbers_come_out_of_its_own_files(
     seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.drawn_once import drawn_once
+from tests.lab.fitting import fits
 from tests.studied_runs import RUNS, Call
 
 __all__ = ["call", "drawn_once"]
@@ -17,11 +18,7 @@ __all__ = ["call", "drawn_once"]
 @pytest.fixture
 def call(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Call:
     """Runs one `hitlab study` command; what it prints is held against its schema."""
-    import jsonschema
-    import msgspec
-
     from lab.cli.main import main
-    from lab.cli.schemas import schemas
     from store.store import Store
 
     for kind in ("DATA", "CONFIG", "CACHE"):
@@ -37,8 +34,7 @@ def call(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch
             return code, (out.out + out.err).decode()
         found = json.loads(out.out)
         name = "study-list" if args in (("status",), ("status", "--all")) else f"study-{args[0]}"
-        shape = msgspec.json.schema(schemas()[name if code == 0 else "error"])
-        jsonschema.Draft202012Validator(shape).validate(found)
+        fits(found, name if code == 0 else "error")
         return code, found
 
     return called

@@ -1,6 +1,6 @@
 """Random complete tables, and as many with holes, against statsmodels, krippendorff and scikit-learn.
 
-250 of each, in a soak 4,000.
+100 of each, in a soak 4,000.
 """
 
 from __future__ import annotations
@@ -10,10 +10,6 @@ import warnings
 import krippendorff
 import numpy as np
 import pytest
-from scipy import stats
-from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
-from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa
-from statsmodels.stats.inter_rater import fleiss_kappa as theirs_fleiss
 
 from annotators.agreement.coefficients import (
     cohen_kappa,
@@ -29,11 +25,16 @@ from annotators.agreement.linearised import cohen_error
 from annotators.agreement.numbers import alpha_numbers, pearson, spearman
 from annotators.agreement.ratings import Ratings
 from tests.annotators.agreement.rated import drawn, drawn_numbers, value
-from tests.crossed import crossed
+from tests.crossed import IN_SOAK, crossed
 from tests.fuzzing_examples import examples
+from tests.loaded_late import LoadedLate
+
+inter_rater = LoadedLate("statsmodels.stats.inter_rater")
+metrics = LoadedLate("sklearn.metrics")
+stats = LoadedLate("scipy.stats")
 
 pytestmark = crossed
-TABLES = range(examples(1000))
+TABLES = range(4000 if IN_SOAK else 100)
 CLOSE = 1e-9
 
 
@@ -50,8 +51,8 @@ def shaped(seed: int) -> Ratings:
 def test_fleiss_as_statsmodels_has_it() -> None:
     for seed in TABLES:
         some = shaped(seed)
-        table, _ = aggregate_raters(some.codes, len(some.categories))
-        expected = theirs_fleiss(table)
+        table, _ = inter_rater.aggregate_raters(some.codes, len(some.categories))
+        expected = inter_rater.fleiss_kappa(table)
         assert value(fleiss_kappa(some)) == pytest.approx(expected, abs=CLOSE), seed
 
 
@@ -66,14 +67,14 @@ def test_cohen_as_scikit_learn_and_statsmodels_have_it() -> None:
         for weights, name in ((None, None), weighted):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                expected = cohen_kappa_score(one, other, labels=list(range(q)), weights=name)
+                expected = metrics.cohen_kappa_score(one, other, labels=list(range(q)), weights=name)
             if np.isfinite(expected):
                 compared += 1
                 assert value(cohen_kappa(two, weights)) == pytest.approx(expected, abs=CLOSE), (seed, name)
         if seed % 10 == 0:
             table = np.zeros((q, q))
             np.add.at(table, (one, other), 1)
-            theirs = cohens_kappa(table)
+            theirs = inter_rater.cohens_kappa(table)
             assert value(cohen_kappa(two)) == pytest.approx(theirs.kappa, abs=CLOSE)
             assert cohen_error(table) == pytest.approx(theirs.std_kappa, abs=CLOSE)
     assert compared > 1.99 * len(TABLES)
@@ -84,7 +85,7 @@ def test_light_is_the_mean_of_scikit_learns() -> None:
         some = shaped(seed)
         r, q = some.codes.shape[1], list(range(len(some.categories)))
         pairs = [(i, j) for i in range(r) for j in range(i + 1, r)]
-        expected = np.mean([cohen_kappa_score(some.codes[:, i], some.codes[:, j], labels=q) for i, j in pairs])
+        expected = np.mean([metrics.cohen_kappa_score(some.codes[:, i], some.codes[:, j], labels=q) for i, j in pairs])
         assert value(light_kappa(some)) == pytest.approx(expected, abs=CLOSE)
 
 
@@ -137,7 +138,7 @@ def test_a_judge_as_scikit_learn_has_it() -> None:
     for seed in range(examples(300)):
         some = drawn(seed, 20, 2, 3)
         truth, judge = some.codes.T
-        p, r, f, _ = precision_recall_fscore_support(truth, judge, labels=[1], zero_division=np.nan)
+        p, r, f, _ = metrics.precision_recall_fscore_support(truth, judge, labels=[1], zero_division=np.nan)
         for what, expected in (("precision", p[0]), ("recall", r[0]), ("f1", f[0])):
             if np.isfinite(expected):
                 assert value(judged(some, what, "c1")) == pytest.approx(expected, abs=CLOSE)  # type: ignore[arg-type]

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from sklearn.metrics import cohen_kappa_score
 
 from annotators import protocols
 from annotators.agreement.agreements import agreements, by_pairs, confusion, disagreeing, runs_wanted
@@ -23,6 +22,9 @@ from lab.core.study import Target, Unit
 from lab.core.task import Actor, Task, Tdg, TdgNode
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, N, protocol
+from tests.loaded_late import LoadedLate
+
+metrics = LoadedLate("sklearn.metrics")
 
 YES_NO = {"c": "completed", "n": "not_completed", "?": "?cannot_judge"}
 NODES = (Target("a", "a", kind="fixed"), Target("b", "b", kind="flexible"))
@@ -231,7 +233,7 @@ def test_ordered_answers_of_judges_and_pairs_have_weighted_kappa_and_ac2_as_peop
     for name, said in (("judge", judge), ("other", other)):
         against = of(found, field="personal", between=f"{name} against most people")
         assert [one.statistic for one in against][-4:] == names_of
-        expected = cohen_kappa_score(truth, [int(one) for one in said], weights="quadratic", labels=range(1, 6))
+        expected = metrics.cohen_kappa_score(truth, [int(one) for one in said], weights="quadratic", labels=range(1, 6))
         assert only(against, statistic="weighted kappa").value == pytest.approx(expected)
         weight = [[1 - (a - b) ** 2 / 16 for b in range(5)] for a in range(5)]
         observed = sum(weight[a - 1][int(b) - 1] for a, b in zip(truth, said, strict=True)) / 9

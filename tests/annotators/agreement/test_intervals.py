@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from annotators.agreement import coefficients
 from annotators.agreement.additive import AdditiveStatistic, value_of
@@ -22,6 +21,9 @@ from annotators.agreement.similarity import apart
 from lab.core.agreement import How
 from tests.annotators.agreement.rated import drawn, drawn_numbers, numbers, ratings, value
 from tests.fuzzing_examples import examples
+from tests.loaded_late import LoadedLate
+
+stats = LoadedLate("scipy.stats")
 
 BOOTSTRAP = How("bootstrap", resamples=400, seed=11)
 

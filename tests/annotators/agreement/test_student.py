@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
 
 from annotators.agreement.distributions import binomial_two_sided, f_quantile, t_quantile, t_share, wilson
 from tests.fuzzing_examples import examples
+from tests.loaded_late import LoadedLate
+
+proportion = LoadedLate("statsmodels.stats.proportion")
+stats = LoadedLate("scipy.stats")
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 9.5, 30, 99, 999, 100_000])
@@ -55,7 +57,7 @@ def test_binomial_at_its_ends() -> None:
 @pytest.mark.parametrize("level", [0.9, 0.95])
 def test_wilson_as_statsmodels_has_it(right: int, of: int, level: float) -> None:
     low, high = wilson(right, of, level)
-    expected = proportion_confint(right, of, alpha=1 - level, method="wilson")
+    expected = proportion.proportion_confint(right, of, alpha=1 - level, method="wilson")
     assert (low, high) == pytest.approx(expected, abs=1e-12)
 
 

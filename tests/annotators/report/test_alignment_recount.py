@@ -1,4 +1,7 @@
-"""PSPA-Bench E.3, each cell counted anew from the printed answers: awkward studies, drawn by a seed."""
+"""PSPA-Bench E.3, each cell counted anew from the printed answers.
+
+An awkward study, drawn by a seed; in a soak three.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,10 @@ from lab.core.task import Tdg, TdgNode
 from store.store import Store
 from tests.annotators.report import recounting as re
 from tests.annotators.report.recounting import Answers, Lab, Row, Said, Table, same
+from tests.crossed import crossed, spread
 from tests.studies import frozen
 
+pytestmark = crossed
 PEOPLE, JUDGES, FIRST = ("R1", "R2", "R3"), ("gpt:a", "gpt:b"), "gpt:a"
 WAYS: dict[str, list[tuple[str, ...]]] = {
     "both": [("open", "search", "pick"), ("open", "menu", "pick")],
@@ -80,7 +85,7 @@ class Made(NamedTuple):
     pilot: dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3])
+@pytest.fixture(scope="module", params=spread((1, 2, 3), 1))
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     lab = Lab(tmp_path_factory.mktemp("alignment"))
     _freeze(lab.db)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from statsmodels.stats.inter_rater import fleiss_kappa
 
 from annotators.agreement.agreements import agreements
 from annotators.report.calibration_section import sections
@@ -19,7 +18,10 @@ from lab.core.report import Grid, Number, Section, Table
 from lab.core.study import Gold, Target, Unit
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, protocol
+from tests.loaded_late import LoadedLate
 from tests.papers import row, sound, table, value
+
+inter_rater = LoadedLate("statsmodels.stats.inter_rater")
 
 TWO = (Target("a", "A"), Target("b", "B"))
 GOLD = (Gold("a", "state", "completed", "It is on the screen."), Gold("b", "state", "not_completed", "Only a part."))
@@ -54,7 +56,7 @@ def test_kappa_of_calibration_units_is_that_of_statsmodels(store: Store) -> None
     sound(found)
     [state] = [one for one in found[0].tables if one.title == "state"]
     counts = np.array([[said.count("c"), said.count("n")] for said in CALIBRATED.values()])
-    assert value(row(state, "before")["Fleiss' kappa"]) == pytest.approx(fleiss_kappa(counts), abs=1e-12)
+    assert value(row(state, "before")["Fleiss' kappa"]) == pytest.approx(inter_rater.fleiss_kappa(counts), abs=1e-12)
     assert value(row(state, "before")["percent"]) == pytest.approx(18 / 24)
     assert row(state, "before")["Items"] == "8"
 

@@ -15,7 +15,6 @@ from statistics import fmean, median
 from typing import Any, NamedTuple
 
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from annotators.protocols import protocol
 from lab.core.rating_sheet import FieldReference
@@ -25,8 +24,11 @@ from lab.studies.rating_session import RatingSession
 from store.store import Store
 from tests.annotators.report import recounting as re
 from tests.annotators.report.recounting import Answers, Lab, Row, Said, same
+from tests.loaded_late import LoadedLate
 from tests.papers import run
 from tests.studies import frozen, study
+
+metrics = LoadedLate("sklearn.metrics")
 
 OWNERS, RATERS, JUDGES = ("O1", "O2", "O3", "O4"), ("R1", "R2", "R3"), ("gpt:all", "gpt:half")
 MODELS = ("aguvis", "appagent", "qwen")
@@ -185,7 +187,7 @@ def test_ratings_given_twice(lab: Lab) -> None:
 
     def weighted(some: Sequence[Row]) -> float | None:
         pairs = [row.values for row in some if row.values]
-        return float(cohen_kappa_score(*zip(*pairs, strict=True), labels=[1, 2, 3, 4, 5], weights="quadratic"))
+        return float(metrics.cohen_kappa_score(*zip(*pairs, strict=True), labels=[1, 2, 3, 4, 5], weights="quadratic"))
 
     check(row["Weighted kappa"], weighted)
     check(row["AC1"], re.ac1(5))

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from scipy.stats import pearsonr, spearmanr
 
 from annotators.papers.pspa.completion_table import sections
 from annotators.protocols import protocol
@@ -22,8 +21,11 @@ from lab.core.trace import AnyEvent, Ended, Started, Step
 from lab.studies.study_data import gathered
 from store.store import Store
 from tests.annotators.report.answered import number, row, say
+from tests.loaded_late import LoadedLate
 from tests.studied_runs import BARE
 from tests.studies import frozen
+
+stats = LoadedLate("scipy.stats")
 
 N = 6
 UNITS = [Unit(f"u{at}", runs=(f"run{at}",)) for at in range(N)]
@@ -81,8 +83,8 @@ def told(store: Store, *beside: str) -> list[Section]:
 def test_a_judge_is_held_against_the_people_s_mean(store: Store, study: Study) -> None:
     found = row(told(store), "pspa-e1-metrics", "judge")
     people, judge = np.array(MEAN) / 100, np.array(JUDGE) / 100
-    assert found["Pearson"] == pytest.approx(pearsonr(people, judge).statistic)
-    assert found["Spearman"] == pytest.approx(spearmanr(people, judge).statistic)
+    assert found["Pearson"] == pytest.approx(stats.pearsonr(people, judge).statistic)
+    assert found["Spearman"] == pytest.approx(stats.spearmanr(people, judge).statistic)
     assert found["MSE"] == pytest.approx(np.mean((people - judge) ** 2))
     assert found["MAE"] == pytest.approx(np.mean(np.abs(people - judge)))
     assert found["Within ±0.05"] == pytest.approx(1.0), "5 of 100 apart is within, four times"
@@ -93,7 +95,7 @@ def test_fisher_s_interval_stands_beside_the_one_over_runs(store: Store, study: 
     found = told(store)
     one = number(found, "pspa-e1-metrics", "judge", "Pearson, Fisher's interval").agreement
     over = number(found, "pspa-e1-metrics", "judge", "Pearson").agreement
-    r = pearsonr(MEAN, JUDGE).statistic
+    r = stats.pearsonr(MEAN, JUDGE).statistic
     half = 1.959963984540054 / sqrt(N - 3)
     assert one.low == pytest.approx(tanh(atanh(r) - half))
     assert one.high == pytest.approx(tanh(atanh(r) + half))
@@ -127,7 +129,7 @@ def test_apr_and_tcr_come_from_a_study_of_graphs_beside_it_and_success_from_the_
     assert row(found, "pspa-e1-metrics", "TCR by nodes")["MSE"] == pytest.approx(np.mean((people - apr) ** 2))
     success = np.array([score > 0.99 for score in SCORES], dtype=float)
     assert row(found, "pspa-e1-metrics", "Success Signal")["Spearman"] == pytest.approx(
-        spearmanr(people, success).statistic
+        stats.spearmanr(people, success).statistic
     )
     (picture,) = [one for section in found for one in section.pictures if isinstance(one, Scatter)]
     assert (picture.sorted, picture.band) == (True, 0.05)

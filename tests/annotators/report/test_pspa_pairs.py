@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from scipy.stats import binomtest
 
 from annotators.assignment import swapped
 from annotators.papers.pspa.pair_table import sections
@@ -16,7 +15,10 @@ from lab.core.study import Assignment, Study, Unit
 from lab.studies.study_data import gathered
 from store.store import Store
 from tests.annotators.report.answered import number, row, say, table
+from tests.loaded_late import LoadedLate
 from tests.studies import frozen
+
+stats = LoadedLate("scipy.stats")
 
 PAIRS = {  # which method is A and which is B
     "u0": ("ours", "static"), "u1": ("static", "ours"), "u2": ("ours", "static"), "u3": ("static", "ours"),
@@ -91,7 +93,7 @@ def test_how_often_the_left_was_chosen_follows_from_where_it_stood(store: Store,
     assert 0 < left < chosen == 14
     side = row(found, "pspa-d2-sides", "overall")
     assert side["Chose left"] == pytest.approx(left / chosen)
-    assert side["p"] == pytest.approx(binomtest(left, chosen).pvalue)
+    assert side["p"] == pytest.approx(stats.binomtest(left, chosen).pvalue)
     assert side["Choices"] == 14
     assert len(table(found, "pspa-d2-sides").rows) == 3 + 3
     assert not any(one.id == "pspa-d2-repeats" for section in found for one in section.tables)

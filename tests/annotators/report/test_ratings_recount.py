@@ -10,16 +10,18 @@ from statistics import NormalDist, fmean
 from typing import Any, NamedTuple
 
 import pytest
-from scipy import stats
 
 from annotators.protocols import protocol
 from lab.core.study import Target, Unit
 from store.store import Store
 from tests.annotators.report import recounting as re
 from tests.annotators.report.recounting import Answers, Lab, Row, Said, Table, same
+from tests.loaded_late import LoadedLate
 from tests.papers import run
 from tests.studied_runs import BARE
 from tests.studies import frozen
+
+stats = LoadedLate("scipy.stats")
 
 RATERS, JUDGES = ("R1", "R2", "R3"), ("gpt:all", "gpt:half")
 UNITS = tuple(f"u{at:02}" for at in range(12))

@@ -1,4 +1,7 @@
-"""MemGUI-Bench A.7, each cell counted anew: experts who skip, differ and settle; evaluators of parts; one withdrew."""
+"""MemGUI-Bench A.7, each cell counted anew: experts who skip, differ and settle; evaluators of parts; one withdrew.
+
+Answers are drawn by a seed, in a soak by two.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,11 @@ from lab.core.task import Task
 from store.store import Store
 from tests.annotators.report import recounting as re
 from tests.annotators.report.recounting import Answers, Lab, Row, Table, same
+from tests.crossed import crossed, spread
 from tests.papers import run
 from tests.studies import frozen
 
+pytestmark = crossed
 EXPERTS = ("R1", "R2", "R3")
 JUDGES = ("gpt:all", "gpt:half", "gpt:yes")
 ONE = Task("one", "general", instruction="Do it.", apps=("a",), traits={"cross_app": "no"})
@@ -55,7 +60,7 @@ class Made(NamedTuple):
     costs: dict[str, float]
 
 
-@pytest.fixture(scope="module", params=[1, 2])
+@pytest.fixture(scope="module", params=spread((1, 2), 1))
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     lab = Lab(tmp_path_factory.mktemp("success"))
     with Store.open(lab.db) as store:

@@ -6,8 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from annotators.agreement.ratings import Floats
 from annotators.validation.alternative_annotator import (
@@ -19,6 +17,11 @@ from annotators.validation.alternative_annotator import (
     signed_ranks,
 )
 from tests.annotators.agreement.rated import ratings
+from tests.crossed import crossed, spread
+from tests.loaded_late import LoadedLate
+
+multitest = LoadedLate("statsmodels.stats.multitest")
+stats = LoadedLate("scipy.stats")
 
 NAMES = ("A", "B", "C", "D")
 
@@ -57,7 +60,8 @@ def by_loops(judge: Floats, people: Floats, alignment: Alignment, epsilon: float
     return found
 
 
-@pytest.mark.parametrize("seed", range(8))
+@crossed
+@pytest.mark.parametrize("seed", spread(range(8), 3))
 @pytest.mark.parametrize("alignment", ["accuracy", "rmse"])
 def test_as_loops_over_items_have_it(seed: int, alignment: Alignment) -> None:
     judge, people = drawn(seed, judge=0.5 + seed / 16)
@@ -67,7 +71,7 @@ def test_as_loops_over_items_have_it(seed: int, alignment: Alignment) -> None:
         assert (one.items, one.test) == (items, "t")
         assert one.judge_share == pytest.approx(share)
         assert one.p == pytest.approx(p, abs=1e-12)
-    won = multipletests([p for *_, p in expected], 0.05, "fdr_by")[0]
+    won = multitest.multipletests([p for *_, p in expected], 0.05, "fdr_by")[0]
     assert [one.won for one in ours.people] == won.tolist()
     assert ours.winning_rate == won.mean()
     assert ours.advantage == pytest.approx(np.mean([share for _, share, _ in expected]))
@@ -134,7 +138,8 @@ def test_codes_become_numbers() -> None:
     assert np.nan_to_num(numbers_of_codes(some._replace(scores=None)), nan=-1).tolist() == [[0, 2], [-1, 1]]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@crossed
+@pytest.mark.parametrize("seed", spread(range(30), 8))
 def test_signed_ranks_as_scipy_has_them(seed: int) -> None:
     dice = np.random.default_rng(seed)
     values = dice.normal(-0.3, 1, int(dice.integers(3, 26)))
@@ -142,7 +147,8 @@ def test_signed_ranks_as_scipy_has_them(seed: int) -> None:
     assert signed_ranks(values) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@crossed
+@pytest.mark.parametrize("seed", spread(range(10), 4))
 def test_tied_signed_ranks_as_all_signs_give_them(seed: int) -> None:
     values = np.random.default_rng(seed).choice([-1.2, -0.2, 0.8], 9)
     ranks = stats.rankdata(np.abs(values))
@@ -160,5 +166,5 @@ def test_tests_where_nothing_differs() -> None:
 def test_false_discoveries_as_statsmodels_has_them() -> None:
     for seed in range(100):
         ps = np.random.default_rng(seed).beta(0.3, 2, 1 + seed % 12)
-        assert benjamini_yekutieli(ps.tolist(), 0.1) == multipletests(ps, 0.1, "fdr_by")[0].tolist()
+        assert benjamini_yekutieli(ps.tolist(), 0.1) == multitest.multipletests(ps, 0.1, "fdr_by")[0].tolist()
     assert benjamini_yekutieli([]) == []

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
-from statsmodels.stats.inter_rater import aggregate_raters
-from statsmodels.stats.inter_rater import fleiss_kappa as theirs_fleiss
 
 from annotators.agreement.distributions import binomial_two_sided, wilson
 from annotators.validation.biases import (
@@ -23,6 +20,10 @@ from annotators.validation.consistency import entropy, self_consistency
 from annotators.validation.drift import drift, fell, has_fallen
 from lab.core.agreement import How
 from tests.annotators.agreement.rated import drawn, ratings, value, why
+from tests.loaded_late import LoadedLate
+
+inter_rater = LoadedLate("statsmodels.stats.inter_rater")
+stats = LoadedLate("scipy.stats")
 
 HOW = How("bootstrap", resamples=400)
 
@@ -172,7 +173,9 @@ def test_kappa_over_runs_as_statsmodels_has_it() -> None:
     for seed in range(10):
         runs = drawn(seed, 50, 5, 3, 50)
         found = self_consistency(runs, HOW)
-        assert found.kappa.value == pytest.approx(theirs_fleiss(aggregate_raters(runs.codes, 3)[0]))
+        assert found.kappa.value == pytest.approx(
+            inter_rater.fleiss_kappa(inter_rater.aggregate_raters(runs.codes, 3)[0])
+        )
         assert found.kappa.low < found.kappa.value < found.kappa.high  # type: ignore[operator]
 
 

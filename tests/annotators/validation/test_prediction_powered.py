@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from annotators.agreement.distributions import wilson
 from annotators.agreement.ratings import Floats
@@ -20,6 +19,10 @@ from annotators.validation.prediction_powered import (
     labelled_units,
     powered_mean,
 )
+from tests.crossed import crossed, spread
+from tests.loaded_late import LoadedLate
+
+stats = LoadedLate("scipy.stats")
 
 
 def drawn(seed: int, units: int = 400, labels: int = 60, right: float = 0.85, yes: float = 0.6) -> LabelledUnits:
@@ -37,7 +40,8 @@ def scores(seed: int, units: int = 400, labels: int = 60) -> LabelledUnits:
     return labelled_units(truth + dice.normal(0.4, 0.5, units), np.where(np.arange(units) < labels, truth, np.nan))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@crossed
+@pytest.mark.parametrize("seed", spread(range(6), 2))
 @pytest.mark.parametrize("power", [None, 0.0, 0.4, 1.0])
 def test_ppi_as_its_authors_program_has_it(seed: int, power: float | None) -> None:
     ppi = pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install 'hitlab[test]')")

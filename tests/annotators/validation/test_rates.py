@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score, confusion_matrix, precision_recall_fscore_support
 
 from annotators.agreement.additive import Estimate
 from annotators.agreement.distributions import wilson
@@ -14,6 +13,10 @@ from annotators.validation.rates import JudgeRate, Validation, confusion, valida
 from annotators.validation.truth import beside_truth, majority, majority_of_others
 from lab.core.agreement import How
 from tests.annotators.agreement.rated import drawn, ratings
+from tests.crossed import crossed, spread
+from tests.loaded_late import LoadedLate
+
+metrics = LoadedLate("sklearn.metrics")
 
 HOW = How("bootstrap", resamples=400)
 ROWS = [[1, 1]] * 12 + [[1, 0]] * 3 + [[0, 1]] * 2 + [[0, 0]] * 8 + [[1, None], [None, 1], [None, 0]]
@@ -54,21 +57,22 @@ def test_two_categories_by_hand() -> None:
         validation(ratings(ROWS), "maybe")
 
 
-@pytest.mark.parametrize("seed", range(20))
+@crossed
+@pytest.mark.parametrize("seed", spread(range(20), 5))
 def test_more_categories_as_scikit_learn_has_them(seed: int) -> None:
     some = drawn(seed, 80, 2, 4, 80)
     truth, judge = some.codes.T
     found, q = validation(some, how=HOW), range(4)
-    assert found.confusion.counts.tolist() == confusion_matrix(truth, judge, labels=q).tolist()
-    each = precision_recall_fscore_support(truth, judge, labels=q)
-    means = precision_recall_fscore_support(truth, judge, labels=q, average="macro")
+    assert found.confusion.counts.tolist() == metrics.confusion_matrix(truth, judge, labels=q).tolist()
+    each = metrics.precision_recall_fscore_support(truth, judge, labels=q)
+    means = metrics.precision_recall_fscore_support(truth, judge, labels=q, average="macro")
     for name, values, mean in zip(("precision", "recall", "f1"), each, means, strict=False):
         assert [of(found, name, f"c{at}").value for at in q] == pytest.approx(values)
         assert of(found, f"macro {name}").value == pytest.approx(mean)
     true_negative = [((truth != at) & (judge != at)).sum() / (truth != at).sum() for at in q]
     assert [of(found, "specificity", f"c{at}").value for at in q] == pytest.approx(true_negative)
     assert of(found, "macro specificity").value == pytest.approx(np.mean(true_negative))
-    assert of(found, "kappa").value == pytest.approx(cohen_kappa_score(truth, judge))
+    assert of(found, "kappa").value == pytest.approx(metrics.cohen_kappa_score(truth, judge))
 
 
 def test_slices_are_validated_for_themselves() -> None:

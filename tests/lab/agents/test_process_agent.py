@@ -15,13 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import msgspec
 import pytest
 
 from lab.agents import process, process_lines
 from lab.agents.process import ProcessAgent
-from lab.cli.schemas import schemas
 from lab.core.errors import LabError
 from lab.core.seams import Brief, Closable, Interruptible, Remembering
 from lab.core.step import Action, Decision, Proposed, Question, Reply, Usage
@@ -32,6 +30,7 @@ from lab.runs.spec import Spec, resume_spec
 from simulators import library
 from simulators.phone.phone import Phone
 from store.store import Store
+from tests.lab.fitting import validator
 from tests.lab.programs import OPENS, TASK, gone, played, program
 
 EXAMPLES = Path(process.__file__).parent / "examples"
@@ -138,9 +137,9 @@ def test_every_line_fits_its_schema_and_holds_nothing_hidden(store: Store, tmp_p
     assert session.join(180)
     lines = told(agent)
     assert [line["line"] for line in lines] == ["hello", "brief", *["observation"] * 3, "end"]
-    validator = jsonschema.Draft202012Validator(msgspec.json.schema(schemas()["agent-reads"]))
+    reads = validator("agent-reads")
     for line in lines:
-        validator.validate(line)
+        reads.validate(line)
     assert "canary" not in json.dumps(lines)
     assert lines[1]["log"] == ["[2026-03-02T08:00:00+08:00] (Home) She did it"]
     assert (lines[2]["step"], lines[2]["left"], lines[2]["done"]) == (1, 9, [])

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import msgspec
 import pytest
 
@@ -17,7 +16,6 @@ from annotators.gold import read_gold, with_gold
 from annotators.papers.marks import Marks
 from annotators.protocols import protocol
 from lab.cli.main import main
-from lab.cli.schemas import schemas
 from lab.core.adjudication import so_many
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
@@ -25,6 +23,7 @@ from lab.core.study import Study, Target, Unit
 from lab.core.task import Actor
 from lab.studies.settled_runs import study_marks
 from store.store import Store
+from tests.lab.fitting import fits
 from tests.studied_runs import RUNS
 from tests.studies import frozen, label
 
@@ -93,7 +92,7 @@ def call(file: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: py
         if "--json" not in args:
             return code, (said.out + said.err).decode()
         found = json.loads(said.out)
-        jsonschema.Draft202012Validator(msgspec.json.schema(schemas()[shape if code == 0 else "error"])).validate(found)
+        fits(found, shape if code == 0 else "error")
         return code, found
 
     return called

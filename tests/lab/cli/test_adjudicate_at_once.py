@@ -7,16 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import msgspec
 import pytest
 from msgspec.structs import replace
 
 from lab.cli.main import main
-from lab.cli.schemas import schemas
 from lab.core.protocol import Field, Option, Protocol, Reason
 from lab.core.study import Study, Target, Unit
 from store.store import Store
+from tests.lab.fitting import fits
 from tests.rated import rated
 
 STATE = Field("state", "Done?", "nominal", (Option("yes"), Option("no")))
@@ -53,7 +52,7 @@ def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
             return code, said.out + said.err
         found = json.loads(said.out)
         name = "adjudicate" if code == 0 else "error"
-        jsonschema.Draft202012Validator(msgspec.json.schema(schemas()[name])).validate(found)
+        fits(found, name)
         return code, found
 
     return called

@@ -10,13 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import msgspec
 import pytest
 
 from lab.cli.agreement import StudyAgreement, tell_agreement
 from lab.cli.main import main
-from lab.cli.schemas import schemas
 from lab.core.agreement import Agreement, How
 from lab.core.study import Target, Unit
 from lab.core.task import Actor
@@ -24,6 +22,7 @@ from lab.studies.agreement_cache import code_sha, forget, kept_or
 from lab.studies.study_data import agreed, gathered
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, protocol
+from tests.lab.fitting import fits
 
 NODES = (Target("a", "a", kind="fixed"), Target("b", "b", kind="flexible"))
 Run = Callable[..., tuple[int, str, str]]
@@ -69,7 +68,7 @@ def made(store: Store, raters: tuple[Actor, ...] = (R1, R2, R3, M), units: int =
 
 def shown(text: str) -> Any:
     value = json.loads(text)
-    jsonschema.Draft202012Validator(msgspec.json.schema(schemas()["agreement"])).validate(value)
+    fits(value, "agreement")
     return value
 
 

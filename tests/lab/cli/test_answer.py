@@ -12,16 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai import APIConnectionError, OpenAI
 
 from lab.cli import endpoint_start
 from lab.cli.arguments import duration
 from lab.cli.main import main
 from lab.runs.conversation_run import give_reply, waiting_turn
 from store.store import Store
-from tests.answering import CONSENT, JUDGE, Call, messages, reply_to, until
+from tests.answering import CONSENT, JUDGE, Call, client, messages, reply_to, until
+from tests.loaded_late import LoadedLate
 from tests.screens.runs import BARE, bare_run
 from tests.warm import Warm
+
+openai = LoadedLate("openai")
 
 SCRIPT = """\
 replies:
@@ -89,8 +91,8 @@ def starts(db: str) -> Iterator[Callable[..., Process]]:
 
 
 def asks(base: str, said: list[dict[str, Any]], **more: Any) -> Call:
-    client: Any = OpenAI(base_url=base, api_key="none", timeout=180, max_retries=20)
-    return Call(lambda: client.chat.completions.create(model="human", messages=said, **more).choices[0].message)
+    asking = client(base, timeout=180, max_retries=20)
+    return Call(lambda: asking.chat.completions.create(model="human", messages=said, **more).choices[0].message)
 
 
 def test_a_script_answers_and_ctrl_c_ends_it_with_all_that_was_answered(
@@ -212,8 +214,8 @@ def test_others_than_this_machine_need_a_key_that_is_made(starts: Callable[..., 
     assert token.startswith("sk-")
     base = f"http://127.0.0.1:{served.port}/v1"
     with pytest.raises(Exception, match="not this endpoint's token"):
-        list(OpenAI(base_url=base, api_key="other").models.list())
-    assert [one.id for one in OpenAI(base_url=base, api_key=token).models.list()] == ["human"]
+        list(client(base, api_key="other").models.list())
+    assert [one.id for one in client(base, api_key=token).models.list()] == ["human"]
 
 
 def test_an_absent_extra_is_a_sentence(run: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,8 +240,8 @@ def test_an_endpoint_that_the_app_starts_asks_its_person_and_ends_with_the_app(
             assert turn is not None
             give_reply(store, turn, reply_to(turn, "Noodles."))
             assert asked.result.content == "Noodles."
-        with pytest.raises(APIConnectionError):
-            OpenAI(base_url=place.base, api_key="none", max_retries=0).models.list()
+        with pytest.raises(openai.APIConnectionError):
+            client(place.base, max_retries=0).models.list()
 
 
 def test_what_is_no_duration_is_refused_and_silence_ends_a_conversation(
@@ -250,6 +252,6 @@ def test_what_is_no_duration_is_refused_and_silence_ends_a_conversation(
             duration(words)
     assert duration("30m") == 1800
     served = starts("--headless", "--port", "0", "--close-after", "1s")
-    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=0.5, max_retries=0)
-    Call(lambda: client.chat.completions.create(model="human", messages=messages("Anyone?")))
+    asking = client(served.base, timeout=0.5, max_retries=0)
+    Call(lambda: asking.chat.completions.create(model="human", messages=messages("Anyone?")))
     until(lambda: [line["ended"] for line in run("--list", "--all", "--json")[1] or []] == [True])

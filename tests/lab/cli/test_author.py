@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import msgspec
 import pytest
 
-from lab.cli.schemas import schemas
 from lab.core.design import first_draft, subject_of
 from lab.core.settings import Settings
 from lab.core.task import Actor, load_task
@@ -17,6 +14,7 @@ from lab.studies.design_drafts import shipped
 from simulators import library
 from store.store import Store
 from tests.lab.cli.test_commands import Hitlab, hitlab, needs_runs
+from tests.lab.fitting import fits
 
 __all__ = ["hitlab"]
 
@@ -39,7 +37,7 @@ def test_what_is_drafted_is_signed_by_somebody(hitlab: Hitlab, monkeypatch: pyte
 
 def shown(done: Any, name: str = "author") -> Any:
     assert done.code == 0, done.err
-    jsonschema.Draft202012Validator(msgspec.json.schema(schemas()[name])).validate(done.json)
+    fits(done.json, name)
     return done.json
 
 

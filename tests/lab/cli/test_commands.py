@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import sqlite3
@@ -14,16 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jsonschema
-import msgspec
 import pytest
 
 from lab.cli.arguments import Parser
 from lab.cli.main import COMMANDS, DEVICE, STUDY, main
-from lab.cli.schemas import schemas
 from lab.core.codec import read_yaml
 from lab.core.settings import Settings
 from simulators import library
 from store.connection import connect
+from tests.lab.fitting import fits
 from tests.warm import run
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "traces"
@@ -59,17 +57,6 @@ def hitlab(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, t
         return Done(code, *capfd.readouterr())
 
     return run
-
-
-def fits(document: Any, name: str) -> bool:
-    """Raises where a document does not fit the schema that `hitlab schema NAME` prints."""
-    validator(name).validate(document)
-    return True
-
-
-@functools.lru_cache
-def validator(name: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(msgspec.json.schema(schemas()[name]))
 
 
 def test_the_demo_prints_one_document_and_its_run_can_be_listed_and_shown(hitlab: Hitlab) -> None:

@@ -10,7 +10,8 @@ import pytest
 from lab.core.codec import encode
 from simulators import library
 from tests.endpoint import Said, in_turn, serving
-from tests.lab.cli.test_commands import Hitlab, fits, hitlab
+from tests.lab.cli.test_commands import Hitlab, hitlab
+from tests.lab.fitting import fits
 from tests.lab.programs import program
 from tests.mobileworld import GOAL, MobileWorldServer, answers, mobileworld
 

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from tests.lab.cli.test_commands import Hitlab, fits, hitlab
+from tests.lab.cli.test_commands import Hitlab, hitlab
+from tests.lab.fitting import fits
 
 __all__ = ["hitlab"]
 

@@ -20,15 +20,17 @@ import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, precision_score, recall_score
-from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.report import Number, Report
 from lab.core.run_records import Imported
 from lab.core.trace import Started
 from store.store import Store
+from tests.loaded_late import LoadedLate
 from tests.warm import run, shim
+
+inter_rater = LoadedLate("statsmodels.stats.inter_rater")
+metrics = LoadedLate("sklearn.metrics")
 
 PAGE = Path(__file__).parents[3] / "docs" / "guides" / "agreement.md"
 FROM, TO = "## Tutorial", "`e3.md` has"
@@ -167,9 +169,11 @@ def test_five_sixths_of_the_runs_count_and_the_others_are_calibration(lab: Lab) 
 def test_fleiss_kappa_is_that_of_statsmodels_on_the_rows_that_were_given(lab: Lab, report: Report) -> None:
     said = [lab.rows(rater) for rater in ("R1", "R2", "R3")]
     places = sorted(said[0])
-    counts, _ = aggregate_raters(np.array([[int(one[place] == "completed") for one in said] for place in places]), 2)
+    counts, _ = inter_rater.aggregate_raters(
+        np.array([[int(one[place] == "completed") for one in said] for place in places]), 2
+    )
     found = cells(report, "pspa-e3-agreement", "Overall, as answered")
-    assert found["Fleiss' κ"] == pytest.approx(fleiss_kappa(counts), abs=1e-12)
+    assert found["Fleiss' κ"] == pytest.approx(inter_rater.fleiss_kappa(counts), abs=1e-12)
     assert found["Items"] == len(places) > 200
     assert found["All agree"] == pytest.approx(np.mean(counts.max(axis=1) == 3))
 
@@ -188,8 +192,9 @@ def test_table_7_is_that_of_scikit_learn_on_the_majority(lab: Lab, report: Repor
             found = cells(report, "pspa-e3-table-7-1-before", f"{name}, {which}")
             assert [found[column] for column in ("Acc.", "Prec.", "Rec.", "F1", "κ", "Items")] == pytest.approx(
                 [
-                    accuracy_score(truth, judge), precision_score(truth, judge), recall_score(truth, judge),
-                    f1_score(truth, judge), cohen_kappa_score(truth, judge), len(places),
+                    metrics.accuracy_score(truth, judge), metrics.precision_score(truth, judge),
+                    metrics.recall_score(truth, judge), metrics.f1_score(truth, judge),
+                    metrics.cohen_kappa_score(truth, judge), len(places),
                 ],
                 abs=1e-12,
             )  # fmt: skip

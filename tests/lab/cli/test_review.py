@@ -7,16 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import msgspec
 import pytest
 
 from lab.cli.main import main
-from lab.cli.schemas import schemas
 from lab.core.step import Observation
 from lab.core.trace import Ended
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, PHONE, demonstration, tree_of
+from tests.lab.fitting import fits
 
 Run = Callable[..., tuple[int, Any]]
 
@@ -37,7 +35,7 @@ def run(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch:
         if json_out and code == 0 and args[0] in ("review", "privacy", "export"):
             listed = f"{args[0]}-list" if "--list" in args else f"{args[0]}-show" if args[0] == "privacy" else args[0]
             listed = args[0] if {"--text", "--box", "--clear", "--wipe"} & set(args) else listed
-            jsonschema.Draft202012Validator(msgspec.json.schema(schemas()[listed])).validate(json.loads(text))
+            fits(json.loads(text), listed)
         return code, json.loads(text) if json_out else text
 
     return call

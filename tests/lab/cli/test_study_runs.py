@@ -6,12 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import msgspec
 import pytest
 
 from lab.cli import main as cli
-from lab.cli.schemas import schemas
 from lab.core.rating_sheet import current
 from lab.core.study import Play
 from lab.core.task import Actor
@@ -19,6 +16,7 @@ from lab.core.trace import Answered
 from lab.studies.play_session import Participation
 from lab.studies.played_runs import played
 from store.store import Store
+from tests.lab.fitting import fits
 from tests.plays import COFFEE, LUNCH, frozen, hand_in, play_to_end, unit
 
 UNITS = [
@@ -32,7 +30,7 @@ def listed(db: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]
     capsys.readouterr()
     assert cli.main(["study", "runs", "teas", "--json", "--db", str(db)]) == 0
     found = json.loads(capsys.readouterr().out)
-    jsonschema.Draft202012Validator(msgspec.json.schema(schemas()["study-runs"])).validate(found)
+    fits(found, "study-runs")
     runs: list[dict[str, Any]] = found["runs"]
     return runs
 

@@ -10,13 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import msgspec
 import pytest
 
 from lab.cli.main import main
-from lab.cli.schemas import schemas
 from store.store import Store
+from tests.lab.fitting import fits
 from tests.warm import Warm
 from tests.withdrawals import CODE, Filled, fill
 
@@ -50,7 +48,7 @@ def run(db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
 
 def shown(text: str) -> Any:
     value = json.loads(text)
-    jsonschema.Draft202012Validator(msgspec.json.schema(schemas()["withdraw"])).validate(value)
+    fits(value, "withdraw")
     return value
 
 

@@ -233,14 +233,20 @@ def test_terms_on_which_nobody_answers_are_refused(key: str, value: str, tmp_pat
 
 
 LARGE, MANY = "is larger than the 16 MB that are read", "holds more than the 2,000,000 values that are read"
-FLOODS: list[tuple[str, Reply]] = [
-    (LARGE, Flood(b" " * 1024**2, 200)),
-    (LARGE, Flood(b"x" * 1024**2, 200, b'{"choices": "', announced=False)),
-    (MANY, Flood(b"[]," * 5_000_000, 1, b'{"choices": [')),
-    (LARGE, Body(gzip.compress(b" " * 200 * 1024**2, 1), encoding="gzip")),
-    ("is packed in a way that was not asked for", Body(b"\x28\xb5\x2f\xfd" * 9, encoding="zstd")),
-    (LARGE, Body(b"[" * 17 * 1024**2, "text/html")),
-]
+
+
+def floods() -> list[tuple[str, Reply]]:
+    """Replies that are too much, each with what is said of it: 230 MB, which are made where they are asked for."""
+    return [
+        (LARGE, Flood(b" " * 1024**2, 200)),
+        (LARGE, Flood(b"x" * 1024**2, 200, b'{"choices": "', announced=False)),
+        (MANY, Flood(b"[]," * 5_000_000, 1, b'{"choices": [')),
+        (LARGE, Body(gzip.compress(b" " * 200 * 1024**2, 1), encoding="gzip")),
+        ("is packed in a way that was not asked for", Body(b"\x28\xb5\x2f\xfd" * 9, encoding="zstd")),
+        (LARGE, Body(b"[" * 17 * 1024**2, "text/html")),
+    ]
+
+
 _APART = "-- floods --"
 _PROGRAM = f"""
 import resource, sys, threading
@@ -283,6 +289,7 @@ class Alone(NamedTuple):
 
     code: int
     quiet: str
+    expected: list[str]
     floods: list[str]
     err: str
     requests: Sequence[Request]
@@ -296,12 +303,14 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Alone:
     env = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
     env |= {"PYTHONPATH": str(ROOT), "NO_PROXY": "127.0.0.1", "OPENBLAS_NUM_THREADS": "1", "MODEL_KEY": KEY}
     with ExitStack() as servers:
+        replies = floods()
         first = servers.enter_context(serving(in_turn(Said("Hi."), Refused(500))))
-        bases = [servers.enter_context(serving(in_turn(flood))).base for _, flood in FLOODS]
+        bases = [servers.enter_context(serving(in_turn(flood))).base for _, flood in replies]
         words = [sys.executable, "-c", _PROGRAM, first.base, *bases]
         done = subprocess.run(words, capture_output=True, text=True, cwd=folder, env=env, timeout=HANGING)
-    quiet, _, floods = done.stdout.partition(f"{_APART}\n")
-    return Alone(done.returncode, quiet, floods.splitlines(), done.stderr, tuple(first.requests))
+    quiet, _, flooded = done.stdout.partition(f"{_APART}\n")
+    expected = [words for words, _ in replies for _ in range(2)]
+    return Alone(done.returncode, quiet, expected, flooded.splitlines(), done.stderr, tuple(first.requests))
 
 
 def test_it_uses_no_network_but_the_models_own_and_prints_nothing(alone: Alone) -> None:
@@ -313,9 +322,8 @@ def test_it_uses_no_network_but_the_models_own_and_prints_nothing(alone: Alone) 
 @linux_only
 def test_a_reply_without_end_is_one_sentence_within_a_gigabyte(alone: Alone) -> None:
     """Each reply comes to a chat by OpenAI's rules, and to one other way to ask: another each time."""
-    expected = [words for words, _ in FLOODS for _ in range(2)]
-    assert len(alone.floods) == len(expected), alone.floods
-    for line, words in zip(alone.floods, expected, strict=True):
+    assert len(alone.floods) == len(alone.expected), alone.floods
+    for line, words in zip(alone.floods, alone.expected, strict=True):
         assert line.startswith("1 model "), line
         assert f"gave no answer in one try (its reply {words}" in line
 

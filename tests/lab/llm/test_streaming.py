@@ -128,11 +128,15 @@ def test_thinking_aloud_in_pieces_is_no_part_of_the_answer() -> None:
         assert ask(asking(server, stream=True)).text == WORDS
 
 
+LINES = b'data: {"choices": [{"delta": {}, "index": 1}, {}]}\n' + b"id: 7\n" * 8 + b"\n"
+"""An event of ten lines that adds no words: of each event a client makes a thousand values."""
+
+
 @pytest.mark.parametrize(
     ("piece", "told"),
     [
         (b'data: {"choices": [{"delta": {"content": "%s"}}]}\n\n' % (b"x" * 2**20), "larger than the 16 MB"),
-        (b'data: {"choices": [{"delta": {}, "index": 1}, {}]}\n\n' * 2_000, "more than the 20,000 lines"),
+        (LINES * 200, "more than the 20,000 lines"),
         (b'data: {"choices": [' + b"[]," * 3_000_000 + b"[]]}\n\n", "more than the 2,000,000 values"),
     ],
     ids=["words", "lines", "values"],

@@ -19,7 +19,8 @@ from lab.runs.pass_rates import kind_results, pass_rates, recovery, unbiased
 from lab.runs.spec import Spec, phone_of
 from simulators.phone.phone import Phone
 from store.store import Store
-from tests.lab.cli.test_commands import Hitlab, fits, hitlab
+from tests.lab.cli.test_commands import Hitlab, hitlab
+from tests.lab.fitting import fits
 from tests.lab.programs import OPENS, READY, comes, gone, program
 from tests.warm import Warm
 

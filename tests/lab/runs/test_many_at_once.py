@@ -26,7 +26,8 @@ from lab.runs.spec import Spec
 from simulators import library
 from simulators.phone.phone import Phone
 from store.store import Store
-from tests.lab.cli.test_commands import Hitlab, fits, hitlab
+from tests.lab.cli.test_commands import Hitlab, hitlab
+from tests.lab.fitting import fits
 from tests.lab.programs import OPENS, comes, gone, program
 from tests.mobileworld import mobileworld
 from tests.served_phones import served_phones

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai import APIStatusError, APITimeoutError, OpenAI
 
 from lab.core import limits
 from lab.core.errors import LabError
@@ -22,7 +21,10 @@ from simulators.users.endpoint.access import Access
 from simulators.users.endpoint.asgi import Endpoint
 from simulators.users.endpoint.known_tasks import KnownTask
 from store.store import Store
-from tests.answering import CONSENT, JUDGE, P1, Call, Served, call, messages, serving, until
+from tests.answering import CONSENT, JUDGE, P1, Call, Served, call, client, messages, serving, until
+from tests.loaded_late import LoadedLate
+
+openai = LoadedLate("openai")
 
 SHORT = 0.5
 """Seconds of a client's read timeout: a compressed 600."""
@@ -44,8 +46,8 @@ def asks(base: str, said: list[dict[str, Any]], timeout: float = 60, retries: in
     """openai's client asks as KnowU-Bench and MobileWorld do."""
 
     def work() -> Any:
-        client: Any = OpenAI(base_url=base, api_key="none", timeout=timeout, max_retries=retries)
-        return client.chat.completions.create(model="human", messages=said, temperature=0.0, seed=42, **more)
+        asking = client(base, timeout=timeout, max_retries=retries)
+        return asking.chat.completions.create(model="human", messages=said, temperature=0.0, seed=42, **more)
 
     return Call(work)
 
@@ -93,18 +95,18 @@ def test_a_dialogue_that_grows_is_one_run_and_another_system_prompt_another(serv
 
 
 def test_a_stream_and_the_responses_api_bring_the_same_words(served: Served) -> None:
-    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=180)
+    asking = client(served.base, timeout=180)
     said = messages("What?")
 
     def streamed() -> str:
-        chunks = client.chat.completions.create(model="human", messages=said, stream=True)
+        chunks = asking.chat.completions.create(model="human", messages=said, stream=True)
         return "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
 
     def responses() -> Any:
-        return client.responses.create(model="human", instructions="You are Ann.", input="Which size?")
+        return asking.responses.create(model="human", instructions="You are Ann.", input="Which size?")
 
     def streamed_response() -> list[Any]:
-        return list(client.responses.create(model="human", input="How many?", stream=True))
+        return list(asking.responses.create(model="human", input="How many?", stream=True))
 
     first = Call(streamed)
     served.answer("Noodles.")
@@ -186,14 +188,14 @@ def test_a_client_that_takes_one_call_is_sent_one(served: Served) -> None:
 
 
 def test_the_responses_api_goes_on_after_several_calls(served: Served) -> None:
-    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=60)
+    asking = client(served.base, timeout=60)
     tools: list[Any] = [
         {"type": "function", "name": name, "parameters": {}, "strict": False} for name in ("look", "tap")
     ]
     said: list[Any] = [{"role": "user", "content": "Do it."}]
 
     def create(input: list[Any]) -> Call:
-        return Call(lambda: client.responses.create(model="human", input=input, tools=tools))
+        return Call(lambda: asking.responses.create(model="human", input=input, tools=tools))
 
     first = create(said)
     served.answer("", calls=calls_of(served.question().question, [("look", "{}"), ("tap", "{}")]))
@@ -245,10 +247,10 @@ def test_a_picture_of_a_request_is_kept_with_its_question(served: Served, store:
 
 
 def test_a_question_that_is_closed_gets_an_error_and_no_answer(served: Served, store: Store) -> None:
-    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=180, max_retries=0)
+    asking = client(served.base, timeout=180, max_retries=0)
 
     def streamed() -> list[Any]:
-        return list(client.chat.completions.create(model="human", messages=messages("What?"), stream=True))
+        return list(asking.chat.completions.create(model="human", messages=messages("What?"), stream=True))
 
     asked = Call(streamed)
     close_conversation(store, served.question().run, P1)
@@ -268,11 +270,11 @@ def test_minutes_of_typing_arrive_with_one_request_sent(store: Store) -> None:
         until(lambda: len(served.pieces) > 20)
         served.answer("Noodles, after a while.")
         assert content(plain) == "Noodles, after a while."
-        client: Any = OpenAI(base_url=served.base, api_key="none", timeout=SHORT)
+        asking = client(served.base, timeout=SHORT)
         streamed = Call(
             lambda: [
                 chunk.choices[0].delta.content
-                for chunk in client.chat.completions.create(model="h", messages=messages("Size?"), stream=True)
+                for chunk in asking.chat.completions.create(model="h", messages=messages("Size?"), stream=True)
             ]
         )
         served.question(1)
@@ -312,7 +314,7 @@ def test_a_silent_line_is_tried_again_and_meets_the_same_question(store: Store) 
         with_answer = asks(served.base, messages("What?"))
         try:
             assert content(asked) == "Noodles."
-        except APITimeoutError:
+        except openai.APITimeoutError:
             assert content(with_answer) == "Noodles."
         assert len(served.turns) == 1
         assert [one.retry for one in served.taken[:3]] == [0, 1, 2]
@@ -403,7 +405,7 @@ def test_a_bad_request_is_told_so_and_changes_nothing(name: str, refusing: Serve
 
 
 def test_openais_client_does_not_try_a_bad_request_again(refusing: Served) -> None:
-    with pytest.raises(APIStatusError, match="a person gives one"):
+    with pytest.raises(openai.APIStatusError, match="a person gives one"):
         _ = asks(refusing.base, messages("x"), n=5).result
     assert refusing.taken == []
 
@@ -437,11 +439,11 @@ def test_a_body_that_comes_too_slowly_is_refused(refusing: Served, monkeypatch: 
 
 def test_where_there_is_a_token_it_must_be_shown(store: Store) -> None:
     with serving(store, token="a-token-of-many-letters") as served:
-        with pytest.raises(APIStatusError, match="not this endpoint's token") as refused:
+        with pytest.raises(openai.APIStatusError, match="not this endpoint's token") as refused:
             _ = asks(served.base, messages("x")).result
         assert refused.value.status_code == 401
-        client: Any = OpenAI(base_url=served.base, api_key="a-token-of-many-letters", timeout=180)
-        assert [one.id for one in client.models.list()] == ["human"]
+        asking = client(served.base, api_key="a-token-of-many-letters", timeout=180)
+        assert [one.id for one in asking.models.list()] == ["human"]
 
 
 def test_hostile_text_is_kept_as_text(served: Served, store: Store) -> None:

@@ -62,10 +62,11 @@ SHORT = [*SHORTEST, "t", "t", "question_mark", "question_mark", "f2", "f5"]
 """A shorter way round, for what does not differ by protocol."""
 OTHER_SHORT = ["x", *SHORTEST]
 
-NAMES = sorted(name for name, one in protocols().items() if one.unit != "task to play")
-FIRST = list({protocols()[name].unit: name for name in reversed(NAMES)}.values())
+_ALL = protocols()
+NAMES = sorted(name for name, one in _ALL.items() if one.unit != "task to play")
+FIRST = list({_ALL[name].unit: name for name in reversed(NAMES)}.values())
 """Of each kind of unit one protocol."""
-SHOWN = list({(protocols()[name].unit, frozenset(protocols()[name].shows)): name for name in reversed(NAMES)}.values())
+SHOWN = list({(_ALL[name].unit, frozenset(_ALL[name].shows)): name for name in reversed(NAMES)}.values())
 """Of those that show the same of the same kind of unit one: what is beside their sheets is the same."""
 MET = NAMES if IN_SOAK else [name for name in SHOWN if name not in ("demonstration", "success")]
 """Those met in `make test`: what is shown in one is hidden in another, and those two show what others do."""
