@@ -7,9 +7,7 @@ bounded in the same way (`lab/llm/event_stream.py`).
 
 from __future__ import annotations
 
-import ssl
 import zlib
-from functools import cache
 from typing import Any
 
 import httpx
@@ -38,33 +36,6 @@ def bound_replies(litellm: Any) -> None:
     cache = getattr(litellm, "in_memory_llm_clients_cache", None)
     if cache is not None:
         cache.flush_cache()
-    _share_certificates()
-
-
-def _share_certificates() -> None:
-    """Has the clients that litellm builds for each call of a batch share the certificates: to read them takes 60 ms.
-
-    Where another version of litellm builds these clients in another way, each reads them for itself.
-    """
-    try:
-        from litellm.llms.openai import workload_identity as builder
-
-        usual: Any = builder.OpenAIHTTPClient
-    except (ImportError, AttributeError):
-        return
-
-    class SharingClient(usual):  # type: ignore[misc]
-        """As litellm's: it follows redirects, and is closed when it is let go; how long it waits each call says."""
-
-        def __init__(self) -> None:
-            httpx.Client.__init__(self, verify=_certificates(), follow_redirects=True)
-
-    builder.OpenAIHTTPClient = SharingClient
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    return httpx.create_ssl_context()
 
 
 class BoundedTransport(httpx.BaseTransport):

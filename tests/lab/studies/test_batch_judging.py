@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import ssl
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,6 @@ from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.study import Study
-from lab.llm import bounded_replies
 from lab.llm.batch import BatchApi
 from lab.llm.client import Llm, NoModelAnswer
 from lab.studies.batch_judging import BatchJudging
@@ -92,17 +90,12 @@ def test_a_line_of_a_batch_is_what_is_sent_alone(store: Store, study: Study) -> 
     assert len(server.asked[0].pictures) > 3
 
 
-def test_a_method_of_stages_goes_in_rounds_and_describes_each_step_once(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_method_of_stages_goes_in_rounds_and_describes_each_step_once(store: Store) -> None:
     study = study_of(store)
     brain = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
     picture_sheet._sheet.cache_clear()
-    bounded_replies._certificates()
     with batching(brain) as server:
-        with monkeypatch.context() as patch:
-            patch.setattr(ssl, "create_default_context", lambda **_: pytest.fail("certificates are read once more"))
-            done = judged(store, study, server, runs=3)
+        done = judged(store, study, server, runs=3)
         assert (done.progress.done, done.progress.found) == (3, 0)
         # three triages, six descriptions one after the other, three semantic questions
         assert len(server.asked) == 3 + 6 + 3
