@@ -26,19 +26,22 @@ def compile_all(config: pytest.Config) -> None:
 
 
 def read_constants() -> None:
-    """Writes for hypothesis what constants the program holds, file by file, as each worker would that finds none."""
+    """Writes for hypothesis what constants the program holds, file by file, as each worker would that finds none.
+
+    Where another version of hypothesis keeps them in another way, each worker looks for them itself.
+    """
     try:
         from hypothesis.configuration import storage_directory
         from hypothesis.internal.constants_ast import constants_from_module
-    except ImportError:  # an older one looks for none
-        return
-    kept = storage_directory("constants").path
-    for folder in PROGRAM:
-        for path in (ROOT / folder).rglob("*.py"):
+
+        kept = storage_directory("constants").path
+        for path in (path for folder in PROGRAM for path in (ROOT / folder).rglob("*.py")):
             if not (kept / sha1(path.read_bytes()).hexdigest()[:16]).exists():
                 module = ModuleType(path.stem)
                 module.__file__ = str(path)
                 constants_from_module(module)
+    except (ImportError, AttributeError, TypeError):
+        return
 
 
 def _rewrite(path: Path, config: pytest.Config) -> None:

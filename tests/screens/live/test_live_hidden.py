@@ -13,7 +13,6 @@ from lab.core.trace import Ended
 from screens.live.reply import DecisionRow
 from screens.live.result import THANKS
 from screens.sent.sent import SentScreen
-from tests.crossed import crossed, spread
 
 HIDDEN = ("THINKWORD", "PROMPTWORD", "TITLEWORD", "agent-under-test", "secret-dark", "dark theme is on", "0.00", "tap ")
 """The agent's thought, what it was sent, the task's title, the agent, the task's id, a check, the score, an action."""
@@ -66,10 +65,8 @@ def turns(tap: Action) -> list[tuple[Action, str]]:
     return [(tap, THOUGHT), (Action("ask_user", text="Shall I go on?"), THOUGHT), (tap, THOUGHT)]
 
 
-@crossed
-@pytest.mark.parametrize("seat", spread(["participant", "rater"], 1))
+@pytest.mark.parametrize("seat", ["participant", "rater"])
 async def test_who_must_not_know_is_never_shown(live: Any, until: Any, cast: Any, seat: str) -> None:
-    """Whoever is no developer is shown the same: in `make test` the participant stands for the rater, too."""
     app = live(*turns(cast.TAP), kind="proactive", seat=seat, embedded=True, records=True)
     painted = await play(app, until)
     for word in HIDDEN:
