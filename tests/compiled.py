@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import compileall
+import warnings
 from hashlib import sha1
 from pathlib import Path
 from types import ModuleType
@@ -32,14 +33,17 @@ def read_constants() -> None:
     """
     try:
         from hypothesis.configuration import storage_directory
+        from hypothesis.errors import HypothesisSideeffectWarning
         from hypothesis.internal.constants_ast import constants_from_module
 
-        kept = storage_directory("constants").path
-        for path in (path for folder in PROGRAM for path in (ROOT / folder).rglob("*.py")):
-            if not (kept / sha1(path.read_bytes()).hexdigest()[:16]).exists():
-                module = ModuleType(path.stem)
-                module.__file__ = str(path)
-                constants_from_module(module)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HypothesisSideeffectWarning)  # that it takes a while is why it is done here
+            kept = storage_directory("constants").path
+            for path in (path for folder in PROGRAM for path in (ROOT / folder).rglob("*.py")):
+                if not (kept / sha1(path.read_bytes()).hexdigest()[:16]).exists():
+                    module = ModuleType(path.stem)
+                    module.__file__ = str(path)
+                    constants_from_module(module)
     except (ImportError, AttributeError, TypeError):
         return
 
