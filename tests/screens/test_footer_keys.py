@@ -194,9 +194,11 @@ async def sitting(mode: Mode, store: Store, size: tuple[int, int] = SIZE) -> Asy
 
 
 async def enter(app: LabApp, mode: Mode) -> None:
-    """Presses the keys that lead from there into the mode."""
+    """Presses the keys that lead from there into the mode, each once something came of the one before."""
     for key in mode.keys:
+        shown = seen(app)
         await send(app, key)
+        await acted(app, shown)
         await rested(app)
 
 

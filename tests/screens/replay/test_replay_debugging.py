@@ -155,7 +155,7 @@ async def test_an_action_is_tapped_on_the_stored_phone(coffee: Any, until: Any) 
         app.session.stop()
 
 
-async def test_a_fork_shows_the_screen_on_which_its_step_was_done_and_finds_places_on_it(
+async def test_a_fork_shows_the_screen_of_its_step_finds_places_on_it_and_loses_nothing_of_what_cannot_be_made(
     coffee: Any, until: Any
 ) -> None:
     store, run = coffee
@@ -177,30 +177,27 @@ async def test_a_fork_shows_the_screen_on_which_its_step_was_done_and_finds_plac
         near = app.screen.query_one(NearList)
         await until(pilot, lambda: near.has_focus and written.value != "")
         assert f'"at":[{near.at[0]},{near.at[1]}]' in written.value
-
-
-async def test_what_cannot_be_read_or_made_is_said_and_nothing_is_lost(coffee: Any, until: Any) -> None:
-    store, run = coffee
-    app = replaying(store, run, 4)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await looked_at(app, pilot, until, 4)
-        await pilot.press("f")
-        panel = app.screen.query_one(ForkPanel)
-        written = app.screen.query_one("#fork-action", Input)
-        await until(pilot, lambda: written.has_focus)
-        await pilot.press(*'{"kind":"tap"}', "enter")
-        await until(pilot, lambda: "field kind" in str(app.screen.query_one("#fork-hint").render()))
-        assert panel.is_open
-        await pilot.press("escape")
-        await until(pilot, lambda: not panel.is_open and app.screen.query_one(Timeline).has_focus)
-        await pilot.press("f")
-        await until(pilot, lambda: written.has_focus and written.value == "")
-        app.screen.query_one("#fork-agent", Input).value = "magic"
-        await pilot.press("enter")
-        await until(pilot, lambda: "'magic' is none of" in str(app.screen.query_one("#fork-hint").render()))
-        assert panel.is_open
-        assert app.screen.query_one("#fork-agent", Input).value == "magic"
+        await _what_cannot_be_read_or_made_is_said(app, pilot, until)
     assert len(store.runs.summaries()) == 1
+
+
+async def _what_cannot_be_read_or_made_is_said(app: Any, pilot: Any, until: Any) -> None:
+    panel, written = app.screen.query_one(ForkPanel), app.screen.query_one("#fork-action", Input)
+    written.focus()
+    written.value = ""
+    await until(pilot, lambda: written.has_focus)
+    await burst(pilot, *'{"kind":"tap"}', "enter")
+    await until(pilot, lambda: "field kind" in str(app.screen.query_one("#fork-hint").render()))
+    assert panel.is_open
+    await pilot.press("escape")
+    await until(pilot, lambda: not panel.is_open and app.screen.query_one(Timeline).has_focus)
+    await pilot.press("f")
+    await until(pilot, lambda: written.has_focus and written.value == "")
+    app.screen.query_one("#fork-agent", Input).value = "magic"
+    await pilot.press("enter")
+    await until(pilot, lambda: "'magic' is none of" in str(app.screen.query_one("#fork-hint").render()))
+    assert panel.is_open
+    assert app.screen.query_one("#fork-agent", Input).value == "magic"
 
 
 async def test_the_end_and_an_imported_run_are_not_forked(coffee: Any, full: Any, until: Any) -> None:
