@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import threading
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image, ImageChops, ImageStat
 
 from annotators.judging.question import JudgedRun, JudgedStep
 from annotators.judging.sheet_prompt import pictured
@@ -26,8 +28,10 @@ from lab.studies.judge_job import job_of
 from lab.studies.judge_labels import JudgeLabels
 from lab.studies.judge_questions import estimated, shown_question
 from lab.studies.judge_terms import JudgeTerms, JudgingDone
+from lab.studies.judge_view import scaled_down
 from lab.studies.judging import JudgingJob
 from lab.studies.study_data import gathered
+from simulators.phone.phone import Phone
 from store.store import Store
 from tests.bounded import HANGING
 from tests.endpoint import Cut, ModelServer, Pieces, Refused, Reply, Request, Said, events, in_turn, serving
@@ -409,3 +413,23 @@ def test_a_long_run_is_sent_with_its_pictures_spread_evenly_and_words_for_the_ot
     assert {b - a for a, b in pairwise(numbers)} <= {9, 10, 11}
     assert pictured([run], 0) == frozenset()
     assert len(pictured([run], 2)) == 1
+
+
+def test_a_screen_is_sent_as_large_as_was_told_and_shows_the_same() -> None:
+    png = Phone().observe().png
+    with Image.open(io.BytesIO(png)) as screen:
+        for longest, size in ((128, (58, 128)), (512, (230, 512)), (4000, (1080, 2400))):
+            picture = scaled_down(png, longest)
+            assert picture is not None
+            assert picture.mime == "image/jpeg"
+            with Image.open(io.BytesIO(picture.data)) as small:
+                assert small.size == size
+                assert max(ImageStat.Stat(ImageChops.difference(small, _in_one_step(screen, size))).mean) < 2.5, longest
+    assert scaled_down(b"no picture", 128) is None
+
+
+def _in_one_step(screen: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """A screen made small at once from all of its pixels, with what JPEG takes away."""
+    out = io.BytesIO()
+    screen.resize(size, Image.Resampling.LANCZOS).save(out, "JPEG", quality=85)
+    return Image.open(out)
