@@ -34,12 +34,12 @@ def asked(id: str) -> set[Hashable]:
     """What a protocol's sheet is made of: its targets, and each way in which a field asks."""
     asks = protocol(id)
     fields = {(f.kind, f.per, f.required, f.sided, bool(f.show_if), bool(f.after)) for f in asks.fields}
-    return {asks.targets, *fields}
+    return {asks.targets, *fields, *kinds(id)}
 
 
 def kinds(id: str) -> set[Hashable]:
-    """The kinds of things that a protocol asks: the keys by which nothing is answered are those of a kind."""
-    return {(field.kind, bool(field.after)) for field in protocol(id).fields}
+    """The kinds of things that a protocol asks, and of what scale: what keys do hangs on that."""
+    return {(f.kind, bool(f.after), f.least, f.most, f.step) for f in protocol(id).fields}
 
 
 def covering(parts: Callable[[str], set[Hashable]]) -> list[str]:
