@@ -112,8 +112,8 @@ async def test_its_words_are_read_and_said_to_be_and_kept_nowhere(silent: Rig, s
 async def _where_the_border_is_narrow_it_says_so_in_few_words(app: LiveApp, pilot: Any, until: Until) -> None:
     await pilot.resize_terminal(80, 24)
     await until(pilot, lambda: app.screen.size == app.size and app.mirror.settled)
-    await until(pilot, lambda: "words read" in painted(app) and "Battery" in painted(app))
-    assert "live" in painted(app)
+    words = ("live", "words read", "Battery")  # a busy machine calls the picture stale now and then
+    await until(pilot, lambda: all(word in painted(app) for word in words))
 
 
 async def test_what_the_phone_tells_takes_the_place_of_what_was_read(silent: Rig, store: Store, until: Until) -> None:
