@@ -149,7 +149,9 @@ def _icons(app: Any) -> list[Node]:
 
 
 async def _sent_home(app: Any, pilot: Any, until: Any, steps: int, icons: list[Node]) -> None:
+    """A screen that the mirror had not yet seen when the next action waited came after the icons, under a click."""
     await gate_open(app, pilot, until, steps)
+    await until(pilot, lambda: _icons(app) != icons)
     await pilot.press("a")
     await gate_open(app, pilot, until, steps + 1)
     await until(pilot, lambda: _icons(app) == icons)
