@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -71,7 +72,9 @@ class Watch:
     def __init__(self, session: Session, to: MessagePump) -> None:
         self.session = session
         self.tree: UiTree | None = None
-        """The newest tree that came with one."""
+        """The newest tree that came with a picture, or that a turn of the person begins with."""
+        self._turned_at = 0.0
+        """When that turn began (monotonic seconds): pictures taken before, which may come after, say nothing newer."""
         self._to = to
         self._closed = threading.Event()
         self._began = False
@@ -83,7 +86,7 @@ class Watch:
         session.on_event = self._happened
         session.questions.on_change = self._asks
         session.decisions.on_change = lambda proposed: self._say(Gated(proposed))
-        session.turns.on_change = lambda screen: self._say(Turn(screen))
+        session.turns.on_change = self._turned
         self.do(self._start)
         if picture is not None:
             threading.Thread(target=self._feed, args=(picture,), name="frames", daemon=True).start()
@@ -113,10 +116,16 @@ class Watch:
     def _feed(self, picture: Callable[[Frame], None]) -> None:
         try:
             for frame in self.session.device.frames(self._closed):
-                self.tree = frame.tree or self.tree
+                if frame.tree is not None and frame.at >= self._turned_at:
+                    self.tree = frame.tree
                 picture(frame)
         except LabError as error:
             self._refused(error)
+
+    def _turned(self, screen: PhoneScreen | None) -> None:
+        if screen is not None and screen.tree.roots:
+            self.tree, self._turned_at = screen.tree, time.monotonic()
+        self._say(Turn(screen))
 
     def _happened(self, event: AnyEvent | None) -> None:
         if event is not None:

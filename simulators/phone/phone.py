@@ -112,11 +112,11 @@ class Phone:
                     self._changed.wait(_LOOK)
                 if stop.is_set() or self._closed:
                     return
-                drawn_screen, last_version = self._draw(), self._version
+                at, drawn_screen, last_version = time.monotonic(), self._draw(), self._version
                 rgb = drawn_screen.rgb
             if rgb != last:
                 number, last = number + 1, rgb
-            yield Frame(last, (WIDTH, HEIGHT), drawn_screen.tree, time.monotonic(), number)
+            yield Frame(last, (WIDTH, HEIGHT), drawn_screen.tree, at, number)
 
     def snapshot(self) -> dict[str, Any]:
         """The whole state, as a JSON value of its own."""

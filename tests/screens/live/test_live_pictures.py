@@ -26,13 +26,13 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def when(app: Any, ready: Callable[[], bool]) -> Callable[[Any], Awaitable[None]]:
-    """Waits until the screen is as it shall be seen."""
+    """Waits until the screen is as it shall be seen: with the live picture, not the still of a run that is over."""
 
     async def wait(pilot: Any) -> None:
         for field in app.live.query("ReplyText, Input"):
             field.cursor_blink = False
         mirror = app.live.query_one(Mirror)
-        await rests(pilot, lambda: ready() and mirror.fit is not None)
+        await rests(pilot, lambda: ready() and mirror.fit is not None and mirror._posted is not None)
 
     return wait
 

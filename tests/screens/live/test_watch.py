@@ -1,0 +1,69 @@
+"""What a screen takes for the phone's newest tree: pictures come on a thread of their own, and may come late."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+from textual.message import Message
+from textual.message_pump import MessagePump
+
+from lab.core.seams import Frame, Screen
+from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.runs.session import Session
+from screens.live.session_messages import Turn, Watch
+
+
+def tree(text: str) -> UiTree:
+    return UiTree((Node(Bounds(0, 0, 10, 10), text),))
+
+
+class Phone:
+    """Hands out pictures that it is given, one by one."""
+
+    def __init__(self, *frames: Frame) -> None:
+        self.coming = frames
+
+    def frames(self, stop: threading.Event) -> Iterator[Frame]:
+        yield from self.coming
+
+
+class Heard(MessagePump):
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[Message] = []
+
+    def post_message(self, message: Message) -> bool:
+        self.said.append(message)
+        return True
+
+
+def watched(*frames: Frame) -> tuple[Watch, Heard]:
+    session: Any = SimpleNamespace(device=Phone(*frames))
+    heard = Heard()
+    return Watch(cast("Session", session), heard), heard
+
+
+def frame(text: str, at: float) -> Frame:
+    return Frame(b"", (10, 10), tree(text), at, 0)
+
+
+def test_a_picture_taken_before_a_turn_began_is_not_newer_than_what_the_turn_begins_with() -> None:
+    before = time.monotonic()
+    watch, heard = watched(frame("before", before), frame("also before", before))
+    watch._turned(Screen(b"", (10, 10), tree("the turn's")))
+    watch._feed(lambda frame: None)
+    assert watch.tree == tree("the turn's")
+    assert [type(message) for message in heard.said] == [Turn]
+
+
+def test_a_picture_taken_in_the_turn_is_newer_and_a_turn_without_a_tree_says_nothing_of_it() -> None:
+    watch, _ = watched(frame("in it", time.monotonic() + 60))
+    watch._turned(Screen(b"", (10, 10), tree("the turn's")))
+    watch._feed(lambda frame: None)
+    watch._turned(Screen(b"", (10, 10), UiTree()))
+    watch._turned(None)
+    assert watch.tree == tree("in it")
