@@ -94,6 +94,6 @@ class LivePhone:
     def rest(self, observation: Observation | None = None, image: bytes | None = None) -> None:
         """No picture comes any more; where none came at all, `observation`, the last screen, stands."""
         if self.mirror is not None:
-            if observation is not None and self.mirror.empty:
-                self.mirror.show_still(image, observation.size, observation.tree)
+            if observation is not None:
+                self.mirror.show_instead(image, observation.size, observation.tree)
             self.mirror.rest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -119,6 +120,7 @@ class Mirror(Touchscreen):
         self._shown_number = 0
         self._taken: float | None = None
         self._posted: MirrorShot | None = None
+        self._posting = threading.Lock()
         self._said = ""
         self._wrong = False
         """Whether the newest picture has not the bytes that its size asks: the one before it stays."""
@@ -145,19 +147,26 @@ class Mirror(Touchscreen):
         if isinstance(frame.pixels, bytes) and len(frame.pixels) != frame.size[0] * frame.size[1] * 3:
             self._wrong = True
             return
-        self._taken, self._wrong = frame.at, False
-        if frame.tree is not None:
-            self._reads = was_read(frame.tree)
         shot = MirrorShot(frame.pixels, frame.size, frame.tree, live=True, space=frame.space)
-        if self._posted is None or not _same(shot, self._posted):
-            self._posted = shot
-            self._newest.put(shot=shot)
+        with self._posting:
+            self._taken, self._wrong = frame.at, False
+            if frame.tree is not None:
+                self._reads = was_read(frame.tree)
+            if self._posted is None or not _same(shot, self._posted):
+                self._posted = shot
+                self._newest.put(shot=shot)
 
     def show_still(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
         """Shows a stored picture (PNG or JPEG bytes); without one the tree's texts and boxes, without both a notice."""
         self._taken = self._posted = None
         self._wrong = self._reads = False
         self._newest.put(shot=MirrorShot(None, size, tree, stored=image))
+
+    def show_instead(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
+        """Shows a stored picture where nothing was shown yet, also while the first live one comes, which is newer."""
+        with self._posting:
+            if self.empty:
+                self.show_still(image, size, tree)
 
     def rest(self) -> None:
         """No picture comes any more: the one shown is the last, and has no age from now on."""

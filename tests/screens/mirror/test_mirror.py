@@ -259,6 +259,30 @@ async def test_the_last_picture_of_a_run_never_looks_stale() -> None:
         assert mirror.age is None
 
 
+async def test_a_stored_picture_stands_in_for_live_ones_that_did_not_come_and_never_takes_the_place_of_one() -> None:
+    """The first live picture may come at that very moment, on a thread of its own."""
+    app = Framed()
+    async with app.run_test(size=(22, 14)) as pilot:
+        mirror = app.mirror
+        comes, put = threading.Thread(target=mirror.post_frame, args=(frame(picture(), 1),)), mirror._newest.put
+
+        def held(**what: Any) -> None:
+            """The live picture is asked for; before it is, what stands in for it is."""
+            mirror._newest.put = put  # type: ignore[method-assign]
+            stands_in.start()
+            stands_in.join(0.2)
+            put(**what)
+
+        stands_in = threading.Thread(target=mirror.show_instead, args=(None, None, None))
+        mirror._newest.put = held  # type: ignore[method-assign]
+        comes.start()
+        comes.join()
+        stands_in.join()
+        await until(pilot, lambda: mirror.settled and mirror.age is not None)
+        assert mirror._posted is not None
+        assert mirror._posted.live
+
+
 async def test_an_old_picture_looks_stale_and_says_so() -> None:
     app = Framed()
     async with app.run_test(size=(22, 14)) as pilot:
