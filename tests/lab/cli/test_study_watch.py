@@ -175,12 +175,12 @@ class Terminal:
         self._seen = b""
         self._main, side = pty.openpty()
         self.resize(columns, rows)
+        self._before = termios.tcgetattr(side)
         self.program = Warm(
             ["study", "watch", *words],
             env={**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment},
             stdin=side, stdout=side, stderr=side, start_new_session=True,
         )  # fmt: skip
-        self._before = termios.tcgetattr(side)
         self._side = side
 
     def resize(self, columns: int, rows: int) -> None:
