@@ -160,7 +160,7 @@ class GatePanel(Card):
 
     def list_nodes(self, tree: UiTree | None) -> None:
         """Lists what can be tapped, in the place of a tap on the phone; `tree` is of what the phone shows now."""
-        self._tree = self._tree or tree
+        self._tree = tree or self._tree
         if self._tree is None:
             self._tell("What can be tapped is not read yet.")
         elif self.proposed is not None:
@@ -183,7 +183,7 @@ class GatePanel(Card):
 
     def aim(self, at: Point, tree: UiTree | None) -> None:
         """The place that was tapped on the mirror: what was hit there and what was missed, to choose from."""
-        self._tree = self._tree or tree
+        self._tree = tree or self._tree
         self._picker.close()
         self._note.display = True
         self.set_class(True, "-amend")

@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from lab.core.step import Action
 from lab.core.trace import Acting, Paused
-from lab.core.ui_tree import Node
+from lab.core.ui_tree import Node, UiTree
 from screens.live.gate import GatePanel
 from screens.live.takeover import HandsPanel
 from screens.mirror.canvas import Canvas
@@ -165,6 +165,7 @@ async def _a_digit_takes_a_near_miss(app: Any, pilot: Any, until: Any) -> None:
     icon = next(node for node in tree.nodes() if node.clickable)
     column, row = (int(f(v)) for f, v in zip((mirror.fit.column, mirror.fit.row), icon.bounds.center, strict=True))
     canvas = mirror.query_one(Canvas)
+    app.live.query_one(GatePanel)._tree = UiTree()  # as where the action came before this screen was seen
     await pilot.click(canvas, offset=(mirror.fit.left + column, mirror.fit.top + row))
     near = app.live.query_one("#gate-near", NearList)
     await until(pilot, lambda: near.has_focus)
