@@ -318,9 +318,6 @@ class Mirror(Touchscreen):
         live = self._taken is not None and self._shown is not None and not self._rests
         self.age = max(0.0, time.monotonic() - (self._taken or 0.0)) if live else None
         self._say()
-        view, size = self._newest._view, self._canvas.size
-        if view is not None and view.cells != (size.width, size.height):
-            self._look()  # on a busy machine its last size may come without a word
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:

@@ -7,10 +7,12 @@ from typing import Any, get_args
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.css.model import CombinatorType, SelectorType
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
+from textual.events import Resize
+from textual.geometry import Size
 from textual.widgets import Input, Static
 
 import screens
@@ -112,3 +114,38 @@ async def test_the_pane_that_holds_the_keys_says_so_and_what_stands_in_it_is_lef
         screen.set_focus(None)
         await pilot.pause()
         assert outlines(screen) == (red, red)
+
+
+class Pane(Static):
+    """Remembers the last size that it was told."""
+
+    told = Size()
+
+    def on_resize(self, event: Resize) -> None:
+        self.told = event.size
+
+
+class Two(App[None]):
+    CSS = "Pane { width: 1fr; height: 1fr; }"
+
+    def get_default_screen(self) -> RoomScreen[None]:
+        return RoomScreen(id="_default")
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield Pane(id="first")
+            yield Pane(id="second")
+
+
+async def test_a_widget_is_told_of_its_new_size_where_a_region_is_asked_for_before_it_is_laid_out(until: Any) -> None:
+    """Textual tells it nothing then; so a phone stayed as narrow as it was when it stood beside another."""
+    app = Two()
+    async with app.run_test(size=(80, 24)) as pilot:
+        first, second = (app.query_one(name, Pane) for name in ("#first", "#second"))
+        await until(pilot, lambda: (first.told.width, second.told.width) == (40, 40))
+        for shown, width in ((False, 80), (True, 40)):
+            app.screen._compositor._full_map_invalidated = True  # as after a scroll, or a refresh of what is hidden
+            second.display = shown
+            assert first.region
+            await until(pilot, lambda width=width: first.size.width == width)
+            await until(pilot, lambda width=width: first.told.width == width)

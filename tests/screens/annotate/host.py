@@ -21,6 +21,7 @@ from screens.app import LabApp
 from screens.mirror.terminal_graphics import CHARACTERS
 from screens.picture_window import PictureWindow
 from screens.stylesheet import ROOM_STYLES
+from screens.widgets.room_screen import RoomScreen
 from store.store import Store
 from tests.screens.runs import whole_run
 
@@ -76,6 +77,9 @@ class Host(App[None]):
 
     def send(self, codes: str) -> None:
         """No terminal is here."""
+
+    def get_default_screen(self) -> RoomScreen[None]:
+        return RoomScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         yield Input(id="sheet-line", compact=True)
