@@ -163,7 +163,7 @@ class BatchPane(Vertical):
         try:
             post_if_newest(self, self.Counted(batch_of(session, disputes, scope)))
         except LabError as error:
-            self.post_message(Failed(error))
+            post_if_newest(self, Failed(error))
 
     @on(Failed)
     def _failed(self, message: Failed) -> None:

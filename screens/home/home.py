@@ -63,7 +63,6 @@ class HomeScreen(RoomScreen[None]):
         """A page of runs came from the file; `more` where it holds others after them."""
 
         runs: list[Summary]
-        needle: str
         first: bool
         more: bool
         intents: dict[str, str]
@@ -191,8 +190,7 @@ class HomeScreen(RoomScreen[None]):
             summaries += [run for run in page if not needle or self._fits(run, needle)]
         tasks = [self.store.runs.task(run.id) for run in summaries if run.task.startswith("demo-")]
         intents = {task.id: task.title or task.instruction for task in tasks}
-        if archived is self.archived:
-            post_if_newest(self, self.RunsRead(summaries, needle, first, more, intents))
+        post_if_newest(self, self.RunsRead(summaries, first, more, intents))
 
     def _fits(self, run: Summary, needle: str) -> bool:
         return _fits(run, needle, outcomes=sees_outcomes(self.settings.seat))
@@ -205,8 +203,7 @@ class HomeScreen(RoomScreen[None]):
     def _read_studies(self) -> None:
         others, archived = may_run(self.settings.seat), self.archived
         rows = study_rows(self.store, self.settings.person, others=others, archived=archived)
-        if archived is self.archived:
-            post_if_newest(self, self.StudiesRead(rows))
+        post_if_newest(self, self.StudiesRead(rows))
 
     @work(thread=True, exclusive=True, group="tasks")
     def _read_tasks(self) -> None:
@@ -223,8 +220,6 @@ class HomeScreen(RoomScreen[None]):
         self.post_message(self.TasksRead(rows))
 
     def on_home_screen_runs_read(self, message: RunsRead) -> None:
-        if message.needle != self._needle:
-            return
         self._reading = False
         runs = self.query_one(RunList)
         current_id = runs.current.id if runs.current and message.first else None

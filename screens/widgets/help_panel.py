@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import dedent
 from typing import TypeAlias
 
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 from rich.style import Style
-from rich.text import Span, Text
+from rich.table import Table
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
@@ -25,50 +25,45 @@ KeyRow: TypeAlias = tuple[DOMNode, str, Binding]
 """Whose key it is, all the keys of the action as they are written, and the binding."""
 
 
-class KeyLines:
-    """Keys flush right and beside them what they do, an empty line between widgets; made once for each width."""
+class RenderedTable:
+    """A table whose lines are made once for each width: Textual asks several times how high it is before it paints."""
 
-    def __init__(self, rows: Sequence[KeyRow], key_style: Style) -> None:
-        self._rows = rows
-        self._key_style = key_style
-        self._made: dict[int, list[Segment]] = {}
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._lines: dict[int, list[Segment]] = {}
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Segment]:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         width = options.max_width
-        if width not in self._made:
-            self._made[width] = list(self._lines(console, width))
-        return self._made[width]
+        if width not in self._lines:
+            self._lines[width] = list(console.render(self._table, options))
+        yield from self._lines[width]
 
-    def _lines(self, console: Console, width: int) -> Iterator[Segment]:
-        keyed = min(max((cell_len(keys) for _, keys, _ in self._rows), default=0), width // 2)
-        before: DOMNode | None = None
-        for node, keys, binding in self._rows:
-            if before is not None and node is not before:
-                yield Segment.line()
-            before = node
-            key = Text(keys, spans=[Span(0, len(keys), self._key_style)])
-            key.truncate(keyed, overflow="ellipsis")
-            key.pad_left(keyed - key.cell_len)
-            words = Text(binding.description)
-            words.append(f" {binding.tooltip}" if binding.tooltip else "", "dim")
-            for line in words.wrap(console, max(width - keyed - 1, 1)):
-                yield from key.render(console)
-                yield Segment(" ")
-                yield from line.render(console)
-                yield Segment.line()
-                key = Text(" " * keyed)
+
+def _table(rows: Sequence[KeyRow], key_style: Style) -> Table:
+    """Keys, and beside them what they do; an empty line between widgets."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(justify="right", no_wrap=True)
+    last: DOMNode | None = None
+    for node, keys, binding in rows:
+        if last is not None and node is not last:
+            table.add_row("", "")
+        last = node
+        words = Text(binding.description)
+        words.append(f" {binding.tooltip}" if binding.tooltip else "", "dim")
+        table.add_row(Text(keys, style=key_style), words)
+    return table
 
 
 class KeyTable(BindingsTable):
     """The keys that are worth a line: how a field is typed in is left out, for that is as everywhere."""
 
-    _drawn: tuple[Sequence[KeyRow], Style, KeyLines] | None = None
-    """What was painted last: the rows, the style of their keys, and their lines."""
+    _drawn: tuple[Sequence[KeyRow], Style, RenderedTable] | None = None
+    """What was painted last: the rows, the style of their keys, and their table."""
 
-    def render(self) -> KeyLines:  # type: ignore[override]
-        rows, style = list(self.rows()), self.get_component_rich_style("bindings-table--key")
-        if self._drawn is None or self._drawn[:2] != (rows, style):
-            self._drawn = rows, style, KeyLines(rows, style)
+    def render(self) -> RenderedTable:  # type: ignore[override]
+        rows, key_style = list(self.rows()), self.get_component_rich_style("bindings-table--key")
+        if self._drawn is None or self._drawn[:2] != (rows, key_style):
+            self._drawn = rows, key_style, RenderedTable(_table(rows, key_style))
         return self._drawn[2]
 
     def look(self) -> None:
