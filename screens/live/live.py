@@ -276,7 +276,7 @@ class LiveScreen(RoomScreen[None]):
     def _gated(self, message: Gated) -> None:
         if self._bench is not None:
             was_deciding = message.proposed is None and self._bench.deciding
-            self._bench.gated(message.proposed, self._watch.tree)
+            self._bench.gated(message.proposed, message.tree)
             if was_deciding:
                 self._dialogue.focus_transcript()
         if message.proposed is not None:

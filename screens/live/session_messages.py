@@ -39,6 +39,8 @@ class Gated(Message):
     """This action waits to be let through; None: none does."""
 
     proposed: Proposed | None
+    tree: UiTree | None = None
+    """What the phone showed when it was proposed, or shows now where that was not read; None where nothing was."""
 
 
 @dataclass
@@ -72,9 +74,9 @@ class Watch:
     def __init__(self, session: Session, to: MessagePump) -> None:
         self.session = session
         self.tree: UiTree | None = None
-        """The newest tree that came with a picture, or that a turn of the person begins with."""
-        self._turned_at = 0.0
-        """When that turn began (monotonic seconds): pictures taken before, which may come after, say nothing newer."""
+        """The newest tree: it came with a picture, or a waiting action or a turn of the person began with it."""
+        self._tree_since = 0.0
+        """From when that is (monotonic seconds): pictures taken before, which may come after, say nothing newer."""
         self._to = to
         self._closed = threading.Event()
         self._began = False
@@ -85,7 +87,7 @@ class Watch:
         session = self.session
         session.on_event = self._happened
         session.questions.on_change = self._asks
-        session.decisions.on_change = lambda proposed: self._say(Gated(proposed))
+        session.decisions.on_change = self._gated
         session.turns.on_change = self._turned
         self.do(self._start)
         if picture is not None:
@@ -116,16 +118,28 @@ class Watch:
     def _feed(self, picture: Callable[[Frame], None]) -> None:
         try:
             for frame in self.session.device.frames(self._closed):
-                if frame.tree is not None and frame.at >= self._turned_at:
+                if frame.tree is not None and frame.at >= self._tree_since:
                     self.tree = frame.tree
                 picture(frame)
         except LabError as error:
             self._refused(error)
 
+    def _gated(self, proposed: Proposed | None) -> None:
+        tree = None
+        if proposed is not None:
+            tree = self._begin_with(self.session.gate.screen) or self.tree
+        self._say(Gated(proposed, tree))
+
     def _turned(self, screen: PhoneScreen | None) -> None:
-        if screen is not None and screen.tree.roots:
-            self.tree, self._turned_at = screen.tree, time.monotonic()
+        self._begin_with(screen)
         self._say(Turn(screen))
+
+    def _begin_with(self, screen: PhoneScreen | None) -> UiTree | None:
+        """Takes the tree of this screen for the newest, and gives it; None where there is none."""
+        if screen is None or not screen.tree.roots:
+            return None
+        self.tree, self._tree_since = screen.tree, time.monotonic()
+        return screen.tree
 
     def _happened(self, event: AnyEvent | None) -> None:
         if event is not None:

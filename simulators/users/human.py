@@ -58,6 +58,8 @@ class HumanGate:
         self.actor = actor
         self.mailbox = mailbox
         self.asking = asking
+        self.screen: Screen | None = None
+        """What the phone showed when the action was proposed that waits, or that waited last."""
         self._taken = taken_over
         self._stops = stops
 
@@ -69,6 +71,7 @@ class HumanGate:
         with self._stops(proposed, screen, history) as stopped:
             if not (self.asking or stopped):
                 return Decision("approve", PassGate.actor, proposed.action)
+            self.screen = screen
             return self._asked(proposed, stop)
 
     def _asked(self, proposed: Proposed, stop: threading.Event) -> Decision:

@@ -12,9 +12,12 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from lab.core.seams import Frame, Screen
+from lab.core.step import Action, Proposed
 from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.runs.session import Session
-from screens.live.session_messages import Turn, Watch
+from screens.live.session_messages import Gated, Turn, Watch
+
+PROPOSED = Proposed(Action("wait"))
 
 
 def tree(text: str) -> UiTree:
@@ -41,8 +44,9 @@ class Heard(MessagePump):
         return True
 
 
-def watched(*frames: Frame) -> tuple[Watch, Heard]:
-    session: Any = SimpleNamespace(device=Phone(*frames))
+def watched(*frames: Frame, gate: Screen | None = None) -> tuple[Watch, Heard]:
+    """A watch of a session whose gate asks about an action on this screen."""
+    session: Any = SimpleNamespace(device=Phone(*frames), gate=SimpleNamespace(screen=gate))
     heard = Heard()
     return Watch(cast("Session", session), heard), heard
 
@@ -67,3 +71,24 @@ def test_a_picture_taken_in_the_turn_is_newer_and_a_turn_without_a_tree_says_not
     watch._turned(Screen(b"", (10, 10), UiTree()))
     watch._turned(None)
     assert watch.tree == tree("in it")
+
+
+def test_a_waiting_action_is_described_by_the_screen_it_was_proposed_on() -> None:
+    """The picture of that screen may not have come yet, and those taken before may come after."""
+    watch, heard = watched(frame("before", time.monotonic()), gate=Screen(b"", (10, 10), tree("the action's")))
+    watch._gated(PROPOSED)
+    watch._feed(lambda frame: None)
+    watch._gated(None)
+    assert [(one.proposed, one.tree) for one in heard.said if isinstance(one, Gated)] == [
+        (PROPOSED, tree("the action's")),
+        (None, None),
+    ]
+    assert watch.tree == tree("the action's")
+
+
+def test_where_that_screen_has_no_tree_it_is_described_by_the_newest() -> None:
+    """As where words are read from pictures, after the agent has seen them."""
+    watch, heard = watched(frame("read since", time.monotonic()), gate=Screen(b"", (10, 10), UiTree()))
+    watch._feed(lambda frame: None)
+    watch._gated(PROPOSED)
+    assert [one.tree for one in heard.said if isinstance(one, Gated)] == [tree("read since")]
