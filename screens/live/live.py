@@ -276,7 +276,7 @@ class LiveScreen(RoomScreen[None]):
     def _gated(self, message: Gated) -> None:
         if self._bench is not None:
             was_deciding = message.proposed is None and self._bench.deciding
-            self._bench.gated(message.proposed, message.tree)
+            self._bench.gated(message.proposed, self._watch.proposed_on)
             if was_deciding:
                 self._dialogue.focus_transcript()
         if message.proposed is not None:
@@ -524,4 +524,4 @@ class LiveScreen(RoomScreen[None]):
             return "working ..."
         if self.session.turns.waiting is not None:
             return "waiting for your hands"
-        return f"doing: {action_words(self._acting, self._watch.tree)}" if self._acting else "thinking ..."
+        return f"doing: {action_words(self._acting, self._watch.proposed_on)}" if self._acting else "thinking ..."

@@ -39,8 +39,6 @@ class Gated(Message):
     """This action waits to be let through; None: none does."""
 
     proposed: Proposed | None
-    tree: UiTree | None = None
-    """What the phone showed when it was proposed, or shows now where that was not read; None where nothing was."""
 
 
 @dataclass
@@ -81,6 +79,12 @@ class Watch:
         self._closed = threading.Event()
         self._began = False
         self._errands = Errands("screen errands", self._refused)
+
+    @property
+    def proposed_on(self) -> UiTree | None:
+        """What the newest action was proposed on: the tree of its screen, or the newest where that has none."""
+        screen = self.session.gate.screen
+        return screen.tree if screen is not None and screen.tree.roots else self.tree
 
     def begin(self, picture: Callable[[Frame], None] | None) -> None:
         """Tells all that the file knows of this run, then starts it; pictures go to `picture`, on their own thread."""
@@ -125,21 +129,18 @@ class Watch:
             self._refused(error)
 
     def _gated(self, proposed: Proposed | None) -> None:
-        tree = None
         if proposed is not None:
-            tree = self._begin_with(self.session.gate.screen) or self.tree
-        self._say(Gated(proposed, tree))
+            self._begin_with(self.session.gate.screen)
+        self._say(Gated(proposed))
 
     def _turned(self, screen: PhoneScreen | None) -> None:
         self._begin_with(screen)
         self._say(Turn(screen))
 
-    def _begin_with(self, screen: PhoneScreen | None) -> UiTree | None:
-        """Takes the tree of this screen for the newest, and gives it; None where there is none."""
-        if screen is None or not screen.tree.roots:
-            return None
-        self.tree, self._tree_since = screen.tree, time.monotonic()
-        return screen.tree
+    def _begin_with(self, screen: PhoneScreen | None) -> None:
+        """Takes the tree of this screen, if it has one, for the newest."""
+        if screen is not None and screen.tree.roots:
+            self.tree, self._tree_since = screen.tree, time.monotonic()
 
     def _happened(self, event: AnyEvent | None) -> None:
         if event is not None:

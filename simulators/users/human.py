@@ -59,11 +59,12 @@ class HumanGate:
         self.mailbox = mailbox
         self.asking = asking
         self.screen: Screen | None = None
-        """What the phone showed when the action was proposed that waits, or that waited last."""
+        """What the phone showed when the newest action was proposed; None before the first."""
         self._taken = taken_over
         self._stops = stops
 
     def decide(self, proposed: Proposed, screen: Screen, history: Sequence[Step], stop: threading.Event) -> Decision:
+        self.screen = screen
         if proposed.by is not None:
             return Decision("approve", proposed.by, proposed.action)
         if self._taken():
@@ -71,7 +72,6 @@ class HumanGate:
         with self._stops(proposed, screen, history) as stopped:
             if not (self.asking or stopped):
                 return Decision("approve", PassGate.actor, proposed.action)
-            self.screen = screen
             return self._asked(proposed, stop)
 
     def _asked(self, proposed: Proposed, stop: threading.Event) -> Decision:

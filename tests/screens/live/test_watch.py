@@ -73,22 +73,21 @@ def test_a_picture_taken_in_the_turn_is_newer_and_a_turn_without_a_tree_says_not
     assert watch.tree == tree("in it")
 
 
-def test_a_waiting_action_is_described_by_the_screen_it_was_proposed_on() -> None:
+def test_an_action_is_described_by_the_screen_it_was_proposed_on() -> None:
     """The picture of that screen may not have come yet, and those taken before may come after."""
     watch, heard = watched(frame("before", time.monotonic()), gate=Screen(b"", (10, 10), tree("the action's")))
     watch._gated(PROPOSED)
     watch._feed(lambda frame: None)
-    watch._gated(None)
-    assert [(one.proposed, one.tree) for one in heard.said if isinstance(one, Gated)] == [
-        (PROPOSED, tree("the action's")),
-        (None, None),
-    ]
-    assert watch.tree == tree("the action's")
+    assert heard.said == [Gated(PROPOSED)]
+    assert watch.proposed_on == watch.tree == tree("the action's")
+    cast("Any", watch.session.device).coming = (frame("since", time.monotonic() + 60),)
+    watch._feed(lambda frame: None)
+    assert (watch.proposed_on, watch.tree) == (tree("the action's"), tree("since"))
 
 
 def test_where_that_screen_has_no_tree_it_is_described_by_the_newest() -> None:
     """As where words are read from pictures, after the agent has seen them."""
-    watch, heard = watched(frame("read since", time.monotonic()), gate=Screen(b"", (10, 10), UiTree()))
-    watch._feed(lambda frame: None)
+    watch, _ = watched(frame("read since", time.monotonic()), gate=Screen(b"", (10, 10), UiTree()))
     watch._gated(PROPOSED)
-    assert [one.tree for one in heard.said if isinstance(one, Gated)] == [tree("read since")]
+    watch._feed(lambda frame: None)
+    assert watch.proposed_on == tree("read since")
