@@ -170,7 +170,10 @@ def test_any_text_arrives_unchanged_by_scrcpys_clipboard(attach: Attach, scrcpy_
     assert phone.typed_by == "scrcpy clipboard"
 
 
-def test_what_is_pasted_is_not_seen_in_the_clipboards_preview(rig: Rig, attach: Attach, scrcpy_server: Path) -> None:
+def test_what_is_pasted_is_not_seen_in_the_clipboards_preview(
+    rig: Rig, attach: Attach, scrcpy_server: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simulators.phone.served.display._PREVIEW", 3600.0)
     phone = attach()
     new_note(phone)
     phone.perform(Action("input_text", text="hünter2"))

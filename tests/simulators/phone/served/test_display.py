@@ -129,8 +129,9 @@ def test_a_dark_screen_is_black_and_deaf() -> None:
     assert picture(display).any()
 
 
-def test_what_is_shown_in_an_apps_place_is_made_once_until_it_is_another() -> None:
+def test_what_is_shown_in_an_apps_place_is_made_once_until_it_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """A live view asks for it all the time."""
+    monkeypatch.setattr("simulators.phone.served.display._PREVIEW", 3600.0)
     display = Asked("Settings").display
     app = display.rgb()
     shown = [app]
