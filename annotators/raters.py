@@ -39,6 +39,7 @@ _LEAST_IN_STRETCH = 5
 
 NOTHING_CHOSEN = "no answer that is an option"
 NO_REST = "nothing answered that most of the rest answer, too"
+ONE_REST = "only one answered that most of the rest answer, too"
 
 
 def raters_of(study_data: StudyData) -> list[RaterNumbers]:
@@ -104,6 +105,8 @@ class _Rater:
 
     def _same(self, own: RaterSequence) -> AdditiveStatistic:
         why = NO_REST if len(self.own.code) else NOTHING_CHOSEN
+        if len(self.compared.code):  # one answer has no first half
+            why = ONE_REST
         return share("same as the rest", own.code == own.rest, own.trace, own.traces, why)
 
     def _halves(self) -> tuple[Agreement, Agreement, Agreement]:

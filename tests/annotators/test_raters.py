@@ -76,6 +76,13 @@ def test_the_halves_and_what_is_between_them(three: dict[str, RaterNumbers]) -> 
     assert (one.along[0].first, one.along[-1].last, sum(part.n for part in one.along)) == (1, 4, 4)
 
 
+def test_one_answer_beside_the_rest_has_no_halves_and_says_that_it_is_one(store: Store) -> None:
+    study = rated(store, UNITS[:1], ASKED, {who: sheets("y", UNITS[:1]) for who in SAID})
+    one = numbers(store, study)["R1"]
+    assert told(one.rest) == (1.0, 1, 1)
+    assert (told(one.drift), one.drift.undefined) == ((None, 1, 1), "only one answered that most of the rest answer, too")
+
+
 def test_what_the_item_before_does_to_the_next(three: dict[str, RaterNumbers]) -> None:
     """R1 says y y n n y n: of five pairs two are the same; margins make that 12 of 25."""
     one = three["R1"]
