@@ -105,8 +105,6 @@ class _Rater:
 
     def _same(self, own: RaterSequence) -> AdditiveStatistic:
         why = NO_REST if len(self.own.code) else NOTHING_CHOSEN
-        if len(self.compared.code):  # one answer has no first half
-            why = ONE_REST
         return share("same as the rest", own.code == own.rest, own.trace, own.traces, why)
 
     def _halves(self) -> tuple[Agreement, Agreement, Agreement]:
@@ -114,6 +112,8 @@ class _Rater:
         first, second = (self.compared.some(half) for half in (rows < len(rows) // 2, rows >= len(rows) // 2))
         one, other = self._same(first), self._same(second)
         apart = within_one(self._maker(self.compared).apart("second half minus first", other, one))
+        if len(rows) == 1:
+            apart = replace(apart, undefined=ONE_REST)
         return (
             self._agreement("same as the rest, first half", one, first),
             self._agreement("same as the rest, second half", other, second),

@@ -80,7 +80,8 @@ def test_one_answer_beside_the_rest_has_no_halves_and_says_that_it_is_one(store:
     study = rated(store, UNITS[:1], ASKED, {who: sheets("y", UNITS[:1]) for who in SAID})
     one = numbers(store, study)["R1"]
     assert told(one.rest) == (1.0, 1, 1)
-    assert (told(one.drift), one.drift.undefined) == ((None, 1, 1), "only one answered that most of the rest answer, too")
+    assert told(one.drift) == (None, 1, 1)
+    assert one.drift.undefined == "only one answered that most of the rest answer, too"
 
 
 def test_what_the_item_before_does_to_the_next(three: dict[str, RaterNumbers]) -> None:
