@@ -20,6 +20,7 @@ from lab.core.rating_sheet import FieldReference
 from lab.core.settings import Settings
 from lab.core.study import Study, Target, Unit
 from lab.core.task import Actor
+from lab.studies.adjudication import AdjudicationSession
 from screens.adjudicate.adjudicate import AdjudicateScreen
 from screens.adjudicate.keys import ADJUDICATE_KEYS, SETTLE_KEYS
 from screens.adjudicate.settlement_pane import SettlePane
@@ -275,6 +276,22 @@ async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, shared_apps
         assert case.unit.id == unit
         await press(pilot, "escape", "escape", "escape")
         await until(pilot, lambda: app.current_mode == "home")
+
+
+async def test_what_another_adjudicator_settles_meanwhile_is_told_at_the_item_and_in_the_queue(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    plan = studied(store)
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
+        await begun(pilot, app, until)
+        other = AdjudicationSession(store, plan, Actor("human", "D2"))
+        for row in room(app).disputes.rows:
+            other.settle(other.case(store.studies.unit(plan, row.unit), row.spot), "completed", reason="Seen.")
+        await press(pilot, "n")
+        await until(pilot, lambda: "Settled: completed" in painted(app) and "2 to settle   1 settled" in painted(app))
+        await press(pilot, "escape")
+        await until(pilot, lambda: room(app).shown == "queue" and "0 to settle   3 settled" in painted(app))
 
 
 async def test_what_was_chosen_in_one_study_is_not_chosen_in_another_of_the_same_runs(
