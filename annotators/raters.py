@@ -199,9 +199,9 @@ class _Rater:
                 trace.append(places_of(self.study_data, field).trace[both])
                 unit.append(places_of(self.study_data, field).unit[both])
         if not any(map(len, repeats)):
-            return EstimateMaker(self.study_data, ALL, counted_of(*_NONE, 0), between=self._itself).undefined(
-                "nothing rated twice", "same again"
-            )
+            why = "nothing rated twice" if len(self.own.code) or not more else NOTHING_CHOSEN
+            nothing = EstimateMaker(self.study_data, ALL, counted_of(*_NONE, 0), between=self._itself)
+            return nothing.undefined(why, "same again")
         at = np.concatenate(trace)
         one = share("same again", np.concatenate(repeats), at, len(units_laid(self.study_data).traces), "")
         n = counted_of(np.concatenate(unit), at, one.places)

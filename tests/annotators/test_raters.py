@@ -188,6 +188,16 @@ def test_items_rated_again(store: Store) -> None:
     assert found["R1"].rest.places == 3  # the first rating alone
 
 
+def test_sets_that_were_rated_again_are_no_options_and_not_told_to_be_rated_once(store: Store) -> None:
+    sets = Protocol("sets", "Sets", "run", (replace(OK, kind="many"),), targets="unit", guide={"en": "Look."})
+    study = rated(store, UNITS[:1], sets, {"R1": {"u1": {("", "ok"): ["y"]}}})
+    assert numbers(store, study)["R1"].again.undefined == "nothing rated twice"
+    store.studies.deal(study, [Assignment(study.id, 1, "R1", 6, "u1", "repeat", run=2)])
+    store.labels.record(study, UNITS[0], label(study, UNITS[0], "", "ok", ["y"], run=2))
+    store.labels.record_act(Act(uuid7(), study.id, 1, Actor("human", "R1"), "commit", "2026-05-01", "u1", 2))
+    assert numbers(store, study)["R1"].again.undefined == "no answer that is an option"
+
+
 def test_pace_is_the_median_of_what_came_by_keys_in_the_order_of_answering(store: Store) -> None:
     units = [Unit(f"u{at:02}", runs=(f"run-{at:02}",)) for at in range(20)]
     study = frozen(store, units, ASKED, raters=("R1",))
