@@ -16,6 +16,7 @@ from lab.core.rating_sheet import Sheet, answer_to
 from lab.core.settings import UNNAMED
 from lab.core.study import Assignment, Study
 from lab.core.task import Actor
+from lab.studies.study_progress import ProgressReader
 from store.store import Store
 from tests.studied_runs import Call, run
 
@@ -238,6 +239,9 @@ def test_a_rater_who_leaves_is_replaced_and_what_they_handed_in_stays(call: Call
     for one in [one for who in "acd" for one in store.studies.assignments(study, who)]:
         if (one.unit, one.run) not in {(act.unit, act.run) for act in store.labels.acts(study, one.rater)}:
             rate(store, study, one)
+    line, total = store.studies.line("s"), ProgressReader(store).read(study).total
+    assert (line.done, line.dealt) == (total.done, total.dealt), "what is left of one is dealt to another, and once"
+    assert (total.done, total.left) == (total.dealt, 0)
     assert call("lock", "s")[0] == 0, "who left has nothing left to do"
 
 
