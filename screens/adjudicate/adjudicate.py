@@ -366,7 +366,7 @@ class AdjudicateScreen(RoomScreen[None]):
         if action in ("at_once", "filter", "undo_batch"):
             at_queue = self.shown == "queue" and not self.at_once.display and self.session is not None
             return at_queue and (action != "at_once" or any(row.settled is None for row in self.disputes.rows))
-        return self.shown == "case" and not self.pane.menu.display
+        return self.shown == "case" and not self.pane.menu.display and self.query_one(UnitPane).has_use(action)
 
     def action_turn(self, by: int) -> None:
         """The next item of the queue, or the one before."""
@@ -412,6 +412,7 @@ class AdjudicateScreen(RoomScreen[None]):
     @on(UnitPane.Boxed)
     def _seen(self, message: Message) -> None:
         message.stop()
+        self.refresh_bindings()
 
     def action_step(self, by: int) -> None:
         """The next step of the run, or the one before."""

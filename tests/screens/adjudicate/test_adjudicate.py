@@ -18,7 +18,7 @@ from lab.core.label import Act
 from lab.core.protocol import Field, Protocol
 from lab.core.rating_sheet import FieldReference
 from lab.core.settings import Settings
-from lab.core.study import Study, Target, Unit
+from lab.core.study import Given, Study, Target, Unit
 from lab.core.task import Actor
 from lab.studies.adjudication import AdjudicationSession
 from screens.adjudicate.adjudicate import AdjudicateScreen
@@ -475,6 +475,24 @@ async def test_a_number_is_typed(store: Store, shared_apps: SharedApps, until: U
         await press(pilot, "enter", "y", "enter")
         await until(pilot, lambda: bool(store.adjudications.settled(plan)))
     assert [one.what.value for one in store.adjudications.settled(plan).values()] == [80]
+
+
+async def test_beside_texts_no_key_of_a_run_is_offered(store: Store, shared_apps: SharedApps, until: Until) -> None:
+    given = (Given("One", items=("Left words",), side="A"), Given("Two", items=("Right words",), side="B"))
+    plan = frozen(store, [Unit("u1", given=given)], protocol("pairwise-sets"), raters=CODES[:2], id="sets")
+    unit = store.studies.unit(plan, "u1")
+    for code, value in zip(CODES, "AB", strict=False):
+        for field in plan.protocol.fields:
+            store.labels.record(plan, unit, label(plan, unit, "", field.id, value, rater=Actor("human", code)))
+        store.labels.record_act(Act(uuid7(), "sets", 1, Actor("human", code), "commit", now(), "u1"))
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
+        await until(pilot, lambda: listed(app, 3))
+        await press(pilot, "enter")
+        await until(pilot, lambda: "Left words" in painted(app) and "A digit chooses" in painted(app))
+        enabled = {found.binding.action for found in app.screen.active_bindings.values() if found.enabled}
+        assert "turn(1)" in enabled
+        assert not enabled & {"step(1)", "question(1)", "side", "view", "after", "closely", "overlay"}
 
 
 def test_every_key_has_an_id_and_a_tooltip() -> None:

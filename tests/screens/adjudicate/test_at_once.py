@@ -121,7 +121,11 @@ async def test_where_others_settled_all_of_it_meanwhile_nothing_is_said_to_be_ta
     app = settling(store, plan, shared_apps=shared_apps)
     async with shared_apps.at((120, 40)) as pilot:
         await queued(pilot, app, until)
-        await press(pilot, "a", "1", "2", "enter")
+        await press(pilot, "a", "1")
+        await until(pilot, lambda: "4 items are settled as most say" in painted(app))
+        await press(pilot, "2")
+        await until(pilot, lambda: room(app).at_once.line.text == "A slip of one rater")
+        await press(pilot, "enter")
         await until(pilot, lambda: isinstance(app.screen, AskScreen))
         other = AdjudicationSession(store, plan, Actor("human", "D2"))
         majority = batch_of(other, other.queue(gathered(store, plan)).open, BatchScope())
