@@ -256,6 +256,19 @@ def test_another_rater_of_the_study_may_take_over_but_rates_nothing_twice(call: 
     assert {one.unit for one in mine} == had | {one.unit for one in store.studies.assignments(study, "b")}
 
 
+def test_a_kit_of_who_has_rated_says_what_is_in_it_and_nothing_to_rate(
+    call: Call, store: Store, tmp_path: Path
+) -> None:
+    call("deal", "s")
+    study = store.studies.study("s")
+    for one in store.studies.assignments(study, "a"):
+        rate(store, study, one)
+    code, told = call("kit", "s", "--rater", "a", "--out", str(tmp_path / "a.db"), as_json=False)
+    assert code == 0
+    assert "5 items, 5 runs, 6 answers so far" in told
+    assert "to rate" not in told
+
+
 def test_an_interrupted_play_goes_to_who_replaces(call: Call, store: Store) -> None:
     call("new", "knowu-5c", "--tasks", "usual_lunch", "way_home", "--raters", "p,q")
     call("deal", "knowu-5c")
