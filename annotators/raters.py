@@ -39,6 +39,7 @@ _LEAST_IN_STRETCH = 5
 
 NOTHING_CHOSEN = "no answer that is an option"
 NO_REST = "nothing answered that most of the rest answer, too"
+ONE_REST = "only one answered that most of the rest answer, too"
 
 
 def raters_of(study_data: StudyData) -> list[RaterNumbers]:
@@ -111,6 +112,8 @@ class _Rater:
         first, second = (self.compared.some(half) for half in (rows < len(rows) // 2, rows >= len(rows) // 2))
         one, other = self._same(first), self._same(second)
         apart = within_one(self._maker(self.compared).apart("second half minus first", other, one))
+        if len(rows) == 1:
+            apart = replace(apart, undefined=ONE_REST)
         return (
             self._agreement("same as the rest, first half", one, first),
             self._agreement("same as the rest, second half", other, second),
@@ -196,9 +199,9 @@ class _Rater:
                 trace.append(places_of(self.study_data, field).trace[both])
                 unit.append(places_of(self.study_data, field).unit[both])
         if not any(map(len, repeats)):
-            return EstimateMaker(self.study_data, ALL, counted_of(*_NONE, 0), between=self._itself).undefined(
-                "nothing rated twice", "same again"
-            )
+            why = "nothing rated twice" if len(self.own.code) or not more else NOTHING_CHOSEN
+            nothing = EstimateMaker(self.study_data, ALL, counted_of(*_NONE, 0), between=self._itself)
+            return nothing.undefined(why, "same again")
         at = np.concatenate(trace)
         one = share("same again", np.concatenate(repeats), at, len(units_laid(self.study_data).traces), "")
         n = counted_of(np.concatenate(unit), at, one.places)

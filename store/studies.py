@@ -36,6 +36,13 @@ _NOT_EXTENDED = (
     "NOT EXISTS (SELECT 1 FROM study later WHERE later.id = {} AND json_extract(later.body, '$.extends.version') = {})"
 )
 
+_DEALT_AND_DONE = (
+    "SELECT total(CASE WHEN rater IN (SELECT rater FROM act WHERE study = t.study AND version = t.version "
+    "AND act = 'left' AND json_extract(body, '$.detail.for') IS NOT NULL) THEN dealt - left ELSE dealt END), "
+    "total(dealt - left) FROM tally t WHERE study = ? AND version = ?"
+)
+"""Of all people: what somebody left undone counts with those to whom it was dealt in their place."""
+
 _NEXT = (
     "SELECT a.body FROM todo t CROSS JOIN assignment a ON a.study = t.study AND a.version = t.version "
     "AND a.rater = t.rater AND a.position = t.position "
@@ -93,8 +100,7 @@ class Studies:
     def line(self, id: str, version: int | None = None) -> StudyLine:
         """One study in a line."""
         study = self.study(id, version)
-        sql = "SELECT total(dealt), total(left) FROM tally WHERE study = ? AND version = ?"
-        dealt_count, left_count = self._database.rows_in("tally", sql, *key_of(study))[0]
+        dealt_count, done_count = self._database.rows_in("tally", _DEALT_AND_DONE, *key_of(study))[0]
         return StudyLine(
             study.id,
             study.version,
@@ -104,7 +110,7 @@ class Studies:
             study.units,
             len(study.raters),
             int(dealt_count),
-            int(dealt_count - left_count),
+            int(done_count),
             self.locked(study),
             study.at,
             self.archived(study),

@@ -69,14 +69,14 @@ def _of_people(study_data: StudyData, field: Field) -> list[Agreement]:
 def _in_categories(study_data: StudyData, field: Field, part: RatingsPart) -> list[Agreement]:
     ratings = ratings_of(study_data, field.id, kind=part.kind, derived=part.derived)
     maker = EstimateMaker(study_data, field.id, ratings, part.name)
-    if why := why_not(ratings.codes >= 0, ratings.raters):
+    if why := why_not(study_data, ratings.codes >= 0, ratings.raters):
         return [maker.undefined(why)]
     return maker.all(of_categories(study_data, field, ratings, of_each(study_data, ratings)))
 
 
 def _in_numbers(study_data: StudyData, these: NumericRatings, part: str = "") -> list[Agreement]:
     maker = EstimateMaker(study_data, these.field, these, part)
-    if why := why_not(~np.isnan(these.values), these.raters, these.reasons):
+    if why := why_not(study_data, ~np.isnan(these.values), these.raters, these.reasons):
         return [maker.undefined(why)]
     return maker.all(of_numbers(study_data, these, of_each(study_data, these)))
 
@@ -90,7 +90,7 @@ def _otherwise(study_data: StudyData, field: Field) -> list[Agreement]:
         missing = missing_of(study_data, answers.laid, study_data.people, answers.why, answers.reasons)
         these = numbers_at(study_data, field.id, values, answers.laid, study_data.people, missing, people=True)
     maker = EstimateMaker(study_data, field.id, these)
-    if why := why_not(~np.isnan(these.values), these.raters):
+    if why := why_not(study_data, ~np.isnan(these.values), these.raters):
         return [maker.undefined(why)]
     return maker.all(of_others(study_data, field, these))
 

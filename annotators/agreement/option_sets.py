@@ -179,12 +179,12 @@ def agreements_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
     for kind in ("", *kinds_of(study_data, field)):
         these = sets_of(study_data, field.id, kind=kind)
         maker = EstimateMaker(study_data, field.id, these.numbers, kind)
-        if why := why_not(these.numbers.there, these.numbers.raters):
+        if why := why_not(study_data, these.numbers.there, these.numbers.raters):
             numbers.append(maker.undefined(why))
         else:
             numbers += maker.all(_of_sets(these))
     these = sets_of(study_data, field.id)
-    if not why_not(these.numbers.there, these.numbers.raters):
+    if not why_not(study_data, these.numbers.there, these.numbers.raters):
         for id in these.options:
             ratings = these.option(id)
             numbers += EstimateMaker(study_data, field.id, ratings, part_of(id)).all(_of_option(ratings))

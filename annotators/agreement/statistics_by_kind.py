@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from annotators.agreement import coefficients, numbers
+from annotators.agreement.answers import sheets_of, units_laid
 from annotators.agreement.derivations import NOTHING_FOLLOWS
 from annotators.agreement.estimates import Statistic
 from annotators.agreement.ratings import NumericRatings, Ratings
@@ -73,7 +74,10 @@ def of_others(study_data: StudyData, field: Field, these: NumericRatings) -> lis
 
 
 def why_not(
-    there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], names: tuple[str, ...], reasons: Collection[str] = ()
+    study_data: StudyData,
+    there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
+    names: tuple[str, ...],
+    reasons: Collection[str] = (),
 ) -> str:
     """In a sentence why nobody agrees or disagrees with anybody; empty where somebody does.
 
@@ -82,6 +86,8 @@ def why_not(
     has_answers = there.any(axis=0) if there.size else np.zeros(0, dtype=np.bool_)
     if not has_answers.any() and NOTHING_FOLLOWS in reasons:
         return "nothing follows from what is handed in"
+    if not has_answers.any() and sheets_of(study_data, study_data.people, 1)[1][units_laid(study_data).unit].any():
+        return "nobody has answered it"
     if not has_answers.any():
         return "nobody's answers are handed in yet"
     if has_answers.sum() == 1:

@@ -397,8 +397,8 @@ def tell_list(result: LabelList) -> None:
         say(f"clash  {clash.unit[:SHORT_ID]} {place}: {clash.rater} says {values}, and settles it by answering again")
     whose = f", only those of {result.only}" if result.only else ""
     current_count = sum(label.current for label in result.labels)
-    older = len(result.labels) - current_count
-    history = f", {older:,} of them superseded or taken back" if older else ""
+    older = len(result.labels) - current_count - sum(len(clash.values) for clash in result.clashes)
+    history = f", {older:,} of them superseded or taken back" if older > 0 else ""
     clashing = f", {_counted(len(result.clashes), 'clash')}" if result.clashes else ""
     say(f"{_counted(len(result.labels), 'answer')}{history}{clashing} in {result.study} v{result.version}{whose}")
 

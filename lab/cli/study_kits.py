@@ -92,7 +92,7 @@ def kit(args: StudyKitArguments) -> int:
 def _tell_kit(result: KitMade) -> None:
     name = Path(result.out).name
     say(f"{result.out}: {result.study} v{result.version} for {result.rater}, {result.bytes:,} bytes")
-    say(f"{result.units:,} to rate, {count(result.runs, 'run')}, {count(result.labels, 'answer')} so far")
+    say(f"{count(result.units, 'item')}, {count(result.runs, 'run')}, {count(result.labels, 'answer')} so far")
     command = f"hitlab study open {result.study} --as {result.rater} --db {name}"
     say(f"There: `{command}`; back here: `hitlab study take {name}`.")
 

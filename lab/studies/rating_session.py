@@ -374,6 +374,8 @@ def why_closed(store: Store, study: Study, code: str) -> str:
         return f"This study was extended and goes on as {study.id} v{later}: what you answered is there."
     if store.studies.locked(study):
         return "This study is locked: nothing in it changes any more."
+    if store.studies.has_left(study, code):
+        return f"{code} has left this study; another goes on in their place."
     if not store.studies.progress(study, code).dealt:
         return f"Nothing in this study is dealt to {code}."
     return ""

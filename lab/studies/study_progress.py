@@ -319,7 +319,7 @@ def _total(raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], find
     costs = [one.cost for one in findings.judges if one.cost is not None]
     return ProgressTotal(
         sum(not one.replaced and not one.withdrawn for one in raters),
-        sum(one.dealt for one in raters),
+        sum(one.done + one.left for one in raters),  # what somebody left undone is dealt to who goes on for them
         sum(one.done for one in raters),
         sum(one.left for one in raters),
         pace,

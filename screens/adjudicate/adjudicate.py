@@ -132,8 +132,8 @@ class AdjudicateScreen(RoomScreen[None]):
 
     @on(Read)
     def _read(self, message: Read) -> None:
-        if self.session is None or self.session.study.name != message.study.name:
-            return
+        if self.session is None or self.session.study.name != message.study.name or self.shown == "case":
+            return  # beside an item that is open the list stays; it is read again when the item is left
         before = self._current
         self._queue = queue = message.queue
         self._units, self._waiting = message.units, queue.waiting
@@ -229,8 +229,10 @@ class AdjudicateScreen(RoomScreen[None]):
         message.stop()
         self.at_once.close()
         open_words = f" Left open: {message.left}." if message.left else ""
-        words = with_keys(self, f"{message.count:,} settled.{open_words} {{adjudicate.undo_batch}} takes them back.")
-        self.notify(words, timeout=6, markup=False)
+        words = f"{message.count:,} settled.{open_words} {{adjudicate.undo_batch}} takes them back."
+        if not message.count:
+            words = f"Nothing was settled: others have settled them meanwhile.{open_words}"
+        self.notify(with_keys(self, words), timeout=6, markup=False)
         self.to_queue()
         if self.session is not None:
             self.read(self.session)
@@ -271,6 +273,9 @@ class AdjudicateScreen(RoomScreen[None]):
         if dispute is None or self.session is None:
             return
         case = self.session.case(self._units[dispute.unit], dispute.spot)
+        if case.settled != dispute.settled:  # another adjudicator settled it meanwhile, or left it unsettled
+            self.disputes.rows[self.disputes.cursor] = dispute._replace(settled=case.settled)
+            self.disputes.changed()
         if case.closed and not self.store.studies.locked(self.session.study):
             raise LabError(f"item of {dispute.unit}", case.closed, "n goes on to the next.")
         beside = self.query_one(UnitPane)
@@ -361,7 +366,7 @@ class AdjudicateScreen(RoomScreen[None]):
         if action in ("at_once", "filter", "undo_batch"):
             at_queue = self.shown == "queue" and not self.at_once.display and self.session is not None
             return at_queue and (action != "at_once" or any(row.settled is None for row in self.disputes.rows))
-        return self.shown == "case" and not self.pane.menu.display
+        return self.shown == "case" and not self.pane.menu.display and self.query_one(UnitPane).has_use(action)
 
     def action_turn(self, by: int) -> None:
         """The next item of the queue, or the one before."""
@@ -378,6 +383,8 @@ class AdjudicateScreen(RoomScreen[None]):
         elif self.shown == "case":
             self.pane.leave_line()
             self.to_queue()
+            if self.session is not None:
+                self.read(self.session)
         else:
             lab_of(self).open_home()
 
@@ -405,6 +412,7 @@ class AdjudicateScreen(RoomScreen[None]):
     @on(UnitPane.Boxed)
     def _seen(self, message: Message) -> None:
         message.stop()
+        self.refresh_bindings()
 
     def action_step(self, by: int) -> None:
         """The next step of the run, or the one before."""

@@ -309,6 +309,7 @@ class AnnotateScreen(RoomScreen[None]):
 
     def _taken_up(self) -> None:
         if self.pane.answering.take_up():
+            self.attendance.count()
             self.cover()
 
     def _turn(self, here: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference
 from lab.studies import scale_entry
 from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, Way, by_digits, digits_of, way_of
@@ -108,7 +109,9 @@ class KeyedItem:
             case "scale":
                 return f"{self.digits}_\n{scale_words(item, says)}"
             case "many":
-                return f"{self.digits}_\n{many_words(item, says)}" if self.digits else many_words(item, says)
+                return (
+                    f"{self.digits}_\n{many_words(item.field, says)}" if self.digits else many_words(item.field, says)
+                )
             case "choice" if self.digits:
                 return f"{self.digits}_"
             case "step":
@@ -146,9 +149,9 @@ class KeyedItem:
         return "A digit answers. {answer.other}: other answers."
 
 
-def many_words(item: SheetItem, says: Says) -> str:
+def many_words(field: Field, says: Says) -> str:
     """That several options may be chosen, and how many."""
-    least, most = item.field.least, item.field.most
+    least, most = field.least, field.most
     bounds = (says("_at_least", f"{least:g}") if least else "") + (says("_at_most", f"{most:g}") if most else "")
     return says("_many") + bounds
 

@@ -39,9 +39,7 @@ class Attendance:
         clashing = self._store.labels.to_settle(study, person)
         held = self._store.studies.is_held(study, person)
         self.unsettled = [assignment for assignment in clashing if not held or assignment.stage == "pilot"]
-        progress = self._store.studies.progress(study, person)
-        today = self._store.studies.handed_in_since(study, person, _midnight())
-        self.progress = RaterProgress(progress.done + 1, progress.dealt, progress.done, today)
+        self._read_progress(session)
         self.act("sat")
 
     def end(self) -> None:
@@ -55,10 +53,17 @@ class Attendance:
             session = self.session
             tried(self._owner, lambda: session.act(kind, detail=detail))
 
-    def handed_in(self, units: int) -> None:
-        """So many more units are handed in; -1 where one was taken back."""
-        at, dealt, done, today = self.progress
-        self.progress = RaterProgress(at, dealt, done + units, today + units)
+    def count(self) -> None:
+        """Counts anew what is handed in: another window of this rater hands in, too."""
+        if self.session is not None:
+            session = self.session
+            tried(self._owner, lambda: self._read_progress(session))
+
+    def _read_progress(self, session: RatingSession) -> None:
+        study, person = session.study, session.person.id
+        progress = self._store.studies.progress(study, person)
+        today = self._store.studies.handed_in_since(study, person, _midnight())
+        self.progress = RaterProgress(progress.done + 1, progress.dealt, progress.done, today)
 
     def keep_absences(self) -> None:
         """Keeps the times away that ended."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -13,6 +14,7 @@ from textual.screen import ModalScreen
 from lab.core.guideline import clauses
 from lab.core.plain_text import plain
 from lab.core.protocol import Field, Option, Protocol
+from screens.annotate.answer_keys import many_words
 from screens.replay.step_pane import Part
 from screens.theme import HEADING, MUTED
 from screens.widgets.text_page import TextPage
@@ -56,10 +58,12 @@ def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
     hint = plain(protocol.hinted(locale, field))
     if hint:
         yield f"{hint}\n", MUTED
-    if field.least is not None or field.most is not None:
-        least = "" if field.least is None else f"from {field.least:g} "
-        most = "" if field.most is None else f"to {field.most:g}"
-        yield f"{least}{most}{f' in steps of {field.step:g}' if field.step else ''}\n".lstrip(), MUTED
+    says = partial(protocol.sheet_said, locale)
+    if field.kind == "many":
+        yield f"{many_words(field, says)}\n", MUTED
+    elif field.least is not None and field.most is not None:
+        steps = says("_in_steps", f"{field.step:g}") if field.step else ""
+        yield f"{says('_from', f'{field.least:g}')}{says('_to', f'{field.most:g}')}{steps}\n", MUTED
     for option in field.options:
         yield from _option(protocol, locale, field, option)
     yield "\n", ""

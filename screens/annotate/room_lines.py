@@ -57,7 +57,7 @@ class RoomLines:
         if session is None or session.assignment is None:
             return f"Annotate   {self._person.id}, {seat}"
         attendance, place = self._attendance, session.assignment
-        settling = session.sheet is not None and session.sheet.committed and view == "open"
+        settling = session.sheet is not None and session.sheet.committed and bool(session.sheet.clashes)
         stage = "settle" if settling else place.stage
         progress = attendance.progress._replace(at=place.position + 1)
         return title_words(session.study, stage, progress, self._person.id, seat, attendance.pace, width)

@@ -98,6 +98,7 @@ class StudyCourse:
         The introduction comes first, then what is to be settled, then the units that are not handed in.
         """
         session = self._session
+        self._attendance.count()
         if self._introduction.part is not None:
             return self._introduce()
         if self._attendance.unsettled:
@@ -131,7 +132,7 @@ class StudyCourse:
             learned = practice_result(session, handed, self._introduction.result_page(handed))
             return CoursePage("told", translated(session.locale, "practice"), learned)
         self._attendance.pace.end_unit()
-        self._attendance.handed_in(1)
+        self._attendance.count()
         judges = judges_beside(session)
         final = session.study.protocol.forward or handed.compared or judges
         self.last = None if final else session.assignment
@@ -161,4 +162,4 @@ class StudyCourse:
     def take_back(self) -> None:
         """Takes the open unit back; a `LabError` where that cannot be."""
         self._session.reopen()
-        self._attendance.handed_in(-1)
+        self._attendance.count()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lab.studies.design_session import DesignSession
 from screens.author.design_view import DesignView
 from screens.author.fields import FormField
 from screens.dialogs import AskScreen
@@ -53,10 +54,13 @@ class Verification:
 
         def freeze(sure: bool | None) -> None:
             if sure and self.view.session is session:
-                tried(self.view, lambda: self.view.change(session.verify))
-                self.view.notify("Verified and frozen.", markup=False)
+                tried(self.view, lambda: self._freeze(session))
 
         self.view.app.push_screen(AskScreen("Freeze it?", about, "Freeze it"), freeze)
+
+    def _freeze(self, session: DesignSession) -> None:
+        self.view.change(session.verify)
+        self.view.notify("Verified and frozen.", markup=False)
 
     def take_words(self, subject: str, *, entered: bool) -> None:
         """Keeps what was typed about an item, or, where Enter was pressed, about the whole."""

@@ -30,6 +30,8 @@ class StudyRow(NamedTuple):
     everybody: bool = True
     unsettled: int = 0
     """How many items they handed in hold two answers of theirs at one place, since copies were merged."""
+    left: bool = False
+    """Whether another goes on in this person's place."""
 
     @property
     def state(self) -> str:
@@ -40,6 +42,8 @@ class StudyRow(NamedTuple):
             return "not dealt"
         if self.mine is None:
             return "not yours"
+        if self.left:
+            return "left"
         if self.mine.held:
             return "held"
         if self.unsettled:
@@ -61,7 +65,8 @@ def study_rows(store: Store, person: str, *, others: bool, archived: bool = Fals
         if others or mine.dealt:
             to_rate = mine.dealt and not line.locked and line.unit != "task to play"
             unsettled = len(store.labels.to_settle(study, person)) if to_rate else 0
-            rows.append(StudyRow(line, mine if mine.dealt else None, others, unsettled))
+            has_left = bool(mine.dealt) and store.studies.has_left(study, person)
+            rows.append(StudyRow(line, mine if mine.dealt else None, others, unsettled, has_left))
     return rows
 
 
@@ -90,7 +95,7 @@ how fast each person is.
         row = self.current
         if row is None:
             return ""
-        if row.mine is None or row.line.locked:
+        if row.mine is None or row.line.locked or row.left:
             keys = "{list.open}: its agreement   {studies.progress}: how far it is   "
             agreement = with_keys(self, keys) if self.may_read else ""
             return f"{agreement}{row.line.id}: {row.state}   `hitlab study status {row.line.id}` says who has what"
@@ -111,7 +116,7 @@ how fast each person is.
     def reads(self) -> bool:
         """Whether Enter reads what was answered in the study under the cursor, in place of answering in it."""
         row = self.current
-        return row is not None and self.may_read and (row.mine is None or row.line.locked)
+        return row is not None and self.may_read and (row.mine is None or row.line.locked or row.left)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What is not for this seat does not exist."""

@@ -8,7 +8,8 @@ from typing import ClassVar
 from textual import on
 from textual.binding import BindingType
 
-from lab.core.proofreading import Difference, ProofreadPlace, action_of, place_words, plain_value
+from lab.core.errors import LabError
+from lab.core.proofreading import Difference, ProofreadPlace, Review, action_of, place_words, plain_value
 from lab.core.step import Point
 from lab.studies.proofreading import ProofreadingSession, verdict_place
 from lab.studies.proofreading_queue import review_queue
@@ -198,7 +199,8 @@ class ReviewScreen(DemoRoom):
     def action_undo(self) -> None:
         """Takes back what was said last, and goes there."""
         assert self.session is not None
-        words = self.session.undo()
+        words: list[Review] = []
+        self._do(lambda session: words.extend(session.undo()))
         step = words[0].step
         self.items.go(0 if step is None else step + 1)
         self.renew()
@@ -213,10 +215,13 @@ class ReviewScreen(DemoRoom):
 
         def hand_in(sure: bool | None) -> None:
             if sure and self.session is session:
-                tried(self, lambda: self._do(lambda session: session.commit()))
-                self.notify("Handed in.", markup=False)
+                tried(self, self._hand_in)
 
         self.app.push_screen(AskScreen("Hand it in?", sentence, "Hand it in"), hand_in)
+
+    def _hand_in(self) -> None:
+        self._do(lambda session: session.commit())
+        self.notify("Handed in.", markup=False)
 
     def action_stand(self, which: int) -> None:
         """Where two differ here, the first or the second one's word stands."""
@@ -304,8 +309,12 @@ class ReviewScreen(DemoRoom):
             self.action_next()
 
     def _do(self, act: Callable[[ProofreadingSession], None]) -> None:
+        """Does it; where it is refused, what another window did meanwhile is shown from now on."""
         assert self.session is not None
         try:
             act(self.session)
+        except LabError:
+            self.session.load()
+            raise
         finally:
             self.renew()

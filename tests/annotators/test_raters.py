@@ -76,6 +76,14 @@ def test_the_halves_and_what_is_between_them(three: dict[str, RaterNumbers]) -> 
     assert (one.along[0].first, one.along[-1].last, sum(part.n for part in one.along)) == (1, 4, 4)
 
 
+def test_one_answer_beside_the_rest_has_no_halves_and_says_that_it_is_one(store: Store) -> None:
+    study = rated(store, UNITS[:1], ASKED, {who: sheets("y", UNITS[:1]) for who in SAID})
+    one = numbers(store, study)["R1"]
+    assert told(one.rest) == (1.0, 1, 1)
+    assert told(one.drift) == (None, 1, 1)
+    assert one.drift.undefined == "only one answered that most of the rest answer, too"
+
+
 def test_what_the_item_before_does_to_the_next(three: dict[str, RaterNumbers]) -> None:
     """R1 says y y n n y n: of five pairs two are the same; margins make that 12 of 25."""
     one = three["R1"]
@@ -178,6 +186,16 @@ def test_items_rated_again(store: Store) -> None:
     assert told(found["R1"].again) == (0.75, 4, 4)
     assert found["R2"].again.undefined == "nothing rated twice"
     assert found["R1"].rest.places == 3  # the first rating alone
+
+
+def test_sets_that_were_rated_again_are_no_options_and_not_told_to_be_rated_once(store: Store) -> None:
+    sets = Protocol("sets", "Sets", "run", (replace(OK, kind="many"),), targets="unit", guide={"en": "Look."})
+    study = rated(store, UNITS[:1], sets, {"R1": {"u1": {("", "ok"): ["y"]}}})
+    assert numbers(store, study)["R1"].again.undefined == "nothing rated twice"
+    store.studies.deal(study, [Assignment(study.id, 1, "R1", 6, "u1", "repeat", run=2)])
+    store.labels.record(study, UNITS[0], label(study, UNITS[0], "", "ok", ["y"], run=2))
+    store.labels.record_act(Act(uuid7(), study.id, 1, Actor("human", "R1"), "commit", "2026-05-01", "u1", 2))
+    assert numbers(store, study)["R1"].again.undefined == "no answer that is an option"
 
 
 def test_pace_is_the_median_of_what_came_by_keys_in_the_order_of_answering(store: Store) -> None:

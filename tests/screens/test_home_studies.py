@@ -44,6 +44,19 @@ async def test_a_rater_sees_only_studies_that_are_theirs(full: Store, until: Unt
             assert [row.line.id for row in studies.rows] == listed
 
 
+async def test_who_was_replaced_is_told_so_and_the_app_goes_on(full: Store, until: Until) -> None:
+    plan = frozen(full, [unit("u1"), unit("u2")])
+    full.labels.record_act(Act(uuid7(), plan.id, 1, R1, "left", now(), detail={"for": "R2"}))
+    app = LabApp(full, Settings(person="R1", seat="rater"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        studies = app.screen.query_one(StudyTable)
+        await until(pilot, lambda: studies.count == 1 and studies.rows[0].state == "left")
+        studies.focus()
+        await until(pilot, lambda: f"{plan.id}: left" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "R1 has left this study; another goes on in their place." in painted(app))
+
+
 async def test_without_studies_home_has_no_such_pane(full: Store, until: Until) -> None:
     app = LabApp(full, Settings())
     async with app.run_test(size=(80, 24)) as pilot:

@@ -315,6 +315,22 @@ def test_a_study_without_units_says_so(store: Store) -> None:
     assert {one.undefined for one in agreements(made.studied())} == {"nobody's answers are handed in yet"}
 
 
+def test_a_question_that_nobody_answered_on_sheets_that_are_in_says_so(store: Store) -> None:
+    asked = Protocol("p", "P", "run", (*KINDS.fields[4:], Field("why", "Why?", "text", required=False)))
+    made = Answered(store, [Unit("u1", ("run1",)), Unit("u2", ("run2",), pilot=True)], asked)
+    made.says(R1, "u2", "", "well", "good")
+    made.says(R1, "u2", "", "stars", "2")
+    made.hands_in(R1, "u2")  # the pilot is in no agreement
+    assert {one.undefined for one in agreements(made.studied())} == {"nobody's answers are handed in yet"}
+    for who in (R1, R2):
+        made.says(who, "u1", "", "well", "good")
+        made.says(who, "u1", "", "stars", "2")
+        made.hands_in(who, "u1")
+    found = agreements(made.studied())
+    assert only(found, field="why").undefined == "nobody has answered it"
+    assert only(found, field="well", statistic="percent").value == 1.0
+
+
 def test_one_rater_is_named(store: Store) -> None:
     made = Answered(store, [Unit("u1", ("run1",), targets=NODES)], protocol("tdg"))
     made.table("state", (R2,), {("u1", "a"): "c"}, YES_NO)

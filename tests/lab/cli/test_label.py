@@ -638,9 +638,13 @@ def test_a_clash_is_counted_named_and_left_out_until_its_rater_settles_it(
     )  # fmt: skip
     assert "R1 says completed and not_completed" in hitlab("labels", "trial").out
     assert all(one["clash"] and not one["current"] for one in read(hitlab, "--history")["labels"])
+    give(DONE | {"target": "pay"}, DONE | {"target": "pay", "value": "not_completed"})
+    counted = hitlab("labels", "trial", "--history").out
+    assert "4 answers, 1 of them superseded or taken back, 1 clash in trial v1" in counted
+    assert "1 answer, 1 clash in trial v1" in hitlab("labels", "trial").out
     assert give({**DONE, "value": "not_completed"}).states == ["kept"]
     told = read(hitlab)
-    assert (told["clashes"], [one["value"] for one in told["labels"]]) == ([], ["not_completed"])
+    assert (told["clashes"], [one["value"] for one in told["labels"]]) == ([], ["not_completed", "not_completed"])
 
 
 def test_a_clash_in_what_is_handed_in_is_counted_and_settled_by_a_row_that_says_one_of_its_words(

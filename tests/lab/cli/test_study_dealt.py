@@ -16,6 +16,7 @@ from lab.core.rating_sheet import Sheet, answer_to
 from lab.core.settings import UNNAMED
 from lab.core.study import Assignment, Study
 from lab.core.task import Actor
+from lab.studies.study_progress import ProgressReader
 from store.store import Store
 from tests.studied_runs import Call, run
 
@@ -238,6 +239,9 @@ def test_a_rater_who_leaves_is_replaced_and_what_they_handed_in_stays(call: Call
     for one in [one for who in "acd" for one in store.studies.assignments(study, who)]:
         if (one.unit, one.run) not in {(act.unit, act.run) for act in store.labels.acts(study, one.rater)}:
             rate(store, study, one)
+    line, total = store.studies.line("s"), ProgressReader(store).read(study).total
+    assert (line.done, line.dealt) == (total.done, total.dealt), "what is left of one is dealt to another, and once"
+    assert (total.done, total.left) == (total.dealt, 0)
     assert call("lock", "s")[0] == 0, "who left has nothing left to do"
 
 
@@ -250,6 +254,19 @@ def test_another_rater_of_the_study_may_take_over_but_rates_nothing_twice(call: 
     assert len({(one.unit, one.run) for one in mine}) == len(mine)
     assert [one.position for one in mine] == list(range(len(mine)))
     assert {one.unit for one in mine} == had | {one.unit for one in store.studies.assignments(study, "b")}
+
+
+def test_a_kit_of_who_has_rated_says_what_is_in_it_and_nothing_to_rate(
+    call: Call, store: Store, tmp_path: Path
+) -> None:
+    call("deal", "s")
+    study = store.studies.study("s")
+    for one in store.studies.assignments(study, "a"):
+        rate(store, study, one)
+    code, told = call("kit", "s", "--rater", "a", "--out", str(tmp_path / "a.db"), as_json=False)
+    assert code == 0
+    assert "5 items, 5 runs, 6 answers so far" in told
+    assert "to rate" not in told
 
 
 def test_an_interrupted_play_goes_to_who_replaces(call: Call, store: Store) -> None:

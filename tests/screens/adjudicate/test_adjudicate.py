@@ -18,8 +18,9 @@ from lab.core.label import Act
 from lab.core.protocol import Field, Protocol
 from lab.core.rating_sheet import FieldReference
 from lab.core.settings import Settings
-from lab.core.study import Study, Target, Unit
+from lab.core.study import Given, Study, Target, Unit
 from lab.core.task import Actor
+from lab.studies.adjudication import AdjudicationSession
 from screens.adjudicate.adjudicate import AdjudicateScreen
 from screens.adjudicate.keys import ADJUDICATE_KEYS, SETTLE_KEYS
 from screens.adjudicate.settlement_pane import SettlePane
@@ -277,6 +278,22 @@ async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, shared_apps
         await until(pilot, lambda: app.current_mode == "home")
 
 
+async def test_what_another_adjudicator_settles_meanwhile_is_told_at_the_item_and_in_the_queue(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    plan = studied(store)
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
+        await begun(pilot, app, until)
+        other = AdjudicationSession(store, plan, Actor("human", "D2"))
+        for row in room(app).disputes.rows:
+            other.settle(other.case(store.studies.unit(plan, row.unit), row.spot), "completed", reason="Seen.")
+        await press(pilot, "n")
+        await until(pilot, lambda: "Settled: completed" in painted(app) and "2 to settle   1 settled" in painted(app))
+        await press(pilot, "escape")
+        await until(pilot, lambda: room(app).shown == "queue" and "0 to settle   3 settled" in painted(app))
+
+
 async def test_what_was_chosen_in_one_study_is_not_chosen_in_another_of_the_same_runs(
     store: Store, shared_apps: SharedApps, until: Until
 ) -> None:
@@ -458,6 +475,24 @@ async def test_a_number_is_typed(store: Store, shared_apps: SharedApps, until: U
         await press(pilot, "enter", "y", "enter")
         await until(pilot, lambda: bool(store.adjudications.settled(plan)))
     assert [one.what.value for one in store.adjudications.settled(plan).values()] == [80]
+
+
+async def test_beside_texts_no_key_of_a_run_is_offered(store: Store, shared_apps: SharedApps, until: Until) -> None:
+    given = (Given("One", items=("Left words",), side="A"), Given("Two", items=("Right words",), side="B"))
+    plan = frozen(store, [Unit("u1", given=given)], protocol("pairwise-sets"), raters=CODES[:2], id="sets")
+    unit = store.studies.unit(plan, "u1")
+    for code, value in zip(CODES, "AB", strict=False):
+        for field in plan.protocol.fields:
+            store.labels.record(plan, unit, label(plan, unit, "", field.id, value, rater=Actor("human", code)))
+        store.labels.record_act(Act(uuid7(), "sets", 1, Actor("human", code), "commit", now(), "u1"))
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
+        await until(pilot, lambda: listed(app, 3))
+        await press(pilot, "enter")
+        await until(pilot, lambda: "Left words" in painted(app) and "A digit chooses" in painted(app))
+        enabled = {found.binding.action for found in app.screen.active_bindings.values() if found.enabled}
+        assert "turn(1)" in enabled
+        assert not enabled & {"step(1)", "question(1)", "side", "view", "after", "closely", "overlay"}
 
 
 def test_every_key_has_an_id_and_a_tooltip() -> None:

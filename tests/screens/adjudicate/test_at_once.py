@@ -11,6 +11,10 @@ from msgspec.structs import replace
 
 from lab.core.adjudication import SignedSettlement
 from lab.core.study import Study, Unit
+from lab.core.task import Actor
+from lab.studies.adjudication import AdjudicationSession
+from lab.studies.batch_settlement import BatchScope, batch_of, settle_batch
+from lab.studies.study_data import gathered
 from screens.app import LabApp
 from screens.dialogs import AskScreen
 from store.store import Store
@@ -108,6 +112,29 @@ async def test_all_that_is_listed_is_settled_and_taken_back(
         assert standing(store, plan) == []
         acts = [act for act in store.labels.acts(plan) if act.act == "adjudicated"]
         assert len(acts) == 8, "four rows, and four that supersede them"
+
+
+async def test_where_others_settled_all_of_it_meanwhile_nothing_is_said_to_be_taken_back(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    plan = studied(store)
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
+        await queued(pilot, app, until)
+        await press(pilot, "a", "1")
+        await until(pilot, lambda: "4 items are settled as most say" in painted(app))
+        await press(pilot, "2")
+        await until(pilot, lambda: room(app).at_once.line.text == "A slip of one rater")
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
+        other = AdjudicationSession(store, plan, Actor("human", "D2"))
+        majority = batch_of(other, other.queue(gathered(store, plan)).open, BatchScope())
+        assert len(settle_batch(other, majority, "Most of them.")) == 4
+        await press(pilot, "enter")
+        await until(pilot, lambda: "2 to settle   4 settled" in painted(app))
+        [told] = [note.message for note in app._notifications]
+        assert told == "Nothing was settled: others have settled them meanwhile. Left open: 2 (no majority)."
+        assert {one.by.id for one in standing(store, plan)} == {"D2"}
 
 
 async def test_one_question_alone_is_settled(store: Store, shared_apps: SharedApps, until: Until) -> None:

@@ -53,10 +53,27 @@ def test_it_is_in_the_study_s_language_and_in_english_where_that_says_nothing() 
     text = guide_of(ASKS, "zh", "state").plain
     assert [
         word
-        for word in ("完成了吗？", "是", "有屏幕表明。", "列表已排序：是。", "请看每个屏幕。", "in percent")
+        for word in (
+            "完成了吗？",
+            "是",
+            "有屏幕表明。",
+            "列表已排序：是。",
+            "请看每个屏幕。",
+            "in percent",
+            "从 0 到 100，每 5 一档",
+        )
         if word not in text
     ] == []
     assert "The list is sorted" not in text
+
+
+def test_of_a_set_of_options_it_says_how_many_are_chosen() -> None:
+    many = replace(DONE, kind="many", least=1, most=2)
+    asks = Protocol("p", "P", "run", (many, replace(many, id="any", least=None, most=None)))
+    text = guide_of(asks, "en").plain
+    assert "Digits choose as many as hold, at least 1, at most 2\n" in text
+    assert "Digits choose as many as hold\n" in text
+    assert "按数字键选择，可选多项，至少 1 项，至多 2 项\n" in guide_of(asks, "zh").plain
 
 
 def test_a_stranger_s_words_are_shown_as_they_stand() -> None:

@@ -208,8 +208,18 @@ async def test_what_another_window_kept_is_shown_and_said_and_then_it_works(
             other.commit()
             await press(pilot, "enter")
             await until(pilot, lambda: "Another window handed it in" in painted(app))
+            assert "to settle" not in painted(app)  # it holds one answer at each place
             await press(pilot, "enter")
-            await until(pilot, lambda: "2 of 2" in painted(app) and ready(app))
+            await until(pilot, lambda: "2 of 2   1 done today" in painted(app) and ready(app))
+            at = other.next_assignment()
+            assert at is not None
+            other.open(at)
+            other.answer(FieldReference("n1", "completed"), "completed")
+            other.commit()
+            await press(pilot, "2")
+            await until(pilot, lambda: "Another window handed it in" in painted(app))
+            await press(pilot, "enter")
+            await until(pilot, lambda: "All 2 are handed in" in painted(app))
 
 
 async def test_coming_back_to_a_window_shows_what_the_other_kept(

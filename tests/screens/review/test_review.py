@@ -15,6 +15,7 @@ from lab.core.step import Action
 from lab.studies.proofreading import ProofreadingSession
 from screens.app import LabApp
 from screens.author.form import FormLine
+from screens.dialogs import AskScreen
 from screens.navigation import Opening
 from screens.review.form import pointed
 from screens.review.review import ReviewScreen
@@ -120,6 +121,23 @@ async def test_esc_drops_what_was_typed_and_z_takes_back_what_was_said(filled: S
         assert room(app).items.step == 0
         assert session(app).value(ProofreadPlace(0, "instruction")) != "Open the mail"
         assert "z" not in [key for key, found in app.screen.active_bindings.items() if found.enabled]
+
+
+async def test_what_another_window_handed_in_is_shown_once_a_word_is_refused(filled: Store, until: Until) -> None:
+    app = review(filled, "P1")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "A")
+        await until(pilot, lambda: "All looked at" in painted(app))
+        await press(pilot, "C")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
+        with Store.open(filled.path) as beside:
+            ProofreadingSession(beside, DEMO, _person("P1")).commit()
+        await press(pilot, "enter")
+        await until(pilot, lambda: ready(app) and "You have handed it in" in painted(app))
+        told = [note.message for note in app._notifications]
+        assert (len(told), "Handed in." in told) == (1, False), told
+        assert "a" not in [key for key, found in app.screen.active_bindings.items() if found.enabled]
 
 
 def test_a_word_that_was_taken_back_gives_way_to_the_one_before_it_by_a_command_too(
