@@ -61,9 +61,11 @@ def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
     says = partial(protocol.sheet_said, locale)
     if field.kind == "many":
         yield f"{many_words(field, says)}\n", MUTED
-    elif field.least is not None and field.most is not None:
+    elif field.least is not None or field.most is not None:
+        least = says("_from", f"{field.least:g}") if field.least is not None else ""
+        most = says("_to", f"{field.most:g}") if field.most is not None else ""
         steps = says("_in_steps", f"{field.step:g}") if field.step else ""
-        yield f"{says('_from', f'{field.least:g}')}{says('_to', f'{field.most:g}')}{steps}\n", MUTED
+        yield f"{least}{most}{steps}\n".lstrip(), MUTED
     for option in field.options:
         yield from _option(protocol, locale, field, option)
     yield "\n", ""
