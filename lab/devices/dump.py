@@ -21,8 +21,8 @@ class Dumper:
     """Takes dumps, one at a time: a second uiautomator would kill the first.
 
     All windows are asked for: bars, keyboard and dialogs too. Where a phone lists none (its list may come too late), or
-    takes no /dev/tty, the next way is taken from then on; one that has listed windows before is asked for them again the
-    next time, for it may have been locked or folded. `missing` says why the newest dump could not be had.
+    takes no /dev/tty, the next way is taken from then on; one that has listed windows before is asked for them again
+    the next time, for it may have been locked or folded. `missing` says why the newest dump could not be had.
     """
 
     def __init__(self, shell: Shell) -> None:
