@@ -25,7 +25,6 @@ from textual.worker import WorkerFailed
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings, keep_theme
-from lab.core.suggestion import none_of
 from lab.studies.seats import may_replay
 from screens.crash import Crash
 from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
@@ -35,6 +34,7 @@ from screens.mirror.terminal_graphics import CHARACTERS
 from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
 from screens.stylesheet import ThemedStylesheet
 from screens.system_browser import open_in_browser
+from screens.theme import check_theme
 
 if TYPE_CHECKING:
     from textual.actions import ActionParseResult
@@ -213,8 +213,7 @@ class LabApp(Navigation):
         self.graphics = graphics
         self.reads_words = reads_words
         self._text_reader: TextReader | None = None
-        if settings.theme not in self.available_themes:
-            raise LabError("settings", f"theme {none_of(plain(settings.theme), sorted(self.available_themes))}")
+        check_theme(settings.theme)
         self.theme = settings.theme
         self.stylesheet = ThemedStylesheet(variables=self.get_css_variables())
         self.moved_keys, self._lost_keys = self._keymap_of(settings)

@@ -1,5 +1,13 @@
 """The colours of words on screens: the theme's variables by what they mean. Those of boxes are in the rooms' sheets."""
 
+from __future__ import annotations
+
+from textual.theme import BUILTIN_THEMES
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.suggestion import none_of
+
 PLAIN = "$foreground"
 """What is read as it is, within something coloured."""
 MUTED = "$foreground-muted"
@@ -20,3 +28,9 @@ LOUD_ERROR = "bold $text-error"
 """The same where it must not be overlooked."""
 FOUND = "bold reverse $text-warning"
 """A place that a search found."""
+
+
+def check_theme(name: str) -> None:
+    """A `LabError` where there is no theme of that name."""
+    if name not in BUILTIN_THEMES:
+        raise LabError("settings", f"theme {none_of(plain(name), sorted(BUILTIN_THEMES))}")

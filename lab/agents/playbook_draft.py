@@ -131,14 +131,18 @@ def _name(field: Node) -> str:
 
 
 def _node(screen: Targets, at: Point) -> Node | None:
-    """What was touched, with a label: itself, what it lies in, or the first words in it."""
+    """What was touched, with a label: itself, what it lies in, or the first words in it.
+
+    A single letter stands for a picture, the first of somebody's name, and is taken where there is nothing else.
+    """
     under = [node for node in reversed(screen.nodes) if node.bounds.holds(*at)]
     target = next((node for node in under if node.clickable or node.checkable), None)
     inner = [n for n in screen.nodes if target is not None and n.bounds.cut(target.bounds) == n.bounds]
     nodes = [node for node in ([target] if target is not None else under) + inner if node.label and not is_field(node)]
     if target is None or not nodes:
         return nodes[0] if nodes else None
-    return replace(target, text=nodes[0].label) if not target.label else target
+    first = next((node for node in nodes if len(node.label.strip()) > 1), nodes[0])
+    return replace(target, text=first.label) if not target.label else target
 
 
 def _target(screen: Targets, node: Node | None, at: Point) -> str | Target:

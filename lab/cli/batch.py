@@ -17,7 +17,7 @@ from lab.core.settings import Settings, load
 from lab.core.trace import POSTURES, AnyEvent, Paused, Resumed, Step
 from lab.runs.pass_rates import Attempt, BatchResult, PassRate, TaskResult, kind_results
 from lab.runs.task_source import TaskSource, task_source
-from lab.studies.seats import refuse_blind
+from lab.studies.seats import refuse_blind, refuse_recorded
 from simulators import library
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def run(args: RunArguments) -> int:
         raise LabError("--playbook", "is one task's; name that TASK alone.", code=2)
     settings = load(db=args.db, device=args.devices[0] if args.devices else None)
     refuse_blind(settings, "run")
+    refuse_recorded(settings, args.agent)
     places, jobs = _places(args, settings)
     with task_source(places[0].environment, args.seed or 0) as source:
         specs = [_spec(args, settings, source, name, places) for name in _names(args, source)]

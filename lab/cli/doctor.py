@@ -75,8 +75,8 @@ def _tell(first: str, text: str) -> None:
     )
 
 
-LEAST = (80, 24)
-"""Columns and rows that every screen is laid out for."""
+LEAST = (64, 18)
+"""Columns and rows below which no screen is shown, as `screens/dialogs.py` says."""
 
 _NAMED = 3
 """Lost pictures that are named; the others are counted."""
@@ -89,12 +89,12 @@ _MODULES = ("lab", "screens", "annotators", "simulators", "store")
 def examine(settings: Settings) -> list[Finding]:
     """One finding per thing that a run can fail on, those that need doing with what to do."""
     if shadows := shadowing():
-        return [_python(), _settings(), *shadows]  # whatever else is looked at is looked at by those modules
+        return [_python(), _settings_file(), *shadows]  # whatever else is looked at is looked at by those modules
     terminal = [_terminal(), _colour(), _graphics(settings)]
     return [
         _python(),
         *_shared(),
-        _settings(),
+        _settings(settings),
         *terminal,
         _fonts(),
         _ocr(settings),
@@ -156,7 +156,22 @@ def _owners() -> Mapping[str, list[str]]:
     return packages_distributions()
 
 
-def _settings() -> Finding:
+def _settings(settings: Settings) -> Finding:
+    """The settings file, and what the screens would refuse of it."""
+    from screens.keymap import keymap_of
+    from screens.theme import check_theme
+
+    try:
+        check_theme(settings.theme)
+        keymap_of(settings.keymap)
+    except LabError as error:
+        path = settings_file()
+        where = f"{path}: " if path.is_file() else ""  # else it is a variable's
+        return Finding("settings", False, f"{where}{error.message}", error.hint or "Choose one of these.")
+    return _settings_file()
+
+
+def _settings_file() -> Finding:
     path = settings_file()
     return Finding("settings", True, f"{path}" if path.is_file() else f"defaults ({path} is not there)", "")
 

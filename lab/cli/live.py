@@ -14,7 +14,7 @@ from lab.cli.run_text import in_words
 from lab.core.errors import LabError
 from lab.core.settings import EMBEDDED, Settings, load
 from lab.core.step import Action, Spent
-from lab.studies.seats import refuse_blind
+from lab.studies.seats import refuse_blind, refuse_recorded
 
 if TYPE_CHECKING:
     from lab.core.run_records import Summary
@@ -171,6 +171,8 @@ def live(args: LiveArguments) -> int:
         device=args.device,
         window=args.window,
     )
+    if headless and args.seat is None:
+        refuse_recorded(settings, args.agent)
     new = _new_spec(args, settings, headless=headless) if args.resume is None else None
     with open_store(settings, create=args.resume is None) as store:
         spec, resume = (new, None) if new else _resumed_spec(args, settings, store, headless=headless)

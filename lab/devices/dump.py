@@ -21,13 +21,15 @@ class Dumper:
     """Takes dumps, one at a time: a second uiautomator would kill the first.
 
     All windows are asked for: bars, keyboard and dialogs too. Where a phone lists none (its list may come too late), or
-    takes no /dev/tty, the next way is taken from then on. `missing` says why the newest dump could not be had.
+    takes no /dev/tty, the next way is taken from then on; one that has listed windows before is asked for them again
+    the next time, for it may have been locked or folded. `missing` says why the newest dump could not be had.
     """
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
         self._one = threading.Lock()
         self._all, self._by_file = True, False
+        self._listed = False
         self.missing = ""
 
     def tree(self, tries: int = _TRIES) -> UiTree | None:
@@ -40,6 +42,8 @@ class Dumper:
                     self._all = False
                     output = self._dump()
                     tree = tree_of(whole(output))
+                    self._all = self._listed or tree is None
+                self._listed = self._listed or (self._all and tree is not None)
                 self.missing = "" if tree is not None else _why(output)
                 if tree is not None or not _passing(output):
                     return tree

@@ -280,14 +280,18 @@ class Session:
         self.append(Paused(by=self.person, reason=reason))
 
     def go_on(self) -> None:
-        """The phone moves again; what waits at a breakpoint is let through."""
+        """The phone moves again, also where one turn alone was allowed; what waits at a breakpoint is let through."""
         self._check_phone()
         with self._lock:
             stop, self.stopped_at = self.stopped_at, None
-            self.append(Resumed(by=self.person))
-            self.control.resume()
+            self._one_turn = False
+            self._resume_phone()
         if stop is not None:
             self.gate.approve(stop.proposed)
+
+    def _resume_phone(self) -> None:
+        self.append(Resumed(by=self.person))
+        self.control.resume()
 
     def one_turn(self) -> None:
         """One turn passes (at a breakpoint, the one that waits), then the phone stands still again."""
@@ -324,7 +328,9 @@ class Session:
         yield True
         with self._lock:
             if self.stopped_at is stop and not self.over:
-                self.go_on()
+                self._check_phone()
+                self.stopped_at = None
+                self._resume_phone()
 
     def take_over(self, by_person: bool) -> None:
         """The person acts in the agent's place, or gives it back."""

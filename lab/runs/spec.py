@@ -201,10 +201,16 @@ USER_FORMS = ("human", "script", "script:FILE", "model:NAME")
 
 
 def no_form(name: str, forms: Sequence[str]) -> str:
-    """What is wrong with a name that has none of the forms; suggested is the one whose first word may be meant."""
+    """What is wrong with a name that has none of the forms; suggested is the one whose first word may be meant.
+
+    Where the first word is right, what is behind it is wrong: the form itself is suggested then.
+    """
     kind, colon, source = name.partition(":")
-    near = near_names(kind, (form.partition(":")[0] for form in forms))
-    return f"{name!r} is none of {', '.join(forms)}{question([f'{one}{colon}{source}' for one in near])}"
+    near = [form for form in forms if form.partition(":")[0] == kind]
+    if not near:
+        words = near_names(kind, (form.partition(":")[0] for form in forms))
+        near = [f"{word}{colon}{source}" for word in words]
+    return f"{name!r} is none of {', '.join(forms)}{question(near)}"
 
 
 def is_playbook(agent: str) -> bool:

@@ -69,3 +69,9 @@ def check_seat(settings: Settings, may: Callable[[Seat], bool], what: str, hint:
     """Raises `LabError` where a command is not for the person of this seat; `may` is a rule of `lab.studies.seats`."""
     if not may(settings.seat):
         raise LabError(what, f"is not there for the seat {settings.seat}.", hint)
+
+
+def refuse_recorded(settings: Settings, agent: str | None) -> None:
+    """A stored run that is done again tells how it ended: raises `LabError` where this seat must not see outcomes."""
+    if (agent or "").startswith("recorded:"):
+        check_seat(settings, sees_outcomes, "--agent recorded:ID")

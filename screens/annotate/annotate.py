@@ -236,8 +236,8 @@ class AnnotateScreen(RoomScreen[None]):
             case "guide":
                 await self.run_action("guide")
             case "search":
-                step = self.beside.search(message.place)
-                self.pane.say(f"{step} {'step' if step == 1 else 'steps'} with these words." if step else "No step.")
+                held = self.beside.search(message.place)
+                self.pane.say(f"These words stand in {held}." if held else "No step.")
             case "undo" if self.course.last is None:
                 forward = self.session is not None and self.session.study.protocol.forward
                 self.pane.say("There is nothing to take back." if not forward else "This study has no going back.")

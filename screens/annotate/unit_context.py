@@ -10,6 +10,7 @@ from textual.content import Content
 from lab.core.blinding import NOBODY, blinded
 from lab.core.plain_text import plain
 from lab.core.protocol import Show
+from lab.core.rounding import count
 from lab.core.step import Observation
 from lab.core.study import Given
 from lab.core.task import Persona, Task
@@ -63,7 +64,7 @@ def task_sections(task: Task, shows: Collection[Show]) -> list[ContextSection]:
         lines = [f"{number}  {plain(step.do, lines=False)}" for number, step in enumerate(task.golden, 1)]
         sections.append(_lines("Shortest known way", lines, f"{len(lines)} steps"))
     elif task.golden_steps is not None:
-        sections.append(_text("Shortest known way", f"{task.golden_steps} steps"))
+        sections.append(_text("Shortest known way", count(task.golden_steps, "step")))
     return sections
 
 

@@ -335,15 +335,15 @@ class UnitPane(Vertical):
         """The next or the previous step with a question; False where there is none."""
         return self._side is not None and self._side.question(by)
 
-    def search(self, words: str, by: int = 1) -> int:
-        """Goes to the next step that holds these words; how many do."""
+    def search(self, words: str, by: int = 1) -> str:
+        """Goes to the next step that holds these words; what holds them, in words."""
         side, needle = self._side, words.strip().casefold()
         if side is None or not needle:
-            return 0
+            return ""
         step = side.timeline.next_holding(needle, by)
         if step is not None:
             side.timeline.go(step)
-        return side.timeline.holding(needle)
+        return side.timeline.held_by(needle)
 
     def turn_side(self) -> None:
         """Of two runs the other one takes the steps' keys."""

@@ -354,7 +354,7 @@ class DesignView(RoomScreen[None]):
         if step is None:
             row.say(" no step holds it")
         else:
-            row.say(with_keys(self, f" {timeline.holding(message.needle)} steps; Enter: next, {{author.back}}: close"))
+            row.say(with_keys(self, f" {timeline.held_by(message.needle)}; Enter: next, {{author.back}}: close"))
             timeline.go(step)
 
     def action_back(self) -> None:

@@ -264,7 +264,8 @@ class CompareScreen(RoomScreen[None]):
             room = 2 * (self.size.width - 2) - len(which) - _JOINTS
             words = f"{which}:  {'  /  '.join(shared(compared.words(place), room))}"
         self._say("compare-state", words)
-        self.pairs.border_title = f"Steps  {place + 1}/{len(compared.pairs)}"
+        steps = sum(not compared.is_end(index) for index in range(len(compared.pairs)))
+        self.pairs.border_title = f"Steps  {min(place + 1, steps)}/{steps}"
         self.pairs.border_subtitle = with_keys(
             self, f"{{list.open}}: replay left   {len(starts)} difference{'' if len(starts) == 1 else 's'}"
         )

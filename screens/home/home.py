@@ -511,7 +511,7 @@ class HomeScreen(RoomScreen[None]):
     def action_undo(self) -> None:
         """Undoes what was archived or brought back last."""
         if not self.history:
-            raise LabError("Undo", "nothing was archived here yet.")
+            raise LabError("Undo", "nothing is left here to undo.")
         self.history.pop()()
         self._read_first()
 

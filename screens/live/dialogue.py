@@ -85,7 +85,10 @@ class Dialogue(Vertical):
                 self._add(_step(event), "-step")
             case Paused() | Resumed() if self._knows or event.by.kind == "human":
                 self._add(self._note(event), "-note")
-            case Ended() | Started():
+            case Ended():
+                self.question_open(False)
+                self._silence.update("Nothing was said.")
+            case Started():
                 self.question_open(False)
 
     def question_open(self, is_open: bool) -> None:

@@ -290,17 +290,18 @@ class GatePanel(Card):
             self._decide("amend", moved(self.proposed.action, event.at))
 
     def _decide(self, decision: str, action: Action | None) -> None:
-        """Says it once: what waits next is another action."""
+        """Says it once: what waits next is another action. An edit that changes nothing approves."""
         proposed, self.proposed = self.proposed, None
+        if proposed is not None and action is not None and _bare(action) == _bare(proposed.action):
+            decision, action = "approve", proposed.action
         if proposed is not None:
             self.post_message(self.Decided(proposed, decision, action, self._note.value))
 
 
 def _amended(action: Action, value: str) -> Action | None:
     """The action with its text, or its place, as the person put it; None where that is no place."""
-    bare = msgspec.structs.replace(action, raw=None, space=None, boxes=())
     if action.kind in _TEXT_KINDS:
-        return msgspec.structs.replace(bare, text=value)
+        return msgspec.structs.replace(_bare(action), text=value)
     match = _POINT.fullmatch(value)
     return None if match is None else moved(action, (int(match[1]), int(match[2])))
 
@@ -309,4 +310,9 @@ def moved(action: Action, at: Point) -> Action:
     """The action at another place; one that has no place becomes a tap there."""
     if action.kind not in _AIMED:
         return Action("click", at=at)
-    return msgspec.structs.replace(action, at=at, raw=None, space=None, boxes=())
+    return msgspec.structs.replace(_bare(action), at=at)
+
+
+def _bare(action: Action) -> Action:
+    """What is done, without the words and boxes that it came in."""
+    return msgspec.structs.replace(action, raw=None, space=None, boxes=())

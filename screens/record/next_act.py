@@ -65,7 +65,7 @@ class NextAct(Card):
         self.held: Action | None = None
         self.stage: Stage = "keys"
         self._tree = tree
-        self._ready = False
+        self._ready = self._still = False
         self._wanted: Wanted = "input_text"
         self._note = ""
         self._suggested = ""
@@ -99,10 +99,10 @@ class NextAct(Card):
         """Whether the phone waits for the person."""
         return self._ready
 
-    def turn(self, ready: bool) -> None:
-        """The phone waits for the person, or no longer."""
+    def turn(self, ready: bool, still: bool = False) -> None:
+        """The phone waits for the person, or no longer; `still` where it is at nothing either."""
         first = ready and not self._ready
-        self._ready = ready
+        self._ready, self._still = ready, still
         self._tell()
         if first and self.stage == "keys" and self.screen.focused in (None, self._line):
             self.focus_keys()
@@ -223,7 +223,7 @@ class NextAct(Card):
         """What waits, above and below the line that is written in."""
         if not self.is_mounted:
             return
-        state = RecordState(self.stage, self.held, self._wanted, self._ready, self.quick, self._warned)
+        state = RecordState(self.stage, self.held, self._wanted, self._ready, self.quick, self._warned, self._still)
         nodes = (keys_of(self.screen, "record.nodes") or ["/"])[0]
         other = keys_of(self, "record.other")[0]
         self._show(Content.styled(what(state, self._tree()), "bold"))

@@ -195,7 +195,7 @@ class RecordScreen(RoomScreen[None]):
         """Whether the phone is the person's has changed."""
         mine = self.session.turns.waiting is not None and not self._paused and not self.session.over
         self._mirror.interactive = self._mirror.typing = mine
-        self._desk.turn(mine)
+        self._desk.turn(mine, self._paused)
         self._tell()
 
     def _tree(self) -> UiTree:

@@ -31,6 +31,8 @@ class RecordState(NamedTuple):
     quick: bool
     moved: bool = False
     """Whether the phone went on by itself under the act that is held."""
+    still: bool = False
+    """Whether the recording stands still."""
 
 
 def what(state: RecordState, tree: UiTree) -> str:
@@ -51,7 +53,7 @@ def what(state: RecordState, tree: UiTree) -> str:
         case "nodes":
             return "What do you tap?"
     if not state.ready:
-        return "The phone is at it ..."
+        return "The phone stands still." if state.still else "The phone is at it ..."
     return "Touch the phone, which acts at once, or:" if state.quick else "Touch the phone, or:"
 
 

@@ -90,6 +90,7 @@ class ForkPanel(Card):
         self._event: Step | Asked | None = None
         self._tree: UiTree | None = None
         self._mine = False
+        self._before = ""
         self._begun = False
         self._what = CardText(id="fork-what")
         self._row = ForkRow(clock, id="fork-row")
@@ -130,7 +131,7 @@ class ForkPanel(Card):
         self._row.cursor = -1
         self._say.placeholder = "words with it" if proposal else "another answer; empty: it is put to you again"
         self._agent.placeholder = f"agent: {_who(started.agent)}"
-        self._user.placeholder = f"answers: {_who(started.user)}"
+        self._before = _who(started.user)
         for field in (self._say, self._action, self._agent, self._user):
             field.clear()
         self._near.close()
@@ -262,6 +263,7 @@ class ForkPanel(Card):
         puts = self._event is not None and self._event.question is not None
         line = "the question is put to you" if puts else "once more from here"
         line = f"with another {', '.join(other)}" if other else line
+        self._user.placeholder = f"answers: {'you' if puts and not other else self._before}"
         does = with_keys(self, "{fork.enter}: a new run, ") + line + with_keys(self, ". {replay.back} closes.")
         self.query_one("#fork-hint", Static).update(Text(problem or does, "dim"))
 

@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.widgets import Static
 
 from lab.core.plain_text import plain
-from lab.core.rounding import count
 from lab.core.screen_clock import Clock
 from lab.core.settings import Settings
 from lab.core.trace import Ended
@@ -360,14 +359,14 @@ class ReplayScreen(RoomScreen[None]):
         timeline = self.footage.timeline
         read_count = timeline.holding_read(needle)
         of_them = f", {read_count} as read" if read_count else ""
-        words = f" {count(timeline.holding(needle), 'step')}{of_them}; Enter: next, {{replay.back}}: close"
+        words = f" {timeline.held_by(needle)}{of_them}; Enter: next, {{replay.back}}: close"
         self.query_one(SearchRow).say(with_keys(self, words))
 
     @on(RunWords.Changed)
     def _more_read(self, message: RunWords.Changed) -> None:
         self.words.take(message)
         needle = self.footage.timeline.needle
-        if needle and self.footage.timeline.holding(needle):
+        if needle and self.footage.timeline.held_by(needle):
             self._say_found(needle)
         self._tell()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from lab.core.read_text import without_blanks
+from lab.core.rounding import count
 from lab.runs.descriptions import status_words
 from lab.runs.recorded_run import RunPlace
 from screens.theme import ACCENT, ERROR, LOUD_WARNING, MUTED, WARNING
@@ -75,16 +76,18 @@ were read from its picture alone.
 
     def next_holding(self, needle: str, by: int = 1, *, here: bool = False) -> int | None:
         """The nearest line that holds `needle` in all that a search looks at, from the cursor on and around."""
-        count, start = self.count, self.cursor + (0 if here else by)
-        for i in range(count):
-            at = (start + i * by) % count
-            if _holds(self.rows[at], needle) or self._holds_read(self.rows[at], needle):
+        start = self.cursor + (0 if here else by)
+        for i in range(self.count):
+            at = (start + i * by) % self.count
+            if self._found_in(self.rows[at], needle):
                 return at
         return None
 
-    def holding(self, needle: str) -> int:
-        """How many lines hold `needle`."""
-        return sum(_holds(row, needle) or self._holds_read(row, needle) for row in self.rows)
+    def held_by(self, needle: str) -> str:
+        """So many steps that hold `needle`, and the end where it does, in words; empty where nothing does."""
+        steps = sum(row.kind != "end" and self._found_in(row, needle) for row in self.rows)
+        ends = any(row.kind == "end" and self._found_in(row, needle) for row in self.rows)
+        return " and ".join([count(steps, "step")] * bool(steps) + ["the end"] * ends)
 
     def holding_read(self, needle: str) -> int:
         """How many lines hold `needle` only in what was read from their picture."""
@@ -103,7 +106,10 @@ were read from its picture alone.
 
     def holds(self, line: RunPlace) -> bool:
         """Whether a line holds what is looked for."""
-        return bool(self.needle) and (_holds(line, self.needle) or self._holds_read(line, self.needle))
+        return bool(self.needle) and self._found_in(line, self.needle)
+
+    def _found_in(self, line: RunPlace, needle: str) -> bool:
+        return _holds(line, needle) or self._holds_read(line, needle)
 
     def _holds_read(self, line: RunPlace, needle: str) -> bool:
         """Whether what was read from a line's picture holds `needle`; blanks do not count."""

@@ -10,6 +10,7 @@ from textual.binding import BindingType
 
 from lab.core.errors import LabError
 from lab.core.proofreading import Difference, ProofreadPlace, Review, action_of, place_words, plain_value
+from lab.core.rounding import count
 from lab.core.step import Point
 from lab.studies.proofreading import ProofreadingSession, verdict_place
 from lab.studies.proofreading_queue import review_queue
@@ -211,7 +212,8 @@ class ReviewScreen(DemoRoom):
         """Asks, and hands it in."""
         session = self.session
         assert session is not None
-        sentence = f"Your review of {session.demo.steps} steps is handed in for good: nothing in it changes any more."
+        steps = count(session.demo.steps, "step")
+        sentence = f"Your review of {steps} is handed in for good: nothing in it changes any more."
 
         def hand_in(sure: bool | None) -> None:
             if sure and self.session is session:

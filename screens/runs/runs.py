@@ -189,7 +189,7 @@ class RunsScreen(RoomScreen[None]):
     def _title(self, arranged: ArrangedRuns) -> None:
         all_of = f"{len(self.entries):,}{'' if self._whole else '+'}"
         runs = all_of if arranged.runs == len(self.entries) else f"{arranged.runs:,} of {all_of}"
-        groups = f"   in {arranged.groups:,} groups by {self.order.group}" if self.order.group else ""
+        groups = f"   in {count(arranged.groups, 'group')} by {self.order.group}" if self.order.group else ""
         self.table.border_title = f"{'Archived runs' if self.archived else 'Runs'}  {runs}{groups}"
         way = "" if not self.order.turned else ", the other way round"
         by = "the newest in this file first" if self.order == Order() else f"sorted by {self.order.by}{way}"
@@ -407,7 +407,7 @@ class RunsScreen(RoomScreen[None]):
     def action_undo(self) -> None:
         """Takes back what was tagged, archived or brought back last."""
         if not self.history:
-            raise LabError("Undo", "nothing was tagged or archived here yet.")
+            raise LabError("Undo", "nothing is left here to undo.")
         acts = self.history.pop()
         take_back(self.store, acts, self.settings.person)
         self._renew({act.trace for act in acts})

@@ -14,6 +14,7 @@ from screens.theme import HEADING, LOUD_ERROR, MUTED
 _TURN = re.compile(r"^\[(?:system|user|assistant)\]$", re.MULTILINE)
 
 NOTHING = "No model was asked in this step, or its source did not keep what it was sent."
+_NOT_KEPT = "Its source did not keep what it was sent."
 
 
 def sent_words(proposed: Proposed, otherwise: str = NOTHING) -> Content:
@@ -26,7 +27,8 @@ def sent_words(proposed: Proposed, otherwise: str = NOTHING) -> Content:
     if proposed.action.kind == "other" and proposed.action.text:
         parts += [("What came of it\n", HEADING), (f"{plain(proposed.action.text)}\n\n", LOUD_ERROR)]
     if proposed.prompt is None:
-        return Content.assemble(*parts, (otherwise, MUTED))
+        asked = proposed.usage is not None or proposed.raw is not None
+        return Content.assemble(*parts, (_NOT_KEPT if asked and otherwise == NOTHING else otherwise, MUTED))
     return Content.assemble(*parts, ("It was sent\n", HEADING), *_turns(proposed.prompt), *_pictures(proposed.prompt))
 
 

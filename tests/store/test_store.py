@@ -87,6 +87,15 @@ def test_only_the_next_event_of_a_run_is_taken(store: Store) -> None:
     assert list(store.runs.events("t1")) == events
 
 
+def test_a_run_that_another_window_has_gone_on_with_says_so(store: Store) -> None:
+    events = run("t1")
+    for event in events[:3]:
+        store.runs.append_event("t1", event)
+    with pytest.raises(LabError) as refused:
+        store.runs.append_event("t1", events[2])
+    assert refused.value.body == "expects event 3, not 2. Another window or command has gone on with it."
+
+
 def test_a_refused_event_leaves_no_blob_behind(store: Store) -> None:
     store.runs.append_event("t1", run("t1")[0])
     with pytest.raises(LabError):

@@ -12,7 +12,7 @@ from simulators.phone.phone import Phone
 from simulators.phone.served import shell
 from simulators.phone.served.adbd import Adbd
 from simulators.phone.served.display import LOCKS, Display
-from simulators.phone.served.faults import Faults
+from simulators.phone.served.faults import NAMES, Faults
 from simulators.phone.served.harness import HarnessPort
 from simulators.phone.served.services import Services
 
@@ -131,8 +131,11 @@ class PhoneServer:
             if value not in (0, 1, 2, 3) or isinstance(value, bool):
                 raise LabError("fault", f"rotate is 0, 1, 2 or 3, not {value!r}.")
             self.display.rotation = int(str(value))
-        else:
+        elif name in NAMES:
             self.faults.turn(name, value)
+        else:
+            there = ", ".join((*NAMES, *_SCREEN, "lock", "rotate", "clear"))
+            raise LabError("fault", f"{name!r} is none.", f"There is {there}.")
 
     def _screen_well(self) -> None:
         """The screen is lit, open and alone; it stays turned as it is."""

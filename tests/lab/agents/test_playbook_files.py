@@ -9,12 +9,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from lab.agents.playbook_draft import drafted
 from lab.core.blinding import blinded_unit
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.playbook import PlaybookFile, changed, load_playbook
+from lab.core.step import Action, Observation, Proposed
 from lab.core.study import Play, Unit
-from lab.core.task import load_task
+from lab.core.task import Actor, load_task
+from lab.core.trace import Step, Trace
+from lab.core.ui_tree import Bounds, Node, UiTree
 from simulators import library
 from store.store import Store
 from tests.crossed import crossed, spread
@@ -71,6 +75,18 @@ def test_changes_reach_into_branches() -> None:
     file = msgspec.convert(raw, PlaybookFile)
     moves = json.loads(encode(changed(file.playbook, file.playbooks[0].changes)))
     assert moves == [{"if_seen": "A", "then": ["home", {"tap": "B", "label": "b"}, "back"]}, {"done": "Over."}]
+
+
+@pytest.mark.parametrize(("initial", "name", "words"), [("N", "Noor Haddad", "Noor Haddad"), ("陈", "", "陈")])
+def test_what_a_run_touched_is_called_by_its_name_and_not_by_the_letter_of_its_picture(
+    initial: str, name: str, words: str
+) -> None:
+    texts = [Node(Bounds(40, 400, 140, 500), initial), Node(Bounds(180, 400, 900, 460), name)]
+    row = Node(Bounds(0, 380, 1080, 520), cls="android.widget.FrameLayout", clickable=True, children=tuple(texts))
+    tap = Proposed(Action("click", at=(540, 450)))
+    step = Step(index=0, proposed=tap, before=Observation(None, (1080, 2400), UiTree((row,)), "app"))
+    moves = drafted(Trace("r", library.task("night_mode"), Actor("human", "A1"), steps=(step,)))
+    assert list(msgspec.to_builtins(moves)) == [{"tap": words}]
 
 
 def test_a_participants_kit_says_nothing_of_what_goes_wrong() -> None:

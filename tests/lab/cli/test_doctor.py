@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+import screens.dialogs
+from lab.cli.doctor import LEAST, _settings, _terminal
+from lab.core.settings import Settings
 from tests.warm import Warm
 
 QUERY = b"\x1b[c"
@@ -83,6 +86,30 @@ def _hitlab(*words: str, home: Path, path: tuple[Path, ...], folder: Path) -> su
     return subprocess.run(
         [sys.executable, "-m", "lab.cli", *words], env={**os.environ, **own}, cwd=folder, capture_output=True, text=True
     )
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "do"),
+    [
+        (Settings(keymap={"run.pase": "f12"}), "field keymap: 'run.pase' is no binding", "`hitlab keys` lists them."),
+        (Settings(keymap={"run.pause": "foo"}), "'foo' is no key", "Keys are written as"),
+        (Settings(theme="nope"), "theme 'nope' is none of ", "Choose one of these."),
+    ],
+)
+def test_settings_that_no_screen_opens_with_are_told(settings: Settings, words: str, do: str) -> None:
+    found = _settings(settings)
+    assert not found.ok
+    assert words in found.found
+    assert found.do.startswith(do)
+    assert _settings(Settings(keymap={"run.pause": "f12"}, theme="dracula")).ok
+
+
+def test_a_terminal_is_large_enough_where_the_screens_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for size, ok in (((64, 18), True), ((63, 18), False), ((64, 17), False)):
+        monkeypatch.setattr("shutil.get_terminal_size", lambda size=size: os.terminal_size(size))
+        assert _terminal().ok == ok
+    assert LEAST == screens.dialogs.LEAST
 
 
 ROOT = Path(__file__).parents[3]

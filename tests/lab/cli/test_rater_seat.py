@@ -206,6 +206,13 @@ def test_no_command_tells_who_rates_what_is_hidden(plants: list[Planted], call: 
             assert (command, args, found(hidden, said) - asked) == (command, args, set())
 
 
+@pytest.mark.parametrize("seat", ["rater", "participant"])
+def test_a_stored_run_is_not_done_again_to_learn_how_it_ended(plants: list[Planted], call: Call, seat: str) -> None:
+    for command in ("live usual_lunch --headless", "live usual_lunch --json", "run usual_lunch"):
+        code, said = call(seat, *command.split(), "--agent", f"recorded:{RUN}")
+        assert (code, f"is not there for the seat {seat}." in said, "score" in said) == (1, True, False)
+
+
 def test_the_same_commands_tell_a_developer(plants: list[Planted], call: Call) -> None:
     """So the search above can find them: nearly every word of a run, what others said, and what a rule settled."""
     said = "".join(

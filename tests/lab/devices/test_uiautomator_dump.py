@@ -85,6 +85,23 @@ def test_where_windows_come_empty_the_active_one_is_asked_for() -> None:
     assert ["--windows" in command for command in asked] == [True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("others", "texts"),
+    [([WINDOWS, EMPTY, WINDOWS], ["App 08:50", "Hi", "App 08:50"]), ([EMPTY, WINDOWS], ["", "App 08:50"])],
+)
+def test_bars_and_keyboard_are_told_again_once_the_phone_is_unlocked_or_unfolded(
+    others: list[str], texts: list[str]
+) -> None:
+    alone = XML.format("Hi") if texts[0] else "ERROR: null root node returned by UiTestAutomationBridge."
+
+    def answer(command: str) -> bytes:
+        return (others.pop(0) if "--windows" in command else alone).encode()
+
+    dumper = Dumper(answering(answer))
+    told = [dumper.tree(1) for _ in texts]
+    assert [" ".join(node.text for node in tree.nodes()) if tree else "" for tree in told] == texts
+
+
 @pytest.mark.parametrize("dump", [b"", b"Killed \n", b"<hierarchy><node></hierarchy>", b"\xff\xfe\0"])
 def test_no_dump_is_no_tree(dump: bytes) -> None:
     dumper = Dumper(answering(partial(said, dump)))

@@ -12,7 +12,7 @@ from lab.core.errors import LabError
 from lab.core.seams import Brief, Screen
 from lab.core.step import Action, Observation, Proposed
 from lab.core.task import Actor, Task
-from lab.core.trace import Paused, Resumed, Step, Trace
+from lab.core.trace import AnyEvent, Paused, Resumed, Step, Trace
 from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.runs.breakpoints import Breakpoints, parse
 from lab.runs.session import Session
@@ -197,6 +197,30 @@ def test_one_turn_over_a_question_stands_after_it(store: Store) -> None:
     assert not session.join(0.3)
     assert len(store.runs.trace(session.trace_id).steps) == 1
     session.stop()
+
+
+def test_a_run_that_goes_on_at_a_breakpoint_is_not_held_by_the_turn_that_was_allowed_before(store: Store) -> None:
+    session = Session(store, Spec(TASK, breaks=("action:navigate_home",)), agent=ListAgent(OPEN, HOME, DONE))
+    reasons: list[str] = []
+    stood = threading.Event()
+
+    def note(event: AnyEvent | None) -> None:
+        if isinstance(event, Paused):
+            reasons.append(event.reason)
+            stood.set() if len(reasons) == 1 else None
+            threading.Thread(target=session.stop, daemon=True).start() if len(reasons) > 2 else None
+
+    session.on_event = note
+    session.decisions.on_change = lambda proposed: (
+        threading.Thread(target=session.go_on, daemon=True).start() if proposed is not None else None
+    )
+    session.control.pause()
+    session.start()
+    session.one_turn()
+    assert stood.wait(180)
+    session.one_turn()
+    assert session.join(180)
+    assert reasons == ["one turn", "breakpoint action:navigate_home"]
 
 
 def test_an_act_is_amended_or_rejected_from_there_and_the_run_goes_on(store: Store) -> None:

@@ -75,9 +75,9 @@ async def test_a_step_is_read_without_its_picture_and_its_place_told_at_once_and
         assert app.beside.question(-1)
         assert app.beside.step == 4
         assert not app.beside.question(1)
-        assert app.beside.search("coriander, thank you") == 1
+        assert app.beside.search("coriander, thank you") == "1 step"
         assert app.beside.step == 3
-        assert app.beside.search("no such words") == 0
+        assert app.beside.search("no such words") == ""
 
 
 async def test_a_run_without_screens_is_all_words(filled: Store, until: Until) -> None:
@@ -123,7 +123,7 @@ async def test_hidden_words_are_not_painted_and_shown_ones_are(filled: Store, un
                 assert (words not in seen) is hidden, words
             assert AGENT not in seen
             for words in ("usual lunch is on top", "one check failed"):
-                assert app.beside.search(words) == (not hidden), words
+                assert bool(app.beside.search(words)) == (not hidden), words
 
 
 async def test_a_proactive_run_says_that_nothing_was_asked_for(store: Store, until: Until) -> None:

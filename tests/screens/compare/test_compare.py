@@ -105,7 +105,7 @@ async def test_it_opens_at_the_first_difference_and_says_it(filled: Store, until
             "left   model A   score 1.00   completed   6 steps   6,120 tokens   $0.0600   c1",
             "right  model B   score 0.50   completed   7 steps",
             'the first difference:  tap "Search"  /  type "milk"',
-            "Steps  2/8",
+            "Steps  2/7",
             "2 differences",
             "model A thinks 2.",
             "model B thinks 2.",
@@ -120,7 +120,7 @@ async def test_it_opens_at_the_first_difference_and_says_it(filled: Store, until
 async def test_keys_go_through_the_differences_and_the_sides_stay_apart(filled: Store, until: Until) -> None:
     app = Compare(filled)
     async with app.run_test(size=BESIDE_NO_PHONE, notifications=True) as pilot:
-        await until(pilot, lambda: ready(app) and "Steps  2/8" in painted(app))
+        await until(pilot, lambda: ready(app) and "Steps  2/7" in painted(app))
         await pilot.press("n")
         await until(
             pilot, lambda: ready(app) and "difference 2 of 2:" in painted(app) and "Left  the end" in painted(app)
@@ -148,14 +148,14 @@ async def test_keys_go_through_the_differences_and_the_sides_stay_apart(filled: 
 async def test_either_run_is_replayed_at_its_step_and_escape_comes_back(filled: Store, until: Until) -> None:
     app = Compare(filled)
     async with app.run_test(size=BESIDE_NO_PHONE) as pilot:
-        await until(pilot, lambda: ready(app) and "Steps  2/8" in painted(app))
+        await until(pilot, lambda: ready(app) and "Steps  2/7" in painted(app))
         for _ in range(2):
             await pilot.press("j")
         for key, title in (("enter", "Steps  3/6"), ("r", "Steps  4/7")):
             await pilot.press(key)
             await until(pilot, lambda title=title: isinstance(app.screen, ReplayScreen) and title in painted(app))
             await pilot.press("escape")
-            await until(pilot, lambda: isinstance(app.screen, CompareScreen) and "Steps  4/8" in painted(app))
+            await until(pilot, lambda: isinstance(app.screen, CompareScreen) and "Steps  4/7" in painted(app))
         assert {"v": "replay(0)", "r,shift+enter": "replay(1)"}.items() <= ACTIONS.items()
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, RunsScreen))
@@ -196,7 +196,7 @@ async def test_a_run_without_steps_or_one_that_is_gone_is_said(filled: Store, un
         for key in ("n", "p", "enter", "r", "d", "b", "s", "y", "end", "j"):
             await pilot.press(key)
         app.open_compare("e", ONE)
-        await until(pilot, lambda: ready(app) and "Steps  1/7" in painted(app))
+        await until(pilot, lambda: ready(app) and "Steps  1/6" in painted(app))
         app.open_compare(ONE, "nowhere")
         await until(pilot, lambda: "run nowhere: is not in" in painted(app))
         app.open_compare(ONE, ONE)
@@ -219,7 +219,7 @@ async def test_a_run_with_an_end_and_no_step(filled: Store, until: Until) -> Non
     filled.runs.add(Imported(numbered(events), {}, []))  # type: ignore[arg-type]
     app = Compare(filled, "f", ONE)
     async with app.run_test(size=BESIDE_NO_PHONE) as pilot:
-        await until(pilot, lambda: ready(app) and "Steps  1/7" in painted(app))
+        await until(pilot, lambda: ready(app) and "Steps  1/6" in painted(app))
         await pilot.press("end")
         await until(pilot, lambda: ready(app) and "Left  the end" in painted(app))
         assert "end: failed" in painted(app)

@@ -86,6 +86,19 @@ async def test_what_waits_at_the_gate_is_approved_changed_moved_or_rejected_by_k
     assert [one.note for one in decisions[5:]] == ["no longer gated", "", ""]
 
 
+async def test_an_edit_that_changes_nothing_approves(live: Any, until: Any) -> None:
+    typed, tapped = Action("input_text", text="milk", raw="milk"), Action("click", at=(1, 1), raw="tap 1 1")
+    app = live((typed, ""), (tapped, ""), (tapped, ""), gate="ask")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await gate_open(app, pilot, until)
+        await burst(pilot, "e", "enter")
+        await gate_open(app, pilot, until, 1)
+        await burst(pilot, "e", "enter")
+        await gate_open(app, pilot, until, 2)
+    decisions = [step.decision for step in app.steps[:2]]
+    assert [(one.verdict, one.action) for one in decisions] == [("approve", typed), ("approve", tapped)]
+
+
 async def _a_tap_on_the_mirror_says_where_it_should_go(app: Any, pilot: Any, until: Any) -> Any:
     mirror = app.live.query_one(Mirror)
     await until(pilot, lambda: mirror.fit is not None and mirror.settled and mirror.interactive)

@@ -170,6 +170,13 @@ async def test_a_run_that_is_over_before_a_picture_came_shows_what_the_agent_saw
         assert not app.shows("waiting for a picture")
 
 
+async def test_a_run_that_asked_nothing_promises_no_question_once_it_is_over(live: Any, until: Any) -> None:
+    app = live((Action("status", status="complete"), "Done."), seat="participant")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.shows("Thank you, this run is over") and app.shows("Nothing was said."))
+        assert not app.shows("will stand here")
+
+
 def friday() -> Spec:
     """A proactive task as a participant is given it."""
     task = library.task("friday_reorder")

@@ -186,7 +186,7 @@ async def _paused_it_keeps_what_is_held(app: Any, pilot: Any, until: Any) -> Non
     await pilot.press("enter")
     await ready(app, pilot, until, before + 1)
     await pilot.press("ctrl+x")
-    await until(pilot, lambda: app.shows("‖ paused"))
+    await until(pilot, lambda: app.shows("‖ paused") and app.shows("The phone stands still."))
     await pilot.press("ctrl+x")
     await until(pilot, lambda: app.session.over and app.shows("Unfinished"))
 

@@ -77,6 +77,7 @@ async def test_a_proposal_is_refused_in_the_fork_and_live_goes_on_with_it(coffee
         row = app.screen.query_one(ForkRow)
         await until(pilot, lambda: row.has_focus and row.ready)
         await pilot.press("r")
+        await until(pilot, lambda: "answers: morning_coffee as before" in painted(app))
         await burst(pilot, *"Not now")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.session.over)
@@ -92,7 +93,7 @@ async def test_a_question_that_a_script_answered_is_put_to_the_person(coffee: An
     async with app.run_test(size=(120, 40)) as pilot:
         await looked_at(app, pilot, until, 1)
         await pilot.press("f")
-        await until(pilot, lambda: app.screen.query_one(ForkRow).ready)
+        await until(pilot, lambda: app.screen.query_one(ForkRow).ready and "answers: you" in painted(app))
         await pilot.press("q", "enter")
         await until(pilot, lambda: app.session is not None and app.session.questions.waiting is not None)
         child = store.runs.trace(app.session.trace_id)

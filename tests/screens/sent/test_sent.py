@@ -22,6 +22,7 @@ from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen
 from screens.sent.sent import SentScreen
 from screens.sent.source import StoredAlbum
+from screens.sent.words import NOTHING, sent_words
 from store.store import Store
 from tests.screens.resting import rests
 from tests.screens.runs import HOSTILE, WHOLE, painted, whole_run
@@ -131,6 +132,14 @@ async def test_a_fault_of_the_painter_is_raised_and_no_picture_that_never_comes(
     with pytest.raises(Crash, match="a fault of the painter"):
         async with app.run_test(size=(120, 40)) as pilot:
             await until(pilot, lambda: not app.is_running)
+
+
+def test_an_answer_without_what_was_sent_does_not_say_that_no_model_was_asked() -> None:
+    for proposed in (Proposed(TAP, raw="tap"), Proposed(TAP, usage=USAGE)):
+        words = sent_words(proposed).plain
+        assert "Its source did not keep what it was sent." in words
+        assert "No model was asked" not in words
+    assert sent_words(Proposed(TAP)).plain == NOTHING
 
 
 async def test_a_run_ends_and_begins_with_nothing_beyond(store: Store, until: Until) -> None:

@@ -72,7 +72,7 @@ async def test_runs_are_selected_tagged_found_by_their_tag_and_untagged(filled: 
         await pilot.press("z")
         await until(pilot, lambda: filled.runs.acts.tags() == {"new": 2, "pilot": 2})
         await pilot.press("z", "z")
-        await until(pilot, lambda: "nothing was tagged or archived" in painted(app))
+        await until(pilot, lambda: "nothing is left here to undo" in painted(app))
         assert filled.runs.acts.tags() == {}
 
 
@@ -104,6 +104,14 @@ async def test_what_the_filter_hides_is_not_tagged_with_the_rest(filled: Store, 
         await until(pilot, lambda: ids(app) == "a6 a5 a4 a3 a2 a1")
         await burst(pilot, "space", "space", "slash", *"agent:kimi", "enter", "x")
         await until(pilot, lambda: listed(filled) == "a6 a4 a3 a2 a1")
+
+
+async def test_one_group_is_told_as_one(filled: Store, until: Until) -> None:
+    app = LabApp(filled, Settings(person="D1"), Opening("runs"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ids(app) == "a6 a5 a4 a3 a2 a1")
+        await burst(pilot, "g", "slash", *"task:mail", "enter")
+        await until(pilot, lambda: "Runs  2 of 6   in 1 group by task" in painted(app))
 
 
 async def test_a_groups_runs_are_selected_together(filled: Store, until: Until) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from lab.core.errors import LabError
 from lab.core.seams import Trouble
 from lab.devices.harness import Harness
 from simulators.phone.phone import Phone
+from simulators.phone.served.display import LOCKS
 from simulators.phone.served.served import PhoneServer
 from tests.simulators.phone.served.rig import free_port, until
 
@@ -87,6 +90,12 @@ def test_faults_are_turned(served: PhoneServer, harness: Harness) -> None:
             harness.fault(name, value)
         assert not isinstance(refused.value, Trouble)
         assert refused.value.title == "fault"
+    with pytest.raises(LabError, match="'nonsense' is none") as refused:
+        harness.fault("nonsense", 1)
+    names = refused.value.hint.removeprefix("There is ").removesuffix(".").split(", ")
+    guide = (Path(__file__).parents[4] / "docs" / "guides" / "phones.md").read_text()
+    listed = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| the (?:line|screen) \|.*$|^`clear`", guide, re.MULTILINE)))
+    assert set(names) == set(listed) - set(LOCKS)
 
 
 @pytest.mark.parametrize(
