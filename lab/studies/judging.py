@@ -221,7 +221,7 @@ class JudgingJob:
         others = sum(one.expected for one in self._pending.values())
         if budget is not None and self.spent + work.expected + others > budget:
             self.ended = f"the budget of {budget:g} US dollars does not reach for the next question"
-        return not self.ended
+        return not self._is_over()
 
     def _is_over(self) -> bool:
         """Whether nothing more is to be asked."""
