@@ -135,9 +135,14 @@ class BatchJudging:
         return JudgingDone(job.progress(total), job.unusable, tuple(job.failed), job.ended)
 
     def _rest(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
-        """What no batch gave an answer to is asked alone."""
-        outcome = self.job.go(self._llm, tell)
-        return outcome._replace(progress=outcome.progress._replace(total=total))
+        """What no batch gave an answer to is asked alone; it is told as a part of the whole job."""
+        already_paid = self.job.found
+
+        def whole(progress: JudgeProgress) -> JudgeProgress:
+            return progress._replace(total=total, found=already_paid)
+
+        outcome = self.job.go(self._llm, lambda progress: tell(whole(progress)))
+        return outcome._replace(progress=whole(outcome.progress))
 
     # -- taking results ------------------------------------------------------------------------------------------
 

@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 
 from annotators.judging import picture_sheet
+from annotators.protocols import protocol
 from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.core.label import Label
-from lab.core.study import Study
+from lab.core.study import Study, Unit
 from lab.llm.batch import BatchApi
 from lab.llm.client import Llm, NoModelAnswer
 from lab.studies.batch_judging import BatchJudging
 from lab.studies.judge_questions import estimated
-from lab.studies.judge_terms import JudgingDone
+from lab.studies.judge_terms import JudgeProgress, JudgingDone
 from lab.studies.judging import JudgingJob
 from store.store import Store
 from tests.batch_endpoint import BatchServer, batching
@@ -28,7 +29,7 @@ from tests.judges import begun, sheet_brain
 from tests.lab.studies.test_judging import MODEL, RUN_UNIT, labels, says
 from tests.lab.studies.test_memgui_judge import staged, study_of
 from tests.screens.annotate.host import AGENT, lunch
-from tests.screens.runs import WHOLE
+from tests.screens.runs import BARE, WHOLE, bare_run
 from tests.studies import frozen, unit
 
 KEY = "sk-canary-0123456789abcdef"
@@ -161,6 +162,24 @@ def test_what_a_batch_gave_no_answer_to_is_asked_in_the_next_and_then_alone(stor
         assert (done.progress.done, done.progress.total, done.failed) == (4, 4, ())
         assert (len(server.batches), len(server.asked), len(server.alone)) == (2, 6, 1)
         assert done.progress.spent == pytest.approx(3 * ONE / 2 + ONE)
+
+
+def test_what_is_asked_alone_is_told_as_a_part_of_the_whole_job(store: Store) -> None:
+    store.runs.add(bare_run())
+    study = frozen(store, [Unit(f"u{n}", runs=(BARE,)) for n in range(3)], protocol("success"))
+    good = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
+    with batching(good) as server:
+        server.brain = lambda request: (
+            Cut() if len(server.batches) in (1, 2) and request.number in (3, 6) else good(request)
+        )
+        job, batches, _ = batched(store, study, server.base)
+        job.sign()
+        told: list[JudgeProgress] = []
+        done = batches.go(told.append)
+        assert (len(server.batches), len(server.alone)) == (3, 1)
+    assert (done.progress.done, done.progress.total, done.progress.asked) == (3, 3, 3 + 3 + 1 + 1)
+    assert {progress.total for progress in told} == {3}
+    assert done.progress.found == 0, "what this job paid for itself is not found again"
 
 
 def test_who_leaves_comes_back_for_what_the_batch_answered(store: Store, study: Study) -> None:
