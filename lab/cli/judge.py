@@ -208,8 +208,9 @@ def judge(args: JudgeArguments) -> int:
             if terms.budget is not None and model.prices() is None:
                 hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
                 raise LabError("judge", f"--budget: nobody knows what {plain(model.model)} costs.", hint)
-        report = _report(job, _went(job, llm, args, settings.person))
-        emit(report, _tell_report, json=args.json)
+        outcome = _went(job, llm, args, settings.person)
+        report = _report(job, outcome)
+        emit(report, lambda told: _tell_report(told, outcome.unpriced), json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
 
 
@@ -375,14 +376,15 @@ def _report(job: JudgingJob, outcome: JudgingDone) -> JudgeReport:
     )  # fmt: skip
 
 
-def _tell_report(report: JudgeReport) -> None:
+def _tell_report(report: JudgeReport, unpriced: int) -> None:
     if not report.total:
         say(f"{plain(report.judge)} has judged all of {report.study}.")
         return
+    cost = f"{money(report.cost)} and {count(unpriced, 'answer')} of unknown price" if unpriced else money(report.cost)
     say(
         f"{plain(report.judge)} judged {report.done:,} of {count(report.total, 'sheet')} of {report.study} "
         f"(method {report.method}): {count(report.asked, 'question')} asked, {report.found_again:,} found again, "
-        f"{money(report.cost)}."
+        f"{cost}."
     )
     if report.unusable:
         say(f"{count(report.unusable, 'sheet')} without a usable answer, kept as `cannot judge` with the reason.")

@@ -132,7 +132,7 @@ class BatchJudging:
                 break
         if not job.ended and any(self._missed[one] >= _ALONE for one in self._missed):
             return self._rest(tell, total)
-        return JudgingDone(job.progress(total), job.unusable, tuple(job.failed), job.ended)
+        return JudgingDone(job.progress(total), job.unusable, tuple(job.failed), job.ended, job.unpriced)
 
     def _rest(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
         """What no batch gave an answer to is asked alone; it is told as a part of the whole job."""
@@ -188,10 +188,7 @@ class BatchJudging:
 
     def _commit(self, answers: list[KeptAnswer]) -> None:
         """Keeps answers that are not in the file yet: who was killed in between takes the same results again."""
-        paid_answers = self.job.paid
-        new = [one for one in answers if not paid_answers.holds(one)]
-        paid_answers.keep(new)
-        self.job.spent += sum(one.answer.usage.cost or 0.0 for one in new)
+        self.job.keep([one for one in answers if not self.job.paid.holds(one)])
 
     # -- sending -------------------------------------------------------------------------------------------------
 
@@ -244,7 +241,7 @@ class BatchJudging:
     def _affords(self, one: BatchedQuestion) -> bool:
         """Whether the budget reaches for a question beside all that is sent; counts it where it does."""
         budget = self.job.terms.budget
-        if budget is not None and self.job.spent + self._expected + one.expected > budget:
+        if budget is not None and self.job.spent + self.job.reckoned + self._expected + one.expected > budget:
             self.job.ended = f"the budget of {budget:g} US dollars does not reach for the next question"
             return False
         self._expected += one.expected
@@ -310,4 +307,6 @@ class BatchJudging:
 
 
 def _kept(question: BatchedQuestion, answer: PaidAnswer) -> KeptAnswer:
-    return KeptAnswer(question.sha, question.stage, question.once, question.unit, question.run, answer)
+    return KeptAnswer(
+        question.sha, question.stage, question.once, question.unit, question.run, answer, question.expected
+    )  # fmt: skip

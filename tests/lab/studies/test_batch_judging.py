@@ -255,6 +255,19 @@ def test_the_budget_holds_before_anything_is_uploaded(store: Store, study: Study
         assert "does not reach" in done.ended
 
 
+def test_the_budget_counts_answers_whose_cost_nobody_knows_as_they_were_expected(store: Store) -> None:
+    store.runs.add(bare_run())
+    study = study_of(store, BARE)
+    good = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
+    with batching(lambda request: good(request)._replace(usage=None)) as server:
+        job, _, llm = batched(store, study, server.base)
+        triage = estimated(job, llm, batch=True).cost
+        assert triage is not None
+        done = judged(store, study, server, budget=triage * 1.2)
+    assert (len(server.asked), done.unpriced, done.progress.spent) == (1, 1, 0.0)
+    assert "does not reach" in done.ended
+
+
 def test_the_command_sends_batches_and_resumes(
     store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -274,6 +274,22 @@ def test_a_budget_is_not_overspent(store: Store) -> None:
         assert went(store, study, server).progress.done == 9 - done.progress.done
 
 
+def test_a_budget_counts_an_answer_whose_cost_nobody_knows_as_it_was_expected(
+    store: Store, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(9)], RUN_UNIT)
+    good = sheet_brain(says)
+    with serving(lambda request: good(request)._replace(usage=None)) as server:
+        for name, value in {"BASE": server.base, "PRICE_IN": "1", "PRICE_OUT": "4"}.items():
+            monkeypatch.setenv(f"HITLAB_MODEL_{name}", value)
+        command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path), "--concurrency", "1"]
+        assert main([*command, "--dry-run", "--json"]) == 0
+        whole = json.loads(capfd.readouterr().out)["cost"]
+        assert main([*command, "--budget", f"{whole / 9 * 2.5:.6f}"]) == 3
+        assert len(server.requests) == 2
+        assert "$0.0000 and 2 answers of unknown price." in capfd.readouterr().out
+
+
 def test_closing_waits_for_what_is_under_way(store: Store) -> None:
     study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(9)], RUN_UNIT)
     two, go = threading.Event(), threading.Event()
