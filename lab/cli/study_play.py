@@ -286,7 +286,8 @@ def _played_run(outcome: PlayDone) -> PlayedRun:
     what, trace = outcome.what, outcome.trace
     return PlayedRun(
         what.unit.id, what.play.task.id, what.play.condition, what.by.id, trace.id, trace.status,
-        trace.ended.score if trace.ended else None, trace.questions, outcome.new, cost_of(trace), outcome.why,
+        trace.ended.score if trace.ended else None, trace.questions, outcome.new, cost_of(trace) + outcome.lost,
+        outcome.why,
     )  # fmt: skip
 
 
