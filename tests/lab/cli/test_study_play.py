@@ -143,6 +143,27 @@ def test_a_budget_ends_where_a_server_does_not_tell_its_tokens(server: ModelServ
     assert (done["left"], done["ended"]) == (1, "nobody knows what 1 answer cost, and there is a budget")
 
 
+@pytest.mark.parametrize(
+    ("told", "ended"),
+    [
+        (True, "the budget of 1e-06 US dollars does not reach for the next question"),
+        (False, "nobody knows what the answers cost, and there is a budget"),
+    ],
+)
+def test_shadows_are_asked_no_more_once_the_budget_is_spent_or_nobody_knows_that(
+    server: ModelServer, hitlab: Hitlab, tmp_path: Path, *, told: bool, ended: str
+) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        frozen(store, UNITS, id="dusk", quiz=0, shadows=("model:shade",))
+    server.brain = lambda request: Refused(500, "no")
+    hitlab("study", "play", "dusk", "--rehearse", "P1")
+    before = len(server.requests)
+    server.brain = lambda request: answers(request) if told else answers(request)._replace(usage=None)
+    done = hitlab("study", "play", "dusk", "--shadows", "--budget", "0.000001", code=3)
+    assert (done["shadows"]["new"], done["shadows"]["questions"], len(server.requests) - before) == (1, 2, 1)
+    assert done["ended"] == ended
+
+
 def test_the_prompt_is_shown_as_it_would_be_sent(server: ModelServer, hitlab: Hitlab) -> None:
     shown = hitlab("study", "play", "teas", "--show-prompt", f"{COFFEE}-model")
     jsonschema.Draft202012Validator(msgspec.json.schema(schemas()["study-play-prompt"])).validate(shown)
