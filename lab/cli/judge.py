@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -225,7 +225,11 @@ def _validate(args: JudgeArguments, settings: Settings) -> int:
         if args.split is not None:
             check_split(study_data)
         judge_sections = tuple(sections(study_data, args.rater or args.model, args.split, grids=True))
-    emit(JudgeValidation(study.name, judge_sections), _tell_validation, json=args.json)
+    judges = [study_data.columns.raters[at].id for at in study_data.judges]
+    emit(
+        JudgeValidation(study.name, judge_sections), lambda validation: _tell_validation(validation, args, judges),
+        json=args.json,
+    )  # fmt: skip
     return 0 if any(section.tables for section in judge_sections) else 1
 
 
@@ -239,11 +243,19 @@ def _hold_gate(args: JudgeArguments, settings: Settings, file: Path) -> int:
         return hold_gate(store, study_named(store, args.study), judge, file, json=args.json)
 
 
-def _tell_validation(validation: JudgeValidation) -> None:
+def _tell_validation(validation: JudgeValidation, args: JudgeArguments, judges: Sequence[str]) -> None:
+    """Prints the sections; where there is none, why: nobody judged, not who is named, or without any answer."""
     from annotators.report.text import section_lines
 
-    if not validation.judges:
+    judge = args.rater or args.model
+    if not validation.judges and not judges:
         say(f"No model has judged {validation.study}: `hitlab judge {validation.study.partition(' ')[0]} --model NAME`")
+    elif not validation.judges and judge and judge not in judges:
+        say(f"{plain(judge)} has judged nothing in {validation.study}; {', '.join(map(plain, judges))} did.")
+    elif not validation.judges:
+        part = f", units of {args.split}" if args.split is not None else ""
+        nobody = f"{plain(judge)} gave no answer" if judge else "No model gave an answer"
+        say(f"{nobody} in {validation.study}{part}: nothing can be compared.")
     for section in validation.judges:
         for line in section_lines(section, max(60, min(160, shutil.get_terminal_size((100, 24)).columns))):
             say(line)

@@ -290,6 +290,21 @@ def test_a_budget_counts_an_answer_whose_cost_nobody_knows_as_it_was_expected(
         assert "$0.0000 and 2 answers of unknown price." in capfd.readouterr().out
 
 
+def test_validation_without_anything_to_compare_says_why(
+    store: Store, study: Study, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def told(*more: str) -> str:
+        assert main(["judge", "trial", "--validate", "--db", str(store.database.path), *more]) == 1
+        return capfd.readouterr().out
+
+    assert told().startswith("No model has judged trial v1: ")
+    with serving(lambda request: Said("I cannot say.")) as server:
+        assert went(store, study, server, "mute").unusable == 2
+    assert told() == "No model gave an answer in trial v1: nothing can be compared.\n"
+    assert told("--as", "mute") == "mute gave no answer in trial v1: nothing can be compared.\n"
+    assert told("--as", "deaf") == "deaf has judged nothing in trial v1; mute did.\n"
+
+
 def test_closing_waits_for_what_is_under_way(store: Store) -> None:
     study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(9)], RUN_UNIT)
     two, go = threading.Event(), threading.Event()
