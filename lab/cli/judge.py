@@ -210,7 +210,7 @@ def judge(args: JudgeArguments) -> int:
                 raise LabError("judge", f"--budget: nobody knows what {plain(model.model)} costs.", hint)
         outcome = _went(job, llm, args, settings.person)
         report = _report(job, outcome)
-        emit(report, lambda told: _tell_report(told, outcome.unpriced), json=args.json)
+        emit(report, lambda told: _tell_report(told, outcome.unpriced, args.split), json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
 
 
@@ -388,13 +388,14 @@ def _report(job: JudgingJob, outcome: JudgingDone) -> JudgeReport:
     )  # fmt: skip
 
 
-def _tell_report(report: JudgeReport, unpriced: int) -> None:
+def _tell_report(report: JudgeReport, unpriced: int, part: Split | None) -> None:
+    what = report.study if part is None else f"{report.study}, units of {part}"
     if not report.total:
-        say(f"{plain(report.judge)} has judged all of {report.study}.")
+        say(f"{plain(report.judge)} has judged all of {what}.")
         return
     cost = f"{money(report.cost)} and {count(unpriced, 'answer')} of unknown price" if unpriced else money(report.cost)
     say(
-        f"{plain(report.judge)} judged {report.done:,} of {count(report.total, 'sheet')} of {report.study} "
+        f"{plain(report.judge)} judged {report.done:,} of {count(report.total, 'sheet')} of {what} "
         f"(method {report.method}): {count(report.asked, 'question')} asked, {report.found_again:,} found again, "
         f"{cost}."
     )
