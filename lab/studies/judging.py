@@ -280,8 +280,19 @@ class JudgingJob:
         with self.store.labels.together():
             for work, places in finished:
                 try:
-                    self._labels.write(work, places)
+                    self._write(work, places)
                 except LabError as error:
                     failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
         self.failed += failed
         self.done += len(finished) - len(failed)
+
+    def _write(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
+        """Writes a sheet; one whose answers the rules for labels refuse without an answer, where these take that."""
+        try:
+            self._labels.write(work, places)
+        except LabError as error:
+            try:
+                self._labels.write(work, without_answer(work.view, f"no usable answer: {error.body}"))
+            except LabError:
+                raise error from None
+            self.unusable += 1
