@@ -211,7 +211,8 @@ class BatchJudging:
                 job.hand_in(most=True)
                 tell()
             job.hand_in()
-            batches += [self._begin(model, draft) for model, draft in drafts.items() if draft.questions]
+            if not job.closing:
+                batches += [self._begin(model, draft) for model, draft in drafts.items() if draft.questions]
         if job.closing and not job.ended:
             job.ended = "it was interrupted"
         return batches

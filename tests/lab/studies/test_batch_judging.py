@@ -200,6 +200,19 @@ def test_who_leaves_comes_back_for_what_the_batch_answered(store: Store, study: 
         assert done.progress.spent == pytest.approx(4 * ONE / 2)
 
 
+def test_who_leaves_before_a_batch_is_begun_begins_none(store: Store, study: Study) -> None:
+    with batching(sheet_brain(says)) as server:
+        job, batches, _ = batched(store, study, server.base)
+        job.sign()
+
+        def left(*_: object) -> None:
+            job.closing = True
+
+        done = batches.go(left)
+        assert (done.ended, done.progress.asked, server.calls) == ("it was interrupted", 0, [])
+        assert judged(store, study, server).progress.asked == 4
+
+
 def test_a_batch_that_began_unheard_is_found_again(store: Store, study: Study) -> None:
     with batching(sheet_brain(says)) as server:
         server.begins_unheard = True
