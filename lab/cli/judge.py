@@ -324,6 +324,7 @@ def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> Judgi
         _sign(job, person)
         with _bar(job) as tell, _ended_by_keys(job, "What is in a batch goes on at its provider."):
             return batches.go(tell)
+    BatchJudging(job, llm).check_none_open()
     executor = _executor(job, llm, args)
     _sign(job, person)
     with _bar(job) as tell, _ended_by_keys(job, "What is under way is waited for."):

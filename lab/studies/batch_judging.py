@@ -20,6 +20,7 @@ from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind
+from lab.core.plain_text import plain
 from lab.llm.batch import BatchApi, BatchState
 from lab.llm.client import Llm
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
@@ -108,6 +109,15 @@ class BatchJudging:
         """Whether this judge has sent anything in a batch here."""
         job = self.job
         return job.store.labels.count_acts(job.study, job.judge.id, BATCHED) > 0
+
+    def check_none_open(self) -> None:
+        """Raises `LabError` where a batch is open: who asks its questions alone pays for them twice."""
+        if batches := self._read():
+            ids = ", ".join(batch.id or "one that nobody heard of" for batch in batches)
+            raise LabError(
+                "judge", f"questions of {plain(self.job.judge.id)} are in a batch at their provider ({ids}).",
+                "With --batch the same line takes its answers; asked alone they would be paid for twice.",
+            )  # fmt: skip
 
     def go(self, tell: Callable[[JudgeProgress], None] = lambda progress: None) -> JudgingDone:
         """Takes what earlier batches answered, and sends further ones until nothing is left to ask in one.

@@ -200,6 +200,24 @@ def test_who_leaves_comes_back_for_what_the_batch_answered(store: Store, study: 
         assert done.progress.spent == pytest.approx(4 * ONE / 2)
 
 
+def test_what_is_in_an_open_batch_is_not_asked_alone(
+    store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path)]
+    with batching(sheet_brain(says)) as server:
+        monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        monkeypatch.setattr("lab.studies.batch_judging._PAUSE", 0.01)
+        with monkeypatch.context() as broken:
+            broken.setattr("lab.studies.batch_judging.BatchJudging._taken", lambda *of: False)
+            assert main([*command, "--batch"]) == 1
+        assert main(command) == 1
+        assert "are in a batch at their provider (batch_0)" in capfd.readouterr().err
+        assert server.alone == []
+        assert main([*command, "--batch"]) == 0
+        assert main([*command, "--runs", "2"]) == 0
+        assert (len(server.asked), len(server.alone)) == (4, 4)
+
+
 def test_who_leaves_before_a_batch_is_begun_begins_none(store: Store, study: Study) -> None:
     with batching(sheet_brain(says)) as server:
         job, batches, _ = batched(store, study, server.base)
