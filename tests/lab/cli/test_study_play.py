@@ -18,7 +18,7 @@ from lab.studies.play_session import Participation
 from lab.studies.played_runs import played
 from simulators.users.model import UNKNOWN
 from store.store import Store
-from tests.endpoint import ModelServer, Refused, Reply, Request, Said, serving
+from tests.endpoint import ModelServer, Refused, Request, Said, serving
 from tests.plays import COFFEE, LUNCH, frozen, play_to_end, unit
 
 KEY = "sk-canary-of-plays-0123456789"
