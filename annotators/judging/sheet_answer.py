@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, get_args
 from annotators.judging.question import JudgedPlace, JudgeView, UnusableJudgement
 from lab.core.errors import LabError
 from lab.core.label import Label, Missing
-from lab.core.label_rules import as_option, check_value
+from lab.core.label_rules import COMPLETED, as_option, check_order, check_value
 from lab.core.plain_text import plain
 from lab.core.protocol import Field
-from lab.core.rating_sheet import fields_by_target, target_of
+from lab.core.rating_sheet import FieldReference, Sheet, fields_by_target, target_of
 from lab.core.study import Target
 from lab.core.task import Actor
 from lab.llm.json_in_text import objects_in
@@ -83,6 +83,7 @@ def read_sheet(view: JudgeView, text: str) -> list[JudgedPlace]:
                 raise UnusableJudgement(f"there is no entry for {_named(place)}.")
             continue
         judged_places[key] = _placed(view, place, entry)
+    _check_together(view, list(judged_places.values()))
     return list(judged_places.values())
 
 
@@ -94,6 +95,24 @@ def _entries(text: str) -> list[Mapping[str, Any]]:
         if "value" in reply or "missing" in reply:
             return [reply]
     raise UnusableJudgement('it holds no JSON object with "answers".')
+
+
+def _check_together(view: JudgeView, places: Sequence[JudgedPlace]) -> None:
+    """Raises `UnusableJudgement` where answers do not go together on a sheet, each of which fits its own field."""
+    sheet = Sheet(view.protocol, view.unit)
+    for place in places:
+        field, spot = view.protocol.field(place.field), FieldReference(place.target, place.field)
+        if field is None or not sheet.asks(spot):
+            continue
+        label = Label(
+            f"{place.target}/{place.field}", "", 1, view.unit.id, place.target, place.field, _NOBODY,
+            value=place.value, reason_missing=place.missing,
+        )  # fmt: skip
+        try:
+            check_order("answer", field, sheet, label)
+        except LabError as error:
+            raise UnusableJudgement(error.body) from None
+        sheet = sheet.after(label)
 
 
 def _is_asked(place: AskedPlace, judged_places: Mapping[tuple[str, str], JudgedPlace]) -> bool:
@@ -123,6 +142,8 @@ def _placed(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> Jud
         check_value("answer", field, place.target, label)
     except LabError as error:
         raise UnusableJudgement(f"{_named(place)}: {error.body}") from None
+    if field.evidence and value == COMPLETED and view.runs and not view.runs[0].steps:
+        raise UnusableJudgement(f"{_named(place)}: the run has no steps, so nothing was completed at one.")
     step = _step(view, entry.get("step")) if field.evidence else None
     return JudgedPlace(place.item, field.id, value, step=step, confidence=confidence, note=note)
 

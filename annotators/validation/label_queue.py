@@ -123,7 +123,8 @@ def labels_wanted(estimate: CorrectedEstimate, width: float, level: float = 0.95
     """How many labels more would bring the corrected interval to that width, errors being as frequent as so far.
 
     None where no number of labels does, since so few units are never so narrow, or nothing is known yet. An estimate:
-    what labels add to the variance is taken to shrink as one over their number.
+    what labels add to the variance is taken to shrink as one over their number. Where the interval is wider than the
+    variance says (a share at 0 or 1, few clusters), its width is taken to shrink so.
     """
     if estimate.variance is None or width <= 0:
         return None
@@ -132,4 +133,7 @@ def labels_wanted(estimate: CorrectedEstimate, width: float, level: float = 0.95
     if variance_budget <= 0:
         return None
     labels = ceil(estimate.labelled * shrinks / variance_budget - 1e-9)
+    low, high = estimate.corrected.low, estimate.corrected.high
+    if labels <= estimate.labelled and low is not None and high is not None and high - low > width:
+        labels = ceil(estimate.labelled * (high - low) / width)
     return max(0, labels - estimate.labelled) if labels <= estimate.units else None

@@ -165,6 +165,9 @@ def _check(args: AnswerArguments) -> None:
         raise LabError("answer", f"{' and '.join(acts)} do not go together.", code=2)
     _check_belongs(args)
     tools, arguments = len(args.tool or ()), len(args.arguments or ())
+    if tools and (args.text is not None or args.score is not None):
+        words = "--text" if args.text is not None else "--score"
+        raise LabError("answer", f"{words} and --tool do not go together.", "A call stands in place of words.", code=2)
     if arguments > tools:
         raise LabError("--arguments", "are a function's.", "Name it with --tool.", code=2)
     if 0 < arguments < tools:

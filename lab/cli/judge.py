@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -208,8 +208,9 @@ def judge(args: JudgeArguments) -> int:
             if terms.budget is not None and model.prices() is None:
                 hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
                 raise LabError("judge", f"--budget: nobody knows what {plain(model.model)} costs.", hint)
-        report = _report(job, _went(job, llm, args, settings.person))
-        emit(report, _tell_report, json=args.json)
+        outcome = _went(job, llm, args, settings.person)
+        report = _report(job, outcome)
+        emit(report, lambda told: _tell_report(told, outcome.unpriced, args.split), json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
 
 
@@ -224,7 +225,11 @@ def _validate(args: JudgeArguments, settings: Settings) -> int:
         if args.split is not None:
             check_split(study_data)
         judge_sections = tuple(sections(study_data, args.rater or args.model, args.split, grids=True))
-    emit(JudgeValidation(study.name, judge_sections), _tell_validation, json=args.json)
+    judges = [study_data.columns.raters[at].id for at in study_data.judges]
+    emit(
+        JudgeValidation(study.name, judge_sections), lambda validation: _tell_validation(validation, args, judges),
+        json=args.json,
+    )  # fmt: skip
     return 0 if any(section.tables for section in judge_sections) else 1
 
 
@@ -238,11 +243,19 @@ def _hold_gate(args: JudgeArguments, settings: Settings, file: Path) -> int:
         return hold_gate(store, study_named(store, args.study), judge, file, json=args.json)
 
 
-def _tell_validation(validation: JudgeValidation) -> None:
+def _tell_validation(validation: JudgeValidation, args: JudgeArguments, judges: Sequence[str]) -> None:
+    """Prints the sections; where there is none, why: nobody judged, not who is named, or without any answer."""
     from annotators.report.text import section_lines
 
-    if not validation.judges:
+    judge = args.rater or args.model
+    if not validation.judges and not judges:
         say(f"No model has judged {validation.study}: `hitlab judge {validation.study.partition(' ')[0]} --model NAME`")
+    elif not validation.judges and judge and judge not in judges:
+        say(f"{plain(judge)} has judged nothing in {validation.study}; {', '.join(map(plain, judges))} did.")
+    elif not validation.judges:
+        part = f", units of {args.split}" if args.split is not None else ""
+        nobody = f"{plain(judge)} gave no answer" if judge else "No model gave an answer"
+        say(f"{nobody} in {validation.study}{part}: nothing can be compared.")
     for section in validation.judges:
         for line in section_lines(section, max(60, min(160, shutil.get_terminal_size((100, 24)).columns))):
             say(line)
@@ -311,6 +324,7 @@ def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> Judgi
         _sign(job, person)
         with _bar(job) as tell, _ended_by_keys(job, "What is in a batch goes on at its provider."):
             return batches.go(tell)
+    BatchJudging(job, llm).check_none_open()
     executor = _executor(job, llm, args)
     _sign(job, person)
     with _bar(job) as tell, _ended_by_keys(job, "What is under way is waited for."):
@@ -375,14 +389,16 @@ def _report(job: JudgingJob, outcome: JudgingDone) -> JudgeReport:
     )  # fmt: skip
 
 
-def _tell_report(report: JudgeReport) -> None:
+def _tell_report(report: JudgeReport, unpriced: int, part: Split | None) -> None:
+    what = report.study if part is None else f"{report.study}, units of {part}"
     if not report.total:
-        say(f"{plain(report.judge)} has judged all of {report.study}.")
+        say(f"{plain(report.judge)} has judged all of {what}.")
         return
+    cost = f"{money(report.cost)} and {count(unpriced, 'answer')} of unknown price" if unpriced else money(report.cost)
     say(
-        f"{plain(report.judge)} judged {report.done:,} of {count(report.total, 'sheet')} of {report.study} "
+        f"{plain(report.judge)} judged {report.done:,} of {count(report.total, 'sheet')} of {what} "
         f"(method {report.method}): {count(report.asked, 'question')} asked, {report.found_again:,} found again, "
-        f"{money(report.cost)}."
+        f"{cost}."
     )
     if report.unusable:
         say(f"{count(report.unusable, 'sheet')} without a usable answer, kept as `cannot judge` with the reason.")

@@ -384,7 +384,7 @@ def _act(store: Store, study: Study, code: str, act: ActKind, detail: dict[str, 
 
 def tell_dealt(result: StudyDealt, db: str | None = None) -> None:
     print_table(
-        ["person", "first", "then", "once more"],
+        ["person", "pilot", "then", "once more"],
         [[rater.rater, str(rater.pilot), str(rater.main), str(rater.repeat)] for rater in result.raters],
     )
     if result.nobodys:

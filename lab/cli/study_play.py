@@ -286,7 +286,8 @@ def _played_run(outcome: PlayDone) -> PlayedRun:
     what, trace = outcome.what, outcome.trace
     return PlayedRun(
         what.unit.id, what.play.task.id, what.play.condition, what.by.id, trace.id, trace.status,
-        trace.ended.score if trace.ended else None, trace.questions, outcome.new, cost_of(trace), outcome.why,
+        trace.ended.score if trace.ended else None, trace.questions, outcome.new, cost_of(trace) + outcome.lost,
+        outcome.why,
     )  # fmt: skip
 
 
@@ -347,13 +348,22 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
     if args.budget is not None:
         for name in study.shadows:
             check_priced(name.partition(":")[2], settings)
-    budget = args.budget if args.budget is not None else float("inf")
-    runs = people_runs(store, study)
-    answers = ask_missing(store, runs, study.shadows, threading.Event(), lambda cost: cost < budget)
+    ended = ""
+
+    def may_ask(spent: float) -> bool:
+        nonlocal ended
+        if args.budget is None or spent < args.budget:
+            return True
+        ended = f"the budget of {args.budget:g} US dollars does not reach for the next question"
+        if spent == float("inf"):
+            ended = "nobody knows what the answers cost, and there is a budget"
+        return False
+
+    answers = ask_missing(store, people_runs(store, study), study.shadows, threading.Event(), may_ask)
     shadows = ShadowsPlayed(answers.of, answers.answered, answers.new, answers.cost)
     if not args.json:
         say(f"{answers.answered:,} of {answers.of:,} answers of shadow models are there, {answers.new:,} of them new.")
-    return StudyPlayed(study.id, study.version, (), 0, cost=answers.cost, shadows=shadows)
+    return StudyPlayed(study.id, study.version, (), 0, cost=answers.cost, ended=ended, shadows=shadows)
 
 
 # -- what would be sent ----------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def check_next(now: SheetState, label: Label) -> None:
     if not (label.cleared and any(one.cleared for one in now.sheet.clashes.get(spot, ()))):  # one of the two is nothing
         check_value(what, field, target_of(now.unit, label.target), label)
         _check_step(what, now, field, label)
-    _check_order(what, field, now.sheet, label)
+    check_order(what, field, now.sheet, label)
 
 
 def _check_step(what: str, now: SheetState, field: Field, label: Label) -> None:
@@ -202,7 +202,7 @@ def _check_number(what: str, place: str, field: Field, value: Any) -> None:
             raise LabError(what, f"{place}: {value:g} is not in steps of {field.step:g}")
 
 
-def _check_order(what: str, field: Field, sheet: Sheet, label: Label) -> None:
+def check_order(what: str, field: Field, sheet: Sheet, label: Label) -> None:
     """A secondary answer comes after the primary one in the protocol's precedence, and is another one."""
     pairs: list[tuple[Field, Any, Field, Any]] = []
     earlier = sheet.protocol.field(field.after) if field.after else None

@@ -7,6 +7,7 @@ The run goes on by its user's answer alone, and never waits.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -176,18 +177,22 @@ def ask_missing(
     stop: threading.Event,
     may_ask: Callable[[float], bool] = lambda cost: True,
 ) -> ShadowsAsked:
-    """Asks shadows what they have not answered at these runs; `may_ask` is told what was spent, and may end it."""
+    """Asks shadows what they have not answered at these runs; `may_ask` is told what was spent, and may end it.
+
+    Where nobody knows what an answer cost, that is infinite.
+    """
     of = answer_count = new = 0
-    cost = 0.0
+    cost, unpriced = 0.0, False
     for run in runs:
         current = {(one.index, one.by.id): one for one in store.shadows.current(run)}
         for question in shadow_questions(store, run):
             for name in names:
                 of += 1
                 answer = current.get((question.step, name))
-                if (answer is None or answer.missing is not None) and may_ask(cost):
+                if (answer is None or answer.missing is not None) and may_ask(math.inf if unpriced else cost):
                     answer = answer_shadow(store, run, name, question, stop)
                     cost += (answer.usage.cost or 0.0) if answer.usage is not None else 0.0
+                    unpriced = unpriced or (answer.usage is not None and answer.usage.cost is None)
                     new += answer.missing is None
                 answer_count += answer is not None and answer.missing is None
     return ShadowsAsked(of, answer_count, new, cost)

@@ -20,6 +20,7 @@ from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind
+from lab.core.plain_text import plain
 from lab.llm.batch import BatchApi, BatchState
 from lab.llm.client import Llm
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
@@ -109,6 +110,15 @@ class BatchJudging:
         job = self.job
         return job.store.labels.count_acts(job.study, job.judge.id, BATCHED) > 0
 
+    def check_none_open(self) -> None:
+        """Raises `LabError` where a batch is open: who asks its questions alone pays for them twice."""
+        if batches := self._read():
+            ids = ", ".join(batch.id or "one that nobody heard of" for batch in batches)
+            raise LabError(
+                "judge", f"questions of {plain(self.job.judge.id)} are in a batch at their provider ({ids}).",
+                "With --batch the same line takes its answers; asked alone they would be paid for twice.",
+            )  # fmt: skip
+
     def go(self, tell: Callable[[JudgeProgress], None] = lambda progress: None) -> JudgingDone:
         """Takes what earlier batches answered, and sends further ones until nothing is left to ask in one.
 
@@ -132,12 +142,17 @@ class BatchJudging:
                 break
         if not job.ended and any(self._missed[one] >= _ALONE for one in self._missed):
             return self._rest(tell, total)
-        return JudgingDone(job.progress(total), job.unusable, tuple(job.failed), job.ended)
+        return JudgingDone(job.progress(total), job.unusable, tuple(job.failed), job.ended, job.unpriced)
 
     def _rest(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
-        """What no batch gave an answer to is asked alone."""
-        outcome = self.job.go(self._llm, tell)
-        return outcome._replace(progress=outcome.progress._replace(total=total))
+        """What no batch gave an answer to is asked alone; it is told as a part of the whole job."""
+        already_paid = self.job.found
+
+        def whole(progress: JudgeProgress) -> JudgeProgress:
+            return progress._replace(total=total, found=already_paid)
+
+        outcome = self.job.go(self._llm, lambda progress: tell(whole(progress)))
+        return outcome._replace(progress=whole(outcome.progress))
 
     # -- taking results ------------------------------------------------------------------------------------------
 
@@ -183,10 +198,7 @@ class BatchJudging:
 
     def _commit(self, answers: list[KeptAnswer]) -> None:
         """Keeps answers that are not in the file yet: who was killed in between takes the same results again."""
-        paid_answers = self.job.paid
-        new = [one for one in answers if not paid_answers.holds(one)]
-        paid_answers.keep(new)
-        self.job.spent += sum(one.answer.usage.cost or 0.0 for one in new)
+        self.job.keep([one for one in answers if not self.job.paid.holds(one)])
 
     # -- sending -------------------------------------------------------------------------------------------------
 
@@ -209,7 +221,8 @@ class BatchJudging:
                 job.hand_in(most=True)
                 tell()
             job.hand_in()
-            batches += [self._begin(model, draft) for model, draft in drafts.items() if draft.questions]
+            if not job.closing:
+                batches += [self._begin(model, draft) for model, draft in drafts.items() if draft.questions]
         if job.closing and not job.ended:
             job.ended = "it was interrupted"
         return batches
@@ -239,7 +252,7 @@ class BatchJudging:
     def _affords(self, one: BatchedQuestion) -> bool:
         """Whether the budget reaches for a question beside all that is sent; counts it where it does."""
         budget = self.job.terms.budget
-        if budget is not None and self.job.spent + self._expected + one.expected > budget:
+        if budget is not None and self.job.spent + self.job.reckoned + self._expected + one.expected > budget:
             self.job.ended = f"the budget of {budget:g} US dollars does not reach for the next question"
             return False
         self._expected += one.expected
@@ -305,4 +318,6 @@ class BatchJudging:
 
 
 def _kept(question: BatchedQuestion, answer: PaidAnswer) -> KeptAnswer:
-    return KeptAnswer(question.sha, question.stage, question.once, question.unit, question.run, answer)
+    return KeptAnswer(
+        question.sha, question.stage, question.once, question.unit, question.run, answer, question.expected
+    )  # fmt: skip

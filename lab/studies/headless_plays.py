@@ -15,10 +15,11 @@ from annotators.assignment import shuffled
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.protocol import Show
+from lab.core.rounding import count
 from lab.core.seams import Seeing, User, WaitCancelled
 from lab.core.secret_keys import without_keys
 from lab.core.settings import Settings
-from lab.core.step import Observation, Question, Reply
+from lab.core.step import Observation, Question, Reply, Usage
 from lab.core.study import Play, Study, Unit
 from lab.core.task import Actor
 from lab.core.trace import Step, Trace
@@ -26,7 +27,7 @@ from lab.llm.client import Llm, NoModelAnswer, terms
 from lab.runs.spec import user_name
 from lab.studies.label_import import check_rater
 from lab.studies.played_runs import SCRIPT, claim, claimed, session_of, spec_of, tie
-from simulators.users.model import SEEING_SHOWS, USER_SHOWS, ModelUser, UserPart, user_messages
+from simulators.users.model import SEEING_SHOWS, USER_SHOWS, ModelUser, UnusedReplies, UserPart, user_messages
 from store.store import Store
 
 _SILENT = 3
@@ -47,12 +48,16 @@ class HeadlessPlay(NamedTuple):
 
 
 class PlayDone(NamedTuple):
-    """What became of a play: its run, whether it was played now, and why it was left open (empty: it ended)."""
+    """What became of a play: its run, whether it was played now, and why it was left open (empty: it ended).
+
+    `lost` is what answers cost now that no reply came of, in US dollars.
+    """
 
     what: HeadlessPlay
     trace: Trace
     new: bool
     why: str = ""
+    lost: float = 0.0
 
 
 def headless_plays(store: Store, study: Study, model: str = "", code: str = "") -> list[HeadlessPlay]:
@@ -113,16 +118,23 @@ class PlayBudget:
     """What a job of plays may cost, in US dollars: no play is begun that is likely to go beyond it."""
 
     def __init__(self, most: float | None = None) -> None:
-        self.most, self.spent, self._plays = most, 0.0, 0
+        self.most, self.spent, self.plays = most, 0.0, 0
+        self._unpriced = 0
 
-    def took(self, cost: float) -> None:
-        """Counts what a play of a model cost."""
-        self.spent, self._plays = self.spent + cost, self._plays + 1
+    def took(self, usage: Usage) -> None:
+        """Counts what an answer of a model cost, as it comes."""
+        self.spent += usage.cost or 0.0
+        self._unpriced += usage.cost is None
 
     @property
-    def reaches(self) -> bool:
-        """Whether there is enough left for a play that costs as much as those before did on average."""
-        return self.most is None or self.spent + self.spent / max(self._plays, 1) < self.most
+    def ended(self) -> str:
+        """Why no further play is begun: what it is likely to cost, as those before did on average, or nobody knows."""
+        if self.most is None:
+            return ""
+        if self._unpriced:
+            return f"nobody knows what {count(self._unpriced, 'answer')} cost, and there is a budget"
+        reaches = self.spent + self.spent / max(self.plays, 1) < self.most
+        return "" if reaches else f"the budget of {self.most:g} US dollars does not reach for the next play"
 
 
 def play_all(
@@ -138,12 +150,11 @@ def play_all(
         if before is not None:
             yield PlayDone(what, before, new=False)
             continue
-        if what.by != SCRIPT and not budget.reaches:
-            yield f"the budget of {budget.most:g} US dollars does not reach for the next play"
+        if what.by != SCRIPT and budget.ended:
+            yield budget.ended
             return
-        play = _play(store, study, what, device)
-        if what.by != SCRIPT:
-            budget.took(cost_of(play.trace))
+        budget.plays += what.by != SCRIPT
+        play = _play(store, study, what, device, budget)
         yield play
         silent = silent + 1 if play.why else 0
         if silent == _SILENT:
@@ -165,13 +176,13 @@ def _ended_before(store: Store, study: Study, what: HeadlessPlay) -> Trace | Non
     return trace
 
 
-def _play(store: Store, study: Study, what: HeadlessPlay, device: str) -> PlayDone:
+def _play(store: Store, study: Study, what: HeadlessPlay, device: str, budget: PlayBudget) -> PlayDone:
     """Plays one unit, or goes on with it; the run is tied to it before this returns."""
     run = claim(store, study, what.by, what.unit.id, condition=what.play.condition)
     session = session_of(store, what.play, run, "", what.user, device=device, study=study)
     if user_name(session.user.actor) != what.user and what.by != SCRIPT:
         raise LabError(f"run {run}", f"was begun by {user_name(session.user.actor)}, not by {what.user}.")
-    user = LeavingUser(session.user, session.leave)
+    user = LeavingUser(session.user, session.leave, budget)
     session.user = user
     session.start()
     try:
@@ -183,15 +194,18 @@ def _play(store: Store, study: Study, what: HeadlessPlay, device: str) -> PlayDo
         raise session.failure
     trace = store.runs.trace(run)
     tie(store, study, what.by, what.unit.id, 1, trace)
-    return PlayDone(what, trace, new=True, why=user.why)
+    return PlayDone(what, trace, new=True, why=user.why, lost=user.lost)
 
 
 class LeavingUser:
-    """A user whose run is left open where no model answers; `why` says then why."""
+    """A user whose run is left open where no model answers; `why` says then why.
 
-    def __init__(self, user: User, leave: Callable[[], None]) -> None:
-        self.user, self._leave = user, leave
-        self.why = ""
+    What its answers cost is told to the `budget`; `lost` is what those cost that no reply came of, in US dollars.
+    """
+
+    def __init__(self, user: User, leave: Callable[[], None], budget: PlayBudget) -> None:
+        self.user, self._leave, self._budget = user, leave, budget
+        self.why, self.lost = "", 0.0
 
     @property
     def actor(self) -> Actor:
@@ -210,11 +224,23 @@ class LeavingUser:
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
         """The user's answer; `WaitCancelled` once the run is left."""
         try:
-            return self.user.reply(question, history, stop)
+            reply = self.user.reply(question, history, stop)
+        except UnusedReplies as error:
+            self._lost(error.usage)
+            raise
         except NoModelAnswer as error:
+            if error.usage.cost is not None:
+                self._lost(error.usage)
             self.why = plain(without_keys(error.sentence), lines=False)
             self._leave()
             raise WaitCancelled from error
+        if reply.usage is not None:
+            self._budget.took(reply.usage)
+        return reply
+
+    def _lost(self, usage: Usage) -> None:
+        self._budget.took(usage)
+        self.lost += usage.cost or 0.0
 
 
 # -- what would be sent ----------------------------------------------------------------------------------------

@@ -49,3 +49,5 @@ class JudgingDone(NamedTuple):
     failed: tuple[FailedSheet, ...]
     ended: str
     """Why it ended before all was done; empty where it did not."""
+    unpriced: int = 0
+    """Answers whose cost nobody knows."""

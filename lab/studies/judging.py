@@ -71,6 +71,8 @@ class JudgingJob:
         self.stop = threading.Event()
         """Set where nothing is waited for any more."""
         self.spent, self.asked, self.found, self.done, self.unusable = 0.0, 0, 0, 0, 0
+        self.unpriced, self.reckoned = 0, 0.0
+        """Answers whose cost nobody knows, and what they were to cost: with that a budget is held."""
         self.failed: list[FailedSheet] = []
         self._pending: dict[Future[ModelAnswer], SheetWork] = {}
         self._finished: list[tuple[SheetWork, Sequence[JudgedPlace]]] = []
@@ -151,7 +153,7 @@ class JudgingJob:
                     ask(work)
                 self.hand_in()
                 tell(self.progress(total))
-        return JudgingDone(self.progress(total), self.unusable, tuple(self.failed), self.ended)
+        return JudgingDone(self.progress(total), self.unusable, tuple(self.failed), self.ended, self.unpriced)
 
     def _ask(
         self,
@@ -200,15 +202,22 @@ class JudgingJob:
                 lost = error
             found.append((work, answer))
         paid = [
-            KeptAnswer.of(work.asking, work.unit.id, work.run, answer)
+            KeptAnswer.of(work.asking, work.unit.id, work.run, answer, work.expected)
             for work, answer in found
             if answer is not None and work.asking is not None
         ]
-        self.paid.keep(paid)
-        self.spent += sum(one.answer.usage.cost or 0.0 for one in paid)
+        self.keep(paid)
         if lost is not None:
             raise lost
         return found
+
+    def keep(self, paid: Sequence[KeptAnswer]) -> None:
+        """Keeps answers that were paid for, and counts what they cost; where that is not known, what they were to."""
+        self.paid.keep(paid)
+        unpriced = [one for one in paid if one.answer.usage.cost is None]
+        self.spent += sum(one.answer.usage.cost or 0.0 for one in paid)
+        self.unpriced += len(unpriced)
+        self.reckoned += sum(one.expected for one in unpriced)
 
     def progress(self, total: int) -> JudgeProgress:
         return JudgeProgress(self.done, total, self.asked, self.found, self.spent)
@@ -219,9 +228,9 @@ class JudgingJob:
         prices = work.model.prices() if budget is not None else None
         work.expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
         others = sum(one.expected for one in self._pending.values())
-        if budget is not None and self.spent + work.expected + others > budget:
+        if budget is not None and self.spent + self.reckoned + work.expected + others > budget:
             self.ended = f"the budget of {budget:g} US dollars does not reach for the next question"
-        return not self.ended
+        return not self._is_over()
 
     def _is_over(self) -> bool:
         """Whether nothing more is to be asked."""
@@ -271,8 +280,19 @@ class JudgingJob:
         with self.store.labels.together():
             for work, places in finished:
                 try:
-                    self._labels.write(work, places)
+                    self._write(work, places)
                 except LabError as error:
                     failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
         self.failed += failed
         self.done += len(finished) - len(failed)
+
+    def _write(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
+        """Writes a sheet; one whose answers the rules for labels refuse without an answer, where these take that."""
+        try:
+            self._labels.write(work, places)
+        except LabError as error:
+            try:
+                self._labels.write(work, without_answer(work.view, f"no usable answer: {error.body}"))
+            except LabError:
+                raise error from None
+            self.unusable += 1

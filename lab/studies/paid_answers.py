@@ -34,11 +34,13 @@ class KeptAnswer(NamedTuple):
     unit: str
     run: int
     answer: PaidAnswer
+    expected: float = 0.0
+    """US dollars that it was to cost, about."""
 
     @classmethod
-    def of(cls, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer) -> KeptAnswer:
+    def of(cls, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer, expected: float) -> KeptAnswer:
         """The answer to a question on a sheet."""
-        return cls(question.sha, question.stage, question.once, unit, run, answer)
+        return cls(question.sha, question.stage, question.once, unit, run, answer, expected)
 
 
 class PaidAnswers:

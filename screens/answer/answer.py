@@ -426,6 +426,7 @@ class AnswerScreen(RoomScreen[None]):
         """The functions, or the words again."""
         if self.turn is None:
             return
+        self.add_class("-reading")  # where the list stands alone, what a key opens comes into view
         if self._tools.display:
             self._tools.hide()
             self._question.display = True
@@ -441,6 +442,9 @@ class AnswerScreen(RoomScreen[None]):
         turn = self.turn
         if turn is None or not turn.facts.ended_by:
             return
+        self.add_class("-reading")
+        if self._tools.display:
+            self.action_tool()
         text = self._question.query_one(ReplyText).text.strip()
         end_token = next((token for token in turn.facts.ended_by if token in text), "")
         field = self._question.query_one(ReplyText)
@@ -455,11 +459,13 @@ class AnswerScreen(RoomScreen[None]):
     def action_brief(self) -> None:
         self.toggle_class("-brief")
         if self.has_class("-brief"):
+            self.add_class("-reading")
             self._brief.focus()
         else:
             self._focus_answer()
 
     def action_picture(self) -> None:
+        self.add_class("-reading")
         self.toggle_class("-picture")
 
     def action_back(self) -> None:

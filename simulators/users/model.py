@@ -25,7 +25,7 @@ from lab.core.settings import Settings
 from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Asked, Started, Step
-from lab.llm.client import Llm, Message, terms
+from lab.llm.client import Llm, Message, NoModelAnswer, terms
 from lab.llm.json_in_text import objects_in
 
 USER_SHOWS: tuple[Show, ...] = ("instruction", "context", "persona", "policy", "dialogue")
@@ -90,7 +90,11 @@ class ModelUser:
         messages = list(user_messages(self._part, question, history, self._screen))
         why = ""
         for _ in range(2):
-            answer = self._llm.ask(messages, stop)
+            try:
+                answer = self._llm.ask(messages, stop)
+            except NoModelAnswer as error:
+                error.usage = usage.plus(error.usage)
+                raise
             usage = usage.plus(answer.usage)
             try:
                 text, decision = read_reply(answer.text, proposal=question.kind == "propose")

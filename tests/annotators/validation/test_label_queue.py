@@ -101,4 +101,12 @@ def test_labels_wanted_come_to_the_width_that_was_planned() -> None:
     assert labels_wanted(now, 0.5) == 0
     assert labels_wanted(now, 0.001) is None  # 4,000 units are never that narrow
     assert labels_wanted(now, 0.0) is None
+    alike = np.zeros(4000)
+    none = corrected(labelled_units(alike, np.where(np.arange(4000) < 40, 0.0, np.nan)))
+    assert (none.variance, none.corrected.low) == (0.0, 0.0)
+    assert none.corrected.high is not None
+    more = labels_wanted(none, none.corrected.high / 2)
+    assert more == 40, "a share that no label changed is known better by further ones, too"
+    then = corrected(labelled_units(alike, np.where(np.arange(4000) < 40 + more, 0.0, np.nan)))
+    assert then.corrected.high == pytest.approx(none.corrected.high / 2, rel=0.12)
     assert labels_wanted(corrected(labelled_units([1, 0], [1, np.nan])), 0.1) is None

@@ -18,7 +18,7 @@ from lab.studies.play_session import Participation
 from lab.studies.played_runs import played
 from simulators.users.model import UNKNOWN
 from store.store import Store
-from tests.endpoint import ModelServer, Refused, Reply, Request, Said, serving
+from tests.endpoint import ModelServer, Refused, Request, Said, serving
 from tests.plays import COFFEE, LUNCH, frozen, play_to_end, unit
 
 KEY = "sk-canary-of-plays-0123456789"
@@ -29,7 +29,7 @@ UNITS = [
 Hitlab = Callable[..., Any]
 
 
-def answers(request: Request) -> Reply:
+def answers(request: Request) -> Said:
     proposal = '"accept" or "reject"' in request.text
     return Said(json.dumps({"text": "Mild please", "decision": "accept" if proposal else None}), (1000, 100))
 
@@ -125,6 +125,43 @@ def test_what_no_reply_could_be_read_from_has_failed_with_the_reason(server: Mod
     server.brain = lambda request: Said("Perhaps.")
     done = hitlab("study", "play", "teas", "--model", "small")
     assert [run["status"] for run in done["runs"]] == ["failed", "failed"]
+
+
+def test_a_budget_counts_answers_that_no_reply_came_of(server: ModelServer, hitlab: Hitlab) -> None:
+    server.brain = lambda request: Said("Perhaps.", (1000, 20))
+    one = 2 * (1000 + 4 * 20) / 1e6
+    done = hitlab("study", "play", "teas", "--model", "small", "--budget", f"{one * 1.5:.6f}", code=3)
+    assert [run["cost"] for run in done["runs"]] == [pytest.approx(one)]
+    assert done["cost"] == pytest.approx(one)
+    assert (done["left"], done["ended"][:10], len(server.requests)) == (1, "the budget", 2)
+
+
+def test_a_budget_ends_where_a_server_does_not_tell_its_tokens(server: ModelServer, hitlab: Hitlab) -> None:
+    server.brain = lambda request: answers(request)._replace(usage=None)
+    done = hitlab("study", "play", "teas", "--model", "small", "--budget", "5", code=3)
+    assert [run["status"] for run in done["runs"]] == ["completed"]
+    assert (done["left"], done["ended"]) == (1, "nobody knows what 1 answer cost, and there is a budget")
+
+
+@pytest.mark.parametrize(
+    ("told", "ended"),
+    [
+        (True, "the budget of 1e-06 US dollars does not reach for the next question"),
+        (False, "nobody knows what the answers cost, and there is a budget"),
+    ],
+)
+def test_shadows_are_asked_no_more_once_the_budget_is_spent_or_nobody_knows_that(
+    server: ModelServer, hitlab: Hitlab, tmp_path: Path, *, told: bool, ended: str
+) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        frozen(store, UNITS, id="dusk", quiz=0, shadows=("model:shade",))
+    server.brain = lambda request: Refused(500, "no")
+    hitlab("study", "play", "dusk", "--rehearse", "P1")
+    before = len(server.requests)
+    server.brain = lambda request: answers(request) if told else answers(request)._replace(usage=None)
+    done = hitlab("study", "play", "dusk", "--shadows", "--budget", "0.000001", code=3)
+    assert (done["shadows"]["new"], done["shadows"]["questions"], len(server.requests) - before) == (1, 2, 1)
+    assert done["ended"] == ended
 
 
 def test_the_prompt_is_shown_as_it_would_be_sent(server: ModelServer, hitlab: Hitlab) -> None:

@@ -223,7 +223,7 @@ def test_validation_weighs_labels_and_says_so(
     """The judge is wrong at all it is unsure of: weighted by hand, over the units that two people labelled."""
     store, plan, units = judged
     assert deal(store, plan, "--first", str(FIRST)) == 0
-    capsys.readouterr()
+    assert capsys.readouterr().out.split()[:5] == ["person", "pilot", "then", "once", "more"], "no unit is called first"
     order = order_in(store.labels.acts_of(plan, QUEUED))
     assert order is not None
     by_id = {one.id: (at, one) for at, one in enumerate(units)}

@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 
 from annotators.judging import picture_sheet
+from annotators.protocols import protocol
 from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.core.label import Label
-from lab.core.study import Study
+from lab.core.study import Study, Unit
 from lab.llm.batch import BatchApi
 from lab.llm.client import Llm, NoModelAnswer
 from lab.studies.batch_judging import BatchJudging
 from lab.studies.judge_questions import estimated
-from lab.studies.judge_terms import JudgingDone
+from lab.studies.judge_terms import JudgeProgress, JudgingDone
 from lab.studies.judging import JudgingJob
 from store.store import Store
 from tests.batch_endpoint import BatchServer, batching
@@ -28,7 +29,7 @@ from tests.judges import begun, sheet_brain
 from tests.lab.studies.test_judging import MODEL, RUN_UNIT, labels, says
 from tests.lab.studies.test_memgui_judge import staged, study_of
 from tests.screens.annotate.host import AGENT, lunch
-from tests.screens.runs import WHOLE
+from tests.screens.runs import BARE, WHOLE, bare_run
 from tests.studies import frozen, unit
 
 KEY = "sk-canary-0123456789abcdef"
@@ -163,6 +164,24 @@ def test_what_a_batch_gave_no_answer_to_is_asked_in_the_next_and_then_alone(stor
         assert done.progress.spent == pytest.approx(3 * ONE / 2 + ONE)
 
 
+def test_what_is_asked_alone_is_told_as_a_part_of_the_whole_job(store: Store) -> None:
+    store.runs.add(bare_run())
+    study = frozen(store, [Unit(f"u{n}", runs=(BARE,)) for n in range(3)], protocol("success"))
+    good = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
+    with batching(good) as server:
+        server.brain = lambda request: (
+            Cut() if len(server.batches) in (1, 2) and request.number in (3, 6) else good(request)
+        )
+        job, batches, _ = batched(store, study, server.base)
+        job.sign()
+        told: list[JudgeProgress] = []
+        done = batches.go(told.append)
+        assert (len(server.batches), len(server.alone)) == (3, 1)
+    assert (done.progress.done, done.progress.total, done.progress.asked) == (3, 3, 3 + 3 + 1 + 1)
+    assert {progress.total for progress in told} == {3}
+    assert done.progress.found == 0, "what this job paid for itself is not found again"
+
+
 def test_who_leaves_comes_back_for_what_the_batch_answered(store: Store, study: Study) -> None:
     with batching(sheet_brain(says)) as server:
         server.go.clear()
@@ -179,6 +198,37 @@ def test_who_leaves_comes_back_for_what_the_batch_answered(store: Store, study: 
         done = judged(store, study, server)
         assert (done.progress.done, done.progress.asked, len(server.batches)) == (4, 0, 1)
         assert done.progress.spent == pytest.approx(4 * ONE / 2)
+
+
+def test_what_is_in_an_open_batch_is_not_asked_alone(
+    store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path)]
+    with batching(sheet_brain(says)) as server:
+        monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        monkeypatch.setattr("lab.studies.batch_judging._PAUSE", 0.01)
+        with monkeypatch.context() as broken:
+            broken.setattr("lab.studies.batch_judging.BatchJudging._taken", lambda *of: False)
+            assert main([*command, "--batch"]) == 1
+        assert main(command) == 1
+        assert "are in a batch at their provider (batch_0)" in capfd.readouterr().err
+        assert server.alone == []
+        assert main([*command, "--batch"]) == 0
+        assert main([*command, "--runs", "2"]) == 0
+        assert (len(server.asked), len(server.alone)) == (4, 4)
+
+
+def test_who_leaves_before_a_batch_is_begun_begins_none(store: Store, study: Study) -> None:
+    with batching(sheet_brain(says)) as server:
+        job, batches, _ = batched(store, study, server.base)
+        job.sign()
+
+        def left(*_: object) -> None:
+            job.closing = True
+
+        done = batches.go(left)
+        assert (done.ended, done.progress.asked, server.calls) == ("it was interrupted", 0, [])
+        assert judged(store, study, server).progress.asked == 4
 
 
 def test_a_batch_that_began_unheard_is_found_again(store: Store, study: Study) -> None:
@@ -234,6 +284,19 @@ def test_the_budget_holds_before_anything_is_uploaded(store: Store, study: Study
         done = judged(store, study, server, budget=whole * 0.6)
         assert (len(server.asked), done.progress.done) == (2, 2)
         assert "does not reach" in done.ended
+
+
+def test_the_budget_counts_answers_whose_cost_nobody_knows_as_they_were_expected(store: Store) -> None:
+    store.runs.add(bare_run())
+    study = study_of(store, BARE)
+    good = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
+    with batching(lambda request: good(request)._replace(usage=None)) as server:
+        job, _, llm = batched(store, study, server.base)
+        triage = estimated(job, llm, batch=True).cost
+        assert triage is not None
+        done = judged(store, study, server, budget=triage * 1.2)
+    assert (len(server.asked), done.unpriced, done.progress.spent) == (1, 1, 0.0)
+    assert "does not reach" in done.ended
 
 
 def test_the_command_sends_batches_and_resumes(

@@ -273,3 +273,29 @@ def test_a_study_that_is_not_split_has_no_parts(tmp_path: Path, capsys: pytest.C
         plan = frozen(store, [Unit("a"), Unit("b")], DONE)
     assert call("judge", plan.id, "--validate", "--split", "test", "--db", str(tmp_path / "lab.db")) == 1
     assert "is not split into dev and test yet" in capsys.readouterr().err
+
+
+def test_the_command_says_of_which_part_all_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        store.runs.add_all([of_task(task, 0) for task in range(2)])
+        plan = frozen(store, [Unit(f"u{task}0", runs=(run_id(task, 0),)) for task in range(2)], DONE)
+    words = (
+        "judge",
+        plan.id,
+        "--model",
+        "openai/tiny",
+        "--as",
+        "first",
+        "--split",
+        "dev",
+        "--db",
+        str(tmp_path / "lab.db"),
+    )
+    with serving(sheet_brain(lambda item, field: {"value": "completed"} if field == "state" else None)) as server:
+        monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        assert call(*words) == 0
+        assert "first judged 1 of 1 sheet of trial v1, units of dev (method sheet)" in capsys.readouterr().out
+        assert call(*words) == 0
+        assert capsys.readouterr().out == "first has judged all of trial v1, units of dev.\n"

@@ -274,6 +274,85 @@ def test_a_budget_is_not_overspent(store: Store) -> None:
         assert went(store, study, server).progress.done == 9 - done.progress.done
 
 
+def test_a_budget_counts_an_answer_whose_cost_nobody_knows_as_it_was_expected(
+    store: Store, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(9)], RUN_UNIT)
+    good = sheet_brain(says)
+    with serving(lambda request: good(request)._replace(usage=None)) as server:
+        for name, value in {"BASE": server.base, "PRICE_IN": "1", "PRICE_OUT": "4"}.items():
+            monkeypatch.setenv(f"HITLAB_MODEL_{name}", value)
+        command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path), "--concurrency", "1"]
+        assert main([*command, "--dry-run", "--json"]) == 0
+        whole = json.loads(capfd.readouterr().out)["cost"]
+        assert main([*command, "--budget", f"{whole / 9 * 2.5:.6f}"]) == 3
+        assert len(server.requests) == 2
+        assert "$0.0000 and 2 answers of unknown price." in capfd.readouterr().out
+
+
+REASONS = tuple(Option(name) for name in ("clarify", "partial", "stuck"))
+ORDERED = Protocol(
+    "ordered", "Why did it fail?", "run",
+    (
+        Field("primary", "Why?", "nominal", REASONS),
+        Field("secondary", "And why else?", "nominal", REASONS, required=False, after="primary"),
+    ),
+)  # fmt: skip
+
+
+def test_answers_that_do_not_go_together_are_repaired_and_else_handed_in_without_any(store: Store) -> None:
+    study = frozen(store, [unit("u1", runs=(WHOLE,), targets=())], ORDERED)
+    said = {"primary": "partial", "secondary": "partial"}
+    good = sheet_brain(lambda item, field: {"value": said[field]})
+    with serving(good) as server:
+        done = went(store, study, server, "sure")
+        assert (done.progress.done, done.unusable, done.failed, len(server.requests)) == (1, 1, (), 2)
+        assert "secondary 'partial' is the same as primary 'partial'" in server.requests[1].texts[-1]
+        (none,) = labels(store, study, "sure")
+        assert (none.reason_missing, "is the same as" in none.note) == ("cannot_judge", True)
+
+        def learns(request: Request) -> Said:
+            said["secondary"] = "stuck" if "cannot be used" in request.texts[-1] else "partial"
+            return good(request)
+
+        server.brain = learns
+        assert went(store, study, server, "ready").unusable == 0
+    assert {one.field: one.value for one in labels(store, study, "ready")} == {
+        "primary": "partial",
+        "secondary": "stuck",
+    }
+
+
+def test_what_the_rules_for_labels_refuse_is_handed_in_without_an_answer(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not told to fail again each time, for a method of its own may say what no sheet takes."""
+    study = frozen(store, [unit("u1", runs=(WHOLE,), targets=())], ORDERED)
+    monkeypatch.setattr("annotators.judging.sheet_answer._check_together", lambda *of: None)
+    with serving(sheet_brain(lambda item, field: {"value": "partial"})) as server:
+        done = went(store, study, server)
+        assert (done.progress.done, done.unusable, done.failed, len(server.requests)) == (1, 1, (), 1)
+        assert went(store, study, server).progress.total == 0
+    (none,) = labels(store, study)
+    assert none.reason_missing == "cannot_judge"
+    assert none.cost == pytest.approx((1000 + 4 * 20) / 1e6)
+
+
+def test_validation_without_anything_to_compare_says_why(
+    store: Store, study: Study, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def told(*more: str) -> str:
+        assert main(["judge", "trial", "--validate", "--db", str(store.database.path), *more]) == 1
+        return capfd.readouterr().out
+
+    assert told().startswith("No model has judged trial v1: ")
+    with serving(lambda request: Said("I cannot say.")) as server:
+        assert went(store, study, server, "mute").unusable == 2
+    assert told() == "No model gave an answer in trial v1: nothing can be compared.\n"
+    assert told("--as", "mute") == "mute gave no answer in trial v1: nothing can be compared.\n"
+    assert told("--as", "deaf") == "deaf has judged nothing in trial v1; mute did.\n"
+
+
 def test_closing_waits_for_what_is_under_way(store: Store) -> None:
     study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(9)], RUN_UNIT)
     two, go = threading.Event(), threading.Event()

@@ -148,3 +148,20 @@ def test_a_run_without_pictures_is_judged_by_its_words(store: Store) -> None:
     assert [stage_of(one) for one in server.requests] == ["triage", "semantic"]
     assert not any(one.pictures for one in server.requests)
     assert "The words on the last screens" in server.requests[0].text
+
+
+def test_who_ends_the_last_sheet_is_asked_nothing_more_about_it(store: Store) -> None:
+    study = study_of(store)
+    good = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
+
+    def brain(request: Request) -> Said:
+        job.closing = job.closing or request.number == 2
+        return good(request)
+
+    with serving(brain) as server:
+        job, llm = begun(store, study, server.base)
+        job.sign()
+        done = job.go(llm)
+        assert (done.ended, done.progress.done, len(server.requests)) == ("it was interrupted", 0, 3)
+        done = judged(store, study, server)
+        assert (done.progress.done, done.progress.found, len(server.requests)) == (1, 3, 1 + STEPS + 1)

@@ -325,6 +325,34 @@ async def test_the_end_is_written_by_a_key(store: Store, client: Client, until: 
         await until(pilot, lambda: client.trace(asked).status == "completed")
 
 
+async def test_what_a_key_of_the_list_opens_comes_into_view(store: Store, client: Client, until: Until) -> None:
+    """Nothing is written, called or sent on a pane that the list or the functions stand in the place of."""
+    system = "You are Ann. End with ###STOP###."
+    asked = client.ask("Anything else?", system=system, tools=(TOOL, Tool("check")))
+    app = opened(store)
+
+    def listed() -> bool:
+        return "Conversations" in painted(app) and "The agent asks" not in painted(app)
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        for key, words in (("ctrl+t", "Functions"), ("ctrl+b", "You are Ann"), ("ctrl+g", "The agent asks")):
+            await pilot.press("escape")
+            await until(pilot, listed)
+            await pilot.press(key)
+            await until(pilot, lambda words=words: words in painted(app) and "Conversations" not in painted(app))
+            if key != "ctrl+g":
+                await pilot.press("escape")
+                await until(pilot, lambda: "The agent asks" in painted(app) and open_at(app, asked)())
+        await until(pilot, lambda: "###STOP###" in painted(app).partition("The agent asks")[2].partition("╰")[0])
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "Functions" in painted(app) and "The agent asks" not in painted(app))
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: "The agent asks" in painted(app) and open_at(app, asked)())
+        await pilot.press("enter")
+        assert await sent(pilot, client, asked, until) == "###STOP###"
+
+
 async def test_a_judges_request_is_a_sheet_of_a_score_and_a_reason(store: Store, client: Client, until: Until) -> None:
     asked = client.ask("Rate this run.", system=JUDGE)
     app = opened(store)
