@@ -131,8 +131,9 @@ async def test_where_others_settled_all_of_it_meanwhile_nothing_is_said_to_be_ta
         majority = batch_of(other, other.queue(gathered(store, plan)).open, BatchScope())
         assert len(settle_batch(other, majority, "Most of them.")) == 4
         await press(pilot, "enter")
-        await until(pilot, lambda: "2 to settle   4 settled" in painted(app))
+        await until(pilot, lambda: bool(app._notifications))
         [told] = [note.message for note in app._notifications]
+        await until(pilot, lambda: "2 to settle   4 settled" in painted(app))
         assert told == "Nothing was settled: others have settled them meanwhile. Left open: 2 (no majority)."
         assert {one.by.id for one in standing(store, plan)} == {"D2"}
 

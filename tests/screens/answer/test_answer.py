@@ -167,8 +167,8 @@ async def test_what_was_ended_by_silence_is_told_to_whoever_had_it_open(
         assert "ended when 2 h silent" in painted(app)
         client.intake.close_after = 0.0
         client.intake.close_silent()
+        await until(pilot, lambda: any("of silence" in toast.message for toast in app._notifications))
         await until(pilot, lambda: room(app).turn is None)
-        assert any("of silence" in toast.message for toast in app._notifications)
         await until(pilot, lambda: "-- ended: closed after" in painted(app))
 
 

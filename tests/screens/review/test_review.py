@@ -134,9 +134,10 @@ async def test_what_another_window_handed_in_is_shown_once_a_word_is_refused(fil
         with Store.open(filled.path) as beside:
             ProofreadingSession(beside, DEMO, _person("P1")).commit()
         await press(pilot, "enter")
-        await until(pilot, lambda: ready(app) and "You have handed it in" in painted(app))
+        await until(pilot, lambda: bool(app._notifications))
         told = [note.message for note in app._notifications]
         assert (len(told), "Handed in." in told) == (1, False), told
+        await until(pilot, lambda: ready(app) and "You have handed it in" in painted(app))
         assert "a" not in [key for key, found in app.screen.active_bindings.items() if found.enabled]
 
 
