@@ -373,8 +373,11 @@ def test_the_hash_of_the_program_is_of_its_files_and_of_nothing_beside_them(tmp_
 
 
 def test_the_hash_of_answers_follows_what_stands_and_not_in_which_order_it_came(tmp_path: Path) -> None:
-    """Two files with the same labels, written in another order; then one more."""
-    hashes = []
+    """Two files with the same labels, written in another order; then one more.
+
+    All are of one millisecond: a file takes each to be later than the one before it, by some microseconds.
+    """
+    hashes, at_once = [], "2026-04-01T09:00:00.000100+00:00"
     rows = [(unit, target, rater) for unit in UNITS for target in "ab" for rater in ("R1", "R2")]
     made: dict[tuple[str, str, str], Any] = {}
     for at, order in enumerate((rows, rows[::-1])):
@@ -383,7 +386,8 @@ def test_the_hash_of_answers_follows_what_stands_and_not_in_which_order_it_came(
             for unit, target, rater in order:
                 key = (unit.id, target, rater)
                 said = "yes" if hash_of(key) % 3 else "no"
-                one = made.setdefault(key, label(plan, unit, target, "done", said, rater=Actor("human", rater)))
+                person = Actor("human", rater)
+                one = made.setdefault(key, label(plan, unit, target, "done", said, rater=person, at=at_once))
                 store.labels.record(plan, unit, one)
             for unit in UNITS:
                 for rater in ("R2", "R1"):
