@@ -373,7 +373,7 @@ def test_events_that_nobody_reads_leave_the_run_open_without_a_word(hitlab: Hitl
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
-@pytest.mark.parametrize("line", ["traces", "where --json", "schema task", "live flight_alarm --events"])
+@pytest.mark.parametrize("line", ["traces", "where --json", "schema task", "live flight_alarm --events", "--version"])
 @pytest.mark.usefixtures("hitlab")
 def test_an_output_that_takes_nothing_gets_one_sentence(line: str) -> None:
     with open("/dev/full", "w") as full:
