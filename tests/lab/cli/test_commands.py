@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,8 +19,8 @@ from lab.cli.main import COMMANDS, DEVICE, STUDY, main
 from lab.core.codec import read_yaml
 from lab.core.settings import Settings
 from simulators import library
-from store.connection import connect
 from tests.lab.fitting import fits
+from tests.lab.openings import openings
 from tests.warm import run
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "traces"
@@ -414,14 +413,10 @@ def test_what_only_reads_opens_the_file_only_to_read(hitlab: Hitlab, monkeypatch
     """So that a run in a folder that cannot be written is listed, shown and copied all the same."""
     hitlab("demo", "--headless", "--db", "a.db")
     assert not Path("a.db-wal").exists()
-    opened: list[bool] = []
-
-    def connect_and_tell(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
-        opened.append(readonly)
-        return connect(path, readonly=readonly)
-
-    monkeypatch.setattr("store.database.connect", connect_and_tell)
-    for line in ("traces", "show usual_lunch", "pack b.db"):
+    opened = openings(monkeypatch)
+    lines = ("traces", "show usual_lunch", "pack b.db", "privacy usual_lunch --show",
+             "record --run usual_lunch --save-playbook lunch.yaml")  # fmt: skip
+    for line in lines:
         assert hitlab(*line.split(), "--db", "a.db").code == 0
     assert opened
     assert all(opened)
