@@ -23,7 +23,7 @@ from textual.keys import Keys
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.settings import folder
+from lab.core.settings import folder, source_of
 from lab.core.suggestion import suggestion
 from screens.key_names import character
 
@@ -136,11 +136,13 @@ def keymap_of(keymap: Mapping[str, str]) -> Keymap:
 def _check(id: str, keys: str, bindings: Mapping[str, NamedBinding]) -> None:
     if id not in bindings:
         problem = f"field keymap: {plain(id)!r} is no binding{suggestion(id, bindings)}"
-        raise LabError("settings", problem, "`hitlab keys` lists them.")
+        raise LabError(source_of("keymap")[0], problem, "`hitlab keys` lists them.")
     for key in keys.split(","):
         if not _is_key(key.strip()):
             problem = f"field keymap: {plain(id)} = {plain(keys)!r}: {plain(key.strip())!r} is no key"
-            raise LabError("settings", problem, "Keys are written as ctrl+x, f12, enter, A or question_mark.")
+            raise LabError(
+                source_of("keymap")[0], problem, "Keys are written as ctrl+x, f12, enter, A or question_mark."
+            )
 
 
 def _is_key(key: str) -> bool:

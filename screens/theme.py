@@ -6,6 +6,7 @@ from textual.theme import BUILTIN_THEMES
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.settings import source_of
 from lab.core.suggestion import none_of
 
 PLAIN = "$foreground"
@@ -33,4 +34,5 @@ FOUND = "bold reverse $text-warning"
 def check_theme(name: str) -> None:
     """A `LabError` where there is no theme of that name."""
     if name not in BUILTIN_THEMES:
-        raise LabError("settings", f"theme {none_of(plain(name), sorted(BUILTIN_THEMES))}")
+        what, field = source_of("theme")
+        raise LabError(what, f"field {field}: {none_of(plain(name), sorted(BUILTIN_THEMES))}")

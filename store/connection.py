@@ -54,7 +54,7 @@ def _opened(path: Path, query: str) -> sqlite3.Connection:
 
 def has_write_ahead(path: Path) -> bool:
     """Whether a `-wal` stands beside a file: some program has it open, or ended without closing it."""
-    return path.with_name(path.name + "-wal").exists()
+    return Path(f"{path}-wal").exists()  # `/` and `.` have no name to change
 
 
 def tidy_write_ahead(path: Path) -> None:

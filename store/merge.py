@@ -61,6 +61,8 @@ def merge_into(path: Path, files: Sequence[Path]) -> Merged:
     if path.exists() or path.is_symlink():
         with Store.open(path) as store:
             return merge(store, files)
+    if not path.parent.is_dir():
+        raise LabError(named(path), f"cannot be made: the folder {path.parent} is not there.")
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
         removed(part)

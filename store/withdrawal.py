@@ -91,6 +91,8 @@ class _Withdrawing:
     """One withdrawal, within its transaction."""
 
     def __init__(self, eraser: Eraser, code: str, by: Actor) -> None:
+        if not code.strip():  # it would fit every item that tells no owner
+            raise LabError("withdraw", "names nobody: the study code is empty; nothing was done.")
         self.eraser = eraser
         self.db = eraser.db
         self.code = code

@@ -57,7 +57,7 @@ def estimate(one: AdditiveStatistic, how: How, values: Floats | None = None) -> 
         low, high = _jackknifed(value, without, one.most, how.level)
     if why:
         return Estimate(value, no_interval=why, standard_error=error)
-    return Estimate(value, "", _inside(low, one), _inside(high, one), "", error)
+    return Estimate(value, "", _inside(low, one, value), _inside(high, one, value), "", error)
 
 
 def _alone(one: AdditiveStatistic, sums: Floats) -> tuple[int, int] | None:
@@ -226,7 +226,7 @@ def minus(one: AdditiveStatistic, other: AdditiveStatistic) -> AdditiveStatistic
     )
 
 
-def _inside(value: float, one: AdditiveStatistic) -> float:
-    """No interval reaches beyond what a value can be."""
-    value = value if one.least is None else max(one.least, value)
-    return value if one.most is None else min(one.most, value)
+def _inside(end: float, one: AdditiveStatistic, value: float) -> float:
+    """No interval reaches beyond what a value can be; with missing answers a kappa can be below -1, as `value` may."""
+    end = end if one.least is None else max(min(one.least, value), end)
+    return end if one.most is None else min(one.most, end)

@@ -243,7 +243,9 @@ def proposed_of(value: Any, screen: Screen, what: str) -> Proposed:
     )
     for group in _NEEDS.get(line.kind, ()):
         if all(getattr(action, name) is None for name in group):
-            raise LabError(what, f"field {group[0]}: a {line.kind} needs {' or '.join(map(_spelt, group))}")
+            raise LabError(what, f"field {group[0]}: {line.kind} needs {' or '.join(map(_spelt, group))}")
+    if line.kind == "ask_user" and not (line.text or "").strip():
+        raise LabError(what, "field text: it is empty, and ask_user needs a question")
     return Proposed(action, line.thought, usage=line.usage)
 
 

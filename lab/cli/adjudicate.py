@@ -132,7 +132,7 @@ def adjudicate(args: AdjudicateArguments) -> int:
     settles = at_once or args.source or item
     if settles:
         check_named(settings, "adjudicate")
-    reads = not settles and args.listed
+    reads = not settles and (args.listed or args.json or args.unit or args.gold)
     with open_store(settings, create=False, readonly=bool(reads)) as store:
         study = study_named(store, args.study)
         chair = AdjudicationSession(store, study, Actor("human", settings.person))

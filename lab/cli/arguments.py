@@ -114,6 +114,17 @@ class Parser(argparse.ArgumentParser):
         near = next(filter(None, (suggestion(word.partition("=")[0], options) for word in rest if word[:1] == "-")), "")
         self.error(f"unrecognized arguments: {' '.join(rest)}{near}")
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """As argparse reads a value; what is no number is told as that, not by the name of the function that reads."""
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError as error:
+            if not str(error.message).startswith("invalid "):
+                raise
+            returns = getattr(action.type, "__annotations__", {}).get("return")
+            whole = "whole " if action.type is int or returns == "int" else ""
+            raise argparse.ArgumentError(action, f"{arg_string!r} is no {whole}number") from error
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """As argparse checks a value among choices, with the one that may have been meant; a sentence on a command."""
         if action.choices is None or value in action.choices:

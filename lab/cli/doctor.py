@@ -165,9 +165,7 @@ def _settings(settings: Settings) -> Finding:
         check_theme(settings.theme)
         keymap_of(settings.keymap)
     except LabError as error:
-        path = settings_file()
-        where = f"{path}: " if path.is_file() else ""  # else it is a variable's
-        return Finding("settings", False, f"{where}{error.message}", error.hint or "Choose one of these.")
+        return Finding("settings", False, f"{error.title}: {error.message}", error.hint or "Choose one of these.")
     return _settings_file()
 
 

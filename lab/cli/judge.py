@@ -185,9 +185,10 @@ def judge(args: JudgeArguments) -> int:
     if not args.model:
         raise LabError("judge", "--model names the model that is asked.", code=2)
     terms = _terms(args)
-    with open_store(settings, create=False) as store:
+    asks = args.show_prompt is None and not args.dry_run
+    with open_store(settings, create=False, readonly=not asks) as store:
         study = study_named(store, args.study)
-        if args.show_prompt is None and not args.dry_run:
+        if asks:
             check_goes_on(store, study)
         llm, stages = _llm(args.model, args, settings), _stage_models(args, settings)
         job = job_of(

@@ -137,9 +137,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    parser = build_parser()
-    args = parser.parse_args(argv, Arguments())
+    parser, args = build_parser(), Arguments()
     try:
+        parser.parse_args(argv, args)
         code = args.run(args) if args.run is not None else _home(parser, args)
         sys.stdout.flush()
         return code
@@ -255,7 +255,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        print(f"hitlab {version('hitlab')}")
+        print(f"hitlab {version('hitlab')}", flush=True)
         parser.exit()
 
 

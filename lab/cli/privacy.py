@@ -144,10 +144,11 @@ def privacy(args: PrivacyArguments) -> int:
         return _screen(args, settings)
     if args.run_id is None:
         raise LabError("privacy", "needs the ID of a run", "`hitlab privacy --list` lists what waits.", code=2)
-    with open_store(settings, create=False) as store:
+    only_shown = not (args.boxes or args.texts or args.clear)
+    with open_store(settings, create=False, readonly=only_shown) as store:
         sweep_leftovers(Path(), temporary=True)
         run = store.runs.find(args.run_id)
-        if args.show and not (args.boxes or args.texts or args.clear):
+        if only_shown:
             return _show(store, run, as_json=args.json)
         result, unwiped = _done(store, run, args, Actor("human", settings.person))
     emit(result, tell_done, json=args.json)

@@ -108,7 +108,7 @@ def _saved(args: RecordArguments) -> int:
     if settings.seat == "rater":
         raise LabError("record", "is not there for the seat rater.")
     refuse_blind(settings, "record --run")
-    with open_store(settings, create=False) as store:
+    with open_store(settings, create=False, readonly=True) as store:
         _save(store, store.runs.find(args.run_id), args.save_playbook)
     return 0
 

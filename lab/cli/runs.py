@@ -197,7 +197,11 @@ def _tell_table(
         cells = [_run_cells(row, costs) + ([" ".join(row.run.tags) or "-"] if tags else []) for row in entries]
         print_table(columns + more + tags, cells, wide="task")
     summary = f"{arrangement.runs:,} of {table.total:,} {'archived ' if archived else ''}runs"
-    say(f"{summary} in {arrangement.groups:,} groups" if order.group else summary)
+    if order.group:
+        summary += f" in {arrangement.groups:,} groups"
+    shown = len(arrangement.lines)
+    cut = shown < (arrangement.groups if order.group else arrangement.runs)
+    say(f"{summary}, the first {shown:,} shown" if cut else summary)
     if table.archived and not archived:
         say(ARCHIVED_TOO.format(table.archived, "runs"))
 

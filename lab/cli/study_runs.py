@@ -95,7 +95,7 @@ def add_study_runs(parser: Parser) -> None:
 def runs(args: StudyArguments) -> int:
     """Lists them."""
     settings = settings_for(args.db, sees_outcomes, "study runs")
-    with open_store(settings, create=False) as store:
+    with open_store(settings, create=False, readonly=True) as store:
         study = study_named(store, args.study)
         if study.protocol.unit != "task to play":
             problem = f"is rated, not played: its unit is a {study.protocol.unit}."

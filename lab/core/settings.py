@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import msgspec
 
@@ -132,20 +132,27 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
     variables = {name.removeprefix("HITLAB_").lower(): env[name] for name in names}
     _check_keys(variables, "the environment", lambda key: f"HITLAB_{key.upper()}")
     values.update(variables)
-    values.update({k: v for k, v in flags.items() if v is not None})
+    given = {k: v for k, v in flags.items() if v is not None}
+    values.update(given)
+
+    def named(field: str) -> tuple[str, str]:
+        return ("settings", field) if field in given else source_of(field, env)
+
     try:
         settings = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
-        raise LabError("settings", _reason(str(error), variables)) from error
-    if not (0 <= settings.pace < float("inf") and settings.fps >= 1):
-        raise LabError("settings", f"field pace is {settings.pace:g}, fps {settings.fps}: no seconds, or no frames")
-    if settings.video and not 320 <= settings.video <= 4096:
-        raise LabError("settings", f"field video is {settings.video}: no 0, nor from 320 to 4096 pixels")
-    if not 0 < settings.agent_timeout < float("inf"):
-        raise LabError("settings", f"field agent_timeout: {settings.agent_timeout:g} is no number of seconds above 0")
-    _check_model(settings)
-    check_code(settings.person, "settings", "person")
+        reason = reason_of(str(error), Settings)
+        name = re.split(r"[:.\[]", reason.removeprefix("field "), maxsplit=1)[0]
+        what, field = named(name)
+        raise LabError(what, reason.replace(f"field {name}", f"field {field}", 1)) from error
+    _check(settings, named)
     return settings
+
+
+def source_of(field: str, env: Mapping[str, str] = os.environ) -> tuple[str, str]:
+    """Where a setting that no flag gave was written, and what it is called there: for a sentence on what is wrong."""
+    variable = f"HITLAB_{field.upper()}"
+    return ("the environment", variable) if variable in env else (f"settings file {settings_file(env)}", field)
 
 
 def keep_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
@@ -177,26 +184,33 @@ def check_code(code: str, what: str, field: str) -> None:
         raise LabError(what, f"field {field}: {code!r} is no study code", "Use 1 to 32 letters, digits, - or _.")
 
 
-def _check_model(settings: Settings) -> None:
-    """Raises `LabError` where a model could never be asked on these terms."""
+def _check(settings: Settings, named: Callable[[str], tuple[str, str]]) -> None:
+    """Raises `LabError` where a value is no use, by where it was written and its name there (`named`)."""
+
+    def refuse(name: str, problem: str, hint: str = "") -> NoReturn:
+        what, field = named(name)
+        raise LabError(what, f"field {field}{problem}", hint)
+
+    if not 0 <= settings.pace < float("inf"):
+        refuse("pace", f" is {settings.pace:g}; it must be a number of seconds, not below 0")
+    if settings.fps < 1:
+        refuse("fps", f" is {settings.fps}; it must be above 0")
+    if settings.video and not 320 <= settings.video <= 4096:
+        refuse("video", f" is {settings.video}: no 0, nor from 320 to 4096 pixels")
+    if not 0 < settings.agent_timeout < float("inf"):
+        refuse("agent_timeout", f": {settings.agent_timeout:g} is no number of seconds above 0")
     base = settings.model_base
     if base and not re.match(r"https?://[^\s/]", base):
-        raise LabError("settings", f"field model_base: {base!r} is no http:// or https:// address")
+        refuse("model_base", f": {base!r} is no http:// or https:// address")
     if re.match(r"https?://[^/]*@", base):
-        raise LabError("settings", "field model_base: it holds a name or a key", "Put the key into the environment.")
+        refuse("model_base", ": it holds a name or a key", "Put the key into the environment.")
     for name in ("model_timeout", "model_seconds", "model_tries", "model_tokens"):
         if not 0 < getattr(settings, name) < float("inf"):
-            raise LabError("settings", f"field {name} is {getattr(settings, name):g}; it must be above 0")
+            refuse(name, f" is {getattr(settings, name):g}; it must be above 0")
     for name in ("model_price_in", "model_price_out", "model_picture"):
         if not 0 <= (getattr(settings, name) or 0) < float("inf"):
-            raise LabError("settings", f"field {name} is {getattr(settings, name):g}; it must not be below 0")
-
-
-def _reason(message: str, variables: Mapping[str, str]) -> str:
-    """What is wrong, the field first, by the name it was given under."""
-    reason = reason_of(message, Settings)
-    field = reason.removeprefix("field ").partition(":")[0]
-    return reason.replace(f"field {field}:", f"field HITLAB_{field.upper()}:", 1) if field in variables else reason
+            refuse(name, f" is {getattr(settings, name):g}; it must not be below 0")
+    check_code(settings.person, *named("person"))
 
 
 def _check_keys(values: Mapping[str, Any], what: str, name_of: Any) -> None:

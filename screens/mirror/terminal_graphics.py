@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from lab.core.errors import LabError
+from lab.core.settings import source_of
 
 Graphics = Literal["cells", "kitty", "iterm2", "sixel"]
 GraphicsSetting = Literal["auto", "cells", "kitty", "iterm2", "sixel"]
@@ -93,8 +94,9 @@ def choose(setting: GraphicsSetting) -> TerminalGraphics:
     can = ask()
     if setting != "auto" and can.answered and setting not in can.kinds and setting != "iterm2":
         able = " and ".join(can.kinds) or "characters alone"
-        problem = f"field graphics is {setting}, and this terminal draws {able}"
-        raise LabError("settings", problem, "Set graphics to auto, or use another terminal.")
+        what, field = source_of("graphics")
+        problem = f"field {field} is {setting}, and this terminal draws {able}"
+        raise LabError(what, problem, "Set graphics to auto, or use another terminal.")
     kind = can.best if setting == "auto" else setting
     return TerminalGraphics(kind, can.cell if all(can.cell) else _USUAL_CELL, can.registers or _REGISTERS)
 

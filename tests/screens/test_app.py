@@ -341,7 +341,7 @@ def test_an_id_of_a_binding_stands_for_one_key() -> None:
 
 
 def test_a_theme_that_is_not_there_is_a_sentence(store: Store) -> None:
-    with pytest.raises(LabError, match="theme 'pink' is none of"):
+    with pytest.raises(LabError, match="field theme: 'pink' is none of"):
         LabApp(store, Settings(theme="pink"))
 
 

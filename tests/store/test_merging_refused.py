@@ -68,6 +68,13 @@ def test_what_is_no_hitlab_file_is_refused_with_all_others(tmp_path: Path, here:
     refused(here, bad, "a device or a pipe", good)
 
 
+def test_a_missing_folder_is_told_of_the_file_that_was_named(tmp_path: Path, good: Path) -> None:
+    path = tmp_path / "no" / "all.db"
+    with pytest.raises(LabError) as refusal:
+        merge_into(path, [good])
+    assert refusal.value.sentence == f"database {path}: cannot be made: the folder {path.parent} is not there."
+
+
 def test_a_file_of_a_newer_schema_is_refused(here: Path, good: Path) -> None:
     with sqlite3.connect(good) as db:
         db.execute(f"PRAGMA user_version = {VERSION + 1}")

@@ -69,6 +69,9 @@ def test_a_missing_file_a_folder_and_a_missing_folder(tmp_path: Path) -> None:
     refused(tmp_path / "none.db", "is not there", create=False)
     refused(tmp_path / "none.db", "is not there", readonly=True)
     refused(tmp_path, "is a folder")
+    for nameless in (Path("/"), Path(".")):
+        refused(nameless, "is a folder")
+        refused(nameless, "is a folder", readonly=True)
     refused(tmp_path / "no" / "lab.db", "is not there")
     assert list(tmp_path.iterdir()) == []
 

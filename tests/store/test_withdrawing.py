@@ -238,6 +238,18 @@ def test_a_code_of_nobody_is_a_sentence_and_one_that_is_only_planned_is_kept_out
     assert store.labels.withdrew(CODE)
 
 
+@pytest.mark.parametrize("nobody", ["", " "])
+def test_an_empty_code_takes_out_nothing(store: Store, nobody: str) -> None:
+    """As a script gives it whose variable is not set; it fitted every item that tells no owner."""
+    plan = frozen(store, [unit("u1")])
+    store.labels.record(plan, unit("u1"), label(plan, unit("u1"), "open", "state", "completed"))
+    for done in (would_erase, withdraw):
+        with pytest.raises(LabError, match="withdraw: names nobody: the study code is empty; nothing was done"):
+            done(store, nobody, D01)
+    assert [one.id for one in store.studies.units(plan)] == ["u1"]
+    assert len(list(store.labels.read(plan))) == 1
+
+
 def test_they_may_withdraw_others_before_and_themselves(store: Store, filled: Filled) -> None:
     withdraw(store, "R2", P07)
     withdraw(store, CODE, P07)

@@ -28,6 +28,15 @@ stats = LoadedLate("scipy.stats")
 BOOTSTRAP = How("bootstrap", resamples=400, seed=11)
 
 
+def test_an_interval_holds_its_value_where_missing_answers_bring_a_kappa_below_its_least() -> None:
+    """What one rater alone rated makes chance larger than any two who rated the same could."""
+    found = estimate(fleiss_kappa(ratings([[0, 1], [1, 0], [1, 1], *[[1, None]] * 20, [0, 1], [1, 0]])), How())
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.value < -1 <= found.high
+
+
 def left_out(some: Ratings, trace: int) -> Ratings:
     keep = some.trace != trace
     return some._replace(

@@ -231,7 +231,9 @@ def test_a_target_is_a_place_or_an_element() -> None:
         ({"kind": "click", "at": [None, 5]}, "field at[0]"),
         ({"kind": "click", "at": 5}, "field at"),
         ({"kind": "drag", "at": [1, 1]}, "needs to or to_node"),
-        ({"kind": "input_text"}, "needs text"),
+        ({"kind": "input_text"}, "field text: input_text needs text"),
+        ({"kind": "ask_user"}, "field text: ask_user needs text"),
+        ({"kind": "ask_user", "text": " \n"}, "field text: it is empty, and ask_user needs a question"),
         ({"kind": "open_app"}, "needs app or text"),
         ({"kind": "status"}, "needs status"),
         ({"kind": "swipe"}, "needs to or to_node or direction"),
@@ -335,7 +337,7 @@ def test_a_run_closes_the_program_it_started_and_leaves_one_that_was_lent(store:
 
 def test_the_timeout_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HITLAB_AGENT_TIMEOUT", "0")
-    with pytest.raises(LabError, match="agent_timeout"):
+    with pytest.raises(LabError, match="field HITLAB_AGENT_TIMEOUT: 0 is no number"):
         ProcessAgent("true")
 
 

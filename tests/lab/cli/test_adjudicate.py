@@ -24,6 +24,7 @@ from lab.core.task import Actor
 from lab.studies.settled_runs import study_marks
 from store.store import Store
 from tests.lab.fitting import fits
+from tests.lab.openings import openings
 from tests.studied_runs import RUNS
 from tests.studies import frozen, label
 
@@ -288,6 +289,17 @@ def test_who_still_rates_sees_nothing_of_the_others(file: Path, call: Call) -> N
         assert "others' answers would sway them" in call("--as", "ZR1code", *more, study="later")[1]
     for seat in ("rater", "participant"):
         assert call("--list", seat=seat) == (1, f"hitlab: adjudicate: is not there for the seat {seat}.\n")
+
+
+def test_what_only_tells_opens_the_file_only_to_read(call: Call, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    call("--majority", "--reason", "Most say so", "--field", "state")
+    opened = openings(monkeypatch)
+    for told in (["--list"], ["--unit", "u2", "--target", "open"], ["--gold", "g.jsonl"]):
+        assert call(*told)[0] == 0
+    assert call("--json", shape="adjudicate-list")[0] == 0
+    assert main(["judge", "s", "--model", "openai/x", "--dry-run"]) == 0
+    assert opened
+    assert all(opened)
 
 
 def test_gold_is_what_a_later_pilot_reads(call: Call, file: Path, tmp_path: Path) -> None:

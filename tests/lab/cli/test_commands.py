@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,8 +19,8 @@ from lab.cli.main import COMMANDS, DEVICE, STUDY, main
 from lab.core.codec import read_yaml
 from lab.core.settings import Settings
 from simulators import library
-from store.connection import connect
 from tests.lab.fitting import fits
+from tests.lab.openings import openings
 from tests.warm import run
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "traces"
@@ -373,7 +372,7 @@ def test_events_that_nobody_reads_leave_the_run_open_without_a_word(hitlab: Hitl
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
-@pytest.mark.parametrize("line", ["traces", "where --json", "schema task", "live flight_alarm --events"])
+@pytest.mark.parametrize("line", ["traces", "where --json", "schema task", "live flight_alarm --events", "--version"])
 @pytest.mark.usefixtures("hitlab")
 def test_an_output_that_takes_nothing_gets_one_sentence(line: str) -> None:
     with open("/dev/full", "w") as full:
@@ -414,14 +413,10 @@ def test_what_only_reads_opens_the_file_only_to_read(hitlab: Hitlab, monkeypatch
     """So that a run in a folder that cannot be written is listed, shown and copied all the same."""
     hitlab("demo", "--headless", "--db", "a.db")
     assert not Path("a.db-wal").exists()
-    opened: list[bool] = []
-
-    def connect_and_tell(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
-        opened.append(readonly)
-        return connect(path, readonly=readonly)
-
-    monkeypatch.setattr("store.database.connect", connect_and_tell)
-    for line in ("traces", "show usual_lunch", "pack b.db"):
+    opened = openings(monkeypatch)
+    lines = ("traces", "show usual_lunch", "pack b.db", "privacy usual_lunch --show",
+             "record --run usual_lunch --save-playbook lunch.yaml")  # fmt: skip
+    for line in lines:
         assert hitlab(*line.split(), "--db", "a.db").code == 0
     assert opened
     assert all(opened)

@@ -93,7 +93,7 @@ def _hitlab(*words: str, home: Path, path: tuple[Path, ...], folder: Path) -> su
     [
         (Settings(keymap={"run.pase": "f12"}), "field keymap: 'run.pase' is no binding", "`hitlab keys` lists them."),
         (Settings(keymap={"run.pause": "foo"}), "'foo' is no key", "Keys are written as"),
-        (Settings(theme="nope"), "theme 'nope' is none of ", "Choose one of these."),
+        (Settings(theme="nope"), "settings.toml: field theme: 'nope' is none of ", "Choose one of these."),
     ],
 )
 def test_settings_that_no_screen_opens_with_are_told(settings: Settings, words: str, do: str) -> None:

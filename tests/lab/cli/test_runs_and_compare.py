@@ -85,6 +85,21 @@ def test_runs_prints_a_table_of_plain_characters(db: str, capsysbinary: pytest.C
 
 
 @pytest.mark.parametrize(
+    ("more", "last"),
+    [
+        (["--limit", "2"], "9 of 9 runs, the first 2 shown"),
+        (["--limit", "9"], "9 of 9 runs"),
+        (["--group", "agent", "--limit", "1"], "9 of 9 runs in 7 groups, the first 1 shown"),
+    ],
+)
+def test_a_table_that_is_cut_says_so(
+    db: str, capsysbinary: pytest.CaptureFixture[bytes], more: list[str], last: str
+) -> None:
+    assert main(["runs", *more, "--db", db]) == 0
+    assert capsysbinary.readouterr().out.decode().splitlines()[-1] == last
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (["agnt:x"], "there is no field 'agnt'"),

@@ -17,6 +17,7 @@ from lab.studies.play_session import Participation
 from lab.studies.played_runs import played
 from store.store import Store
 from tests.lab.fitting import fits
+from tests.lab.openings import openings
 from tests.plays import COFFEE, LUNCH, frozen, hand_in, play_to_end, unit
 
 UNITS = [
@@ -104,3 +105,14 @@ def test_scores_are_not_for_those_who_play_or_rate(
     monkeypatch.setenv("HITLAB_SEAT", seat)
     assert cli.main(["study", "runs", "teas", "--db", str(tmp_path / "lab.db")]) == 1
     assert "is not there for the seat" in capsys.readouterr().err
+
+
+def test_a_file_that_may_only_be_read_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        frozen(store, UNITS)
+    opened = openings(monkeypatch)
+    assert listed(tmp_path / "lab.db", capsys) == []
+    assert opened
+    assert all(opened)

@@ -64,6 +64,10 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         ("import x --format fingertp", "did you mean fingertip?"),
         ("completion fihs", "did you mean fish?"),
         ("metrics --paper knwou", "is none of pspa, dac, knowu"),
+        ("metrics --step-budget much", "argument --step-budget: 'much' is no number"),
+        ("run usual_lunch --jobs 1.5", "argument --jobs: '1.5' is no whole number"),
+        ("runs --limit few", "argument --limit: 'few' is no whole number"),
+        ("metrics --lambda 2", "argument --lambda: '2' is no number from 0 to 1"),
     ],
 )
 def test_what_the_command_line_does_not_take(said: Said, line: str, sentence: str) -> None:

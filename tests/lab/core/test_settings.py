@@ -46,10 +46,33 @@ def test_the_database_is_named_or_in_the_data_folder(env: dict[str, str], tmp_pa
     assert folder("cache", {"XDG_CACHE_HOME": "relative"}) == Path.home() / ".cache" / "hitlab"
 
 
-@pytest.mark.parametrize("text", ["pace = -1", "pace = inf", "pace = nan", "fps = 0"])
-def test_no_time_and_no_frame_are_refused(env: dict[str, str], text: str) -> None:
+WRONG_VALUES = (
+    "pace = -1", "pace = inf", "pace = nan", "fps = 0", "video = 5", "agent_timeout = 0", "person = 'a b'",
+    "model_base = 'nowhere'", "model_tries = 0", "model_price_in = -1", "pace = 'soon'", "seat = 'king'", "db = 3",
+    "keymap = 3",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WRONG_VALUES)
+def test_a_wrong_value_in_the_file_is_named_with_the_file_and_its_field(env: dict[str, str], text: str) -> None:
     settings_file(env).write_text(text)
-    with pytest.raises(LabError, match="field pace"):
+    with pytest.raises(LabError) as refusal:
+        load(env)
+    assert refusal.value.title == f"settings file {settings_file(env)}"
+    assert refusal.value.message.startswith(f"field {text.partition(' ')[0]}")
+
+
+def test_a_wrong_value_of_a_variable_or_a_flag_is_not_the_files(env: dict[str, str]) -> None:
+    settings_file(env).write_text("fps = 0\nperson = 'a b'\n")
+    with pytest.raises(LabError, match=r"^the environment: field HITLAB_FPS is 0"):
+        load(env | {"HITLAB_FPS": "0"})
+    with pytest.raises(LabError, match=r"^settings: field person: 'c d' is no study code"):
+        load(env | {"HITLAB_FPS": "1"}, person="c d")
+
+
+def test_a_wrong_key_of_a_table_is_named_in_the_file(env: dict[str, str]) -> None:
+    settings_file(env).write_text('[keymap]\n"run.pause" = 4\n')
+    with pytest.raises(LabError, match=r"settings\.toml: field keymap\[\.\.\.\]: Expected"):
         load(env)
 
 
