@@ -167,7 +167,7 @@ class ProgressReader:
             Answers.of(columns, times),
             {code: apart_from_rest(unaided, at) for at, code in them.items()},
             {code: flags[at] for at, code in them.items() if at in flags},
-            {code: self._clashes(study, code) for code in people} if columns.clashes else {},
+            {code: self._clashes(study_data, code) for code in people} if columns.clashes else {},
             self._pilots(study, study_data),
             self._judges(unaided),
             differing_by_field(study_data),
@@ -195,9 +195,14 @@ class ProgressReader:
         studied_copy.acts = self._store.labels.acts_of(study, (*REPLACED, "adjudicated", *QUEUED))
         return tuple(interval_progress(studied_copy, study.width))
 
-    def _clashes(self, study: Study, code: str) -> int:
+    def _clashes(self, study_data: StudyData, code: str) -> int:
+        """Places at which two last words of theirs stand, theirs to settle: not where they were shown what is right."""
+        study, units = study_data.study, {unit.id: unit for unit in study_data.units}
         answers = (label for label in self._store.labels.read(study, rater=code) if label.rater.kind == "human")
-        return len(clashing(answers))
+        sheets = [(units[heads[0].unit], heads[0].run) for heads in clashing(answers).values()]
+        return sum(
+            not (unit.gold and self._store.labels.sheet(study, unit, code, run).committed) for unit, run in sheets
+        )
 
     def _pilots(self, study: Study, study_data: StudyData) -> dict[str, Share]:
         if not any(unit.gold for unit in study_data.units):
