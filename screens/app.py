@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 from textual import events, on
+from textual._context import active_message_pump
 from textual.app import SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -29,7 +30,7 @@ from lab.studies.seats import may_replay
 from screens.crash import Crash
 from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
 from screens.key_names import keys_of
-from screens.lab import Failed
+from screens.lab import Failed, TellsRefusals
 from screens.mirror.terminal_graphics import CHARACTERS
 from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
 from screens.stylesheet import ThemedStylesheet
@@ -525,12 +526,14 @@ class LabApp(Navigation):
             return True
 
     def _handle_exception(self, error: Exception) -> None:
-        """A worker's `LabError` is a toast; all else ends the app with one panel that shows no values.
+        """A `LabError` of a worker, a timer or a callback is a toast; all else ends the app with one panel.
 
-        Textual has no public hook here, and its own panel prints locals: a person's words among them.
+        The panel shows no values. Textual has no public hook here, and its own panel prints locals: a person's words
+        among them. Where a message of a node that tells refusals was handled, no such error comes here.
         """
         cause = error.error if isinstance(error, WorkerFailed) else error
-        if isinstance(cause, LabError) and cause is not error:
+        goes_on = cause is not error or isinstance(active_message_pump.get(None), TellsRefusals)
+        if isinstance(cause, LabError) and goes_on:
             self.report(cause)
             return
         crash = cause if isinstance(cause, Crash) else Crash(cause)

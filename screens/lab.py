@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
+from textual import events
 from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.worker import get_current_worker
 
 from lab.core.errors import LabError
+from screens.crash import Crash
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from textual.message_pump import MessagePump
     from textual.screen import Screen
 
     from lab.core.last_choices import RunChoices
@@ -41,6 +43,22 @@ class Failed(Message):
     """What was read or done off the UI thread was refused; the app says so in a sentence."""
 
     error: LabError
+
+
+class TellsRefusals(MessagePump):
+    """What is refused where a message is handled is a sentence, as it is where a key asks, and messages go on.
+
+    Textual ends a node's messages with the first error of a handler, and has no public hook here. Without what
+    `on_mount` lays nobody could go on: what is refused there ends the app, unless it is told on the way.
+    """
+
+    async def _on_message(self, message: Message) -> None:
+        try:
+            await super()._on_message(message)
+        except LabError as error:
+            if isinstance(message, events.Mount):
+                raise Crash(error) from error
+            lab_of(self).report(error)
 
 
 class Lab(Protocol):

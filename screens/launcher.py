@@ -13,7 +13,7 @@ from textual.widgets import Static
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from screens.key_names import with_keys
-from screens.lab import lab_of
+from screens.lab import TellsRefusals, lab_of
 from screens.widgets.footer import Footer
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def demonstration(name: str | None, settings: Settings) -> Asking:
     return Asking(spec, own=task is None)
 
 
-class LiveLauncher(Screen[None]):
+class LiveLauncher(TellsRefusals, Screen[None]):
     """Stands beneath the Live screen: seen while a session is built, and where it could not be."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from lab.core.errors import LabError
 from lab.core.settings import UNNAMED, Settings
 from lab.studies.seats import Seat, may_answer, may_author, may_rate, may_replay, may_review, rates_blind, sees_outcomes
 from screens.key_names import with_keys
-from screens.lab import ScreenName
+from screens.lab import ScreenName, TellsRefusals
 from screens.widgets.typeahead import TypeAhead
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ OF_PROOFREADING: tuple[ScreenName, ...] = ("review", "privacy")
 """Rooms that such a rater has only where they asked for them by name."""
 
 
-class Navigation(TypeAhead):
+class Navigation(TellsRefusals, TypeAhead):
     """An app with those rooms that its seat has; each keeps what it shows while another is seen."""
 
     store: Store

@@ -118,7 +118,7 @@ def _tell(path: Path, files: list[str], outcome: Merged) -> None:
     if outcome.there:
         say(f"{outcome.there:9,} rows were here already")
     _tell_gone(outcome)
-    _tell_clashes(outcome)
+    _tell_clashes(path, outcome)
 
 
 def _tell_gone(outcome: Merged) -> None:
@@ -129,11 +129,26 @@ def _tell_gone(outcome: Merged) -> None:
         say(f"{count:9,} went: {ERASED_WORDS.get(name, name)}")
 
 
-def _tell_clashes(outcome: Merged) -> None:
+def _count_final(path: Path, outcome: Merged) -> int:
+    """How many places that clash nobody settles: they are handed in, and what is right was shown."""
+    from store.store import Store
+
+    handed_in = [(clash[0], clash[1], clash[3]) for clash in outcome.clashes if clash[-1]]
+    if not handed_in:
+        return 0
+    with Store.open(path) as store:
+        return sum(
+            bool(store.studies.unit(store.studies.study(id, version), unit).gold) for id, version, unit in handed_in
+        )
+
+
+def _tell_clashes(path: Path, outcome: Merged) -> None:
     if outcome.clashes:
-        count = len(outcome.clashes)
+        count, final_count = len(outcome.clashes), _count_final(path, outcome)
         say(f"{count:9,} {'place has' if count == 1 else 'places have'} two last words of one rater, who settles them "
             "on opening the study")  # fmt: skip
+        if final_count:
+            say(f"{final_count:9,} of these stay open: what is right was shown there, and nothing is rated again")
     for study, version, rater, unit, run, target, field, is_handed_in in outcome.clashes[:_MOST]:
         again = f", rating {run}" if run > 1 else ""
         first = ", handed in" if is_handed_in else ""

@@ -160,18 +160,29 @@ class ProgressReader:
             case=lambda run: None,
             other=lambda name: study_data,
         )
+        unaided = self._unaided(study_data)
         flags = flags_raised(study_data)
         them = {at: columns.raters[at].id for at in study_data.people}
         return _Answered(
             Answers.of(columns, times),
-            {code: apart_from_rest(study_data, at) for at, code in them.items()},
+            {code: apart_from_rest(unaided, at) for at, code in them.items()},
             {code: flags[at] for at, code in them.items() if at in flags},
-            {code: self._clashes(study, code) for code in people} if columns.clashes else {},
+            {code: self._clashes(study_data, code) for code in people} if columns.clashes else {},
             self._pilots(study, study_data),
-            self._judges(study_data),
+            self._judges(unaided),
             differing_by_field(study_data),
-            self._intervals(study_data),
+            self._intervals(unaided),
         )
+
+    def _unaided(self, study_data: StudyData) -> StudyData:
+        """The same study without the answers that people gave with a judge's in sight: what most of the others say."""
+        if not study_data.study.prelabel:
+            return study_data
+        studied_copy = copy(study_data)
+        studied_copy._kept = {}
+        prelabel_sheets = shown_sheets(self._store.labels.acts_of(study_data.study, OPENED))
+        studied_copy.columns = without_sheets(study_data.columns, prelabel_sheets)
+        return studied_copy
 
     def _intervals(self, study_data: StudyData) -> tuple[IntervalProgress, ...]:
         """How far judges' corrected intervals are from the planned width, where the plan names one."""
@@ -181,16 +192,17 @@ class ProgressReader:
         from annotators.validation.planned_width import interval_progress
 
         studied_copy = copy(study_data)
-        if study.prelabel:
-            studied_copy._kept = {}
-            prelabel_sheets = shown_sheets(self._store.labels.acts_of(study, OPENED))
-            studied_copy.columns = without_sheets(study_data.columns, prelabel_sheets)
         studied_copy.acts = self._store.labels.acts_of(study, (*REPLACED, "adjudicated", *QUEUED))
         return tuple(interval_progress(studied_copy, study.width))
 
-    def _clashes(self, study: Study, code: str) -> int:
+    def _clashes(self, study_data: StudyData, code: str) -> int:
+        """Places at which two last words of theirs stand, theirs to settle: not where they were shown what is right."""
+        study, units = study_data.study, {unit.id: unit for unit in study_data.units}
         answers = (label for label in self._store.labels.read(study, rater=code) if label.rater.kind == "human")
-        return len(clashing(answers))
+        sheets = [(units[heads[0].unit], heads[0].run) for heads in clashing(answers).values()]
+        return sum(
+            not (unit.gold and self._store.labels.sheet(study, unit, code, run).committed) for unit, run in sheets
+        )
 
     def _pilots(self, study: Study, study_data: StudyData) -> dict[str, Share]:
         if not any(unit.gold for unit in study_data.units):

@@ -25,7 +25,7 @@ from screens.annotate.menu import Menu, MenuEntry
 from screens.annotate.rows import AnswerOptions
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
-from screens.lab import Failed, post_if_newest
+from screens.lab import Failed, TellsRefusals, post_if_newest
 from screens.theme import ERROR
 from screens.widgets.status_line import StatusLine
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Stage = Literal["", "scope", "rater", "counting", "reason"]
 
 
-class BatchPane(Vertical):
+class BatchPane(TellsRefusals, Vertical):
     """Opens below the queue; whoever holds it calls `open`, and hears that items were settled, or that it was left."""
 
     BINDINGS: ClassVar[list[BindingType]] = []

@@ -32,6 +32,7 @@ from screens.annotate.chosen_options import keys_of_set, not_enough, turned
 from screens.annotate.menu import Menu, MenuEntry
 from screens.annotate.rows import AnswerOptions
 from screens.key_names import with_keys
+from screens.lab import TellsRefusals
 from screens.theme import ERROR
 from screens.widgets.lines import LineList
 from screens.widgets.status_line import StatusLine
@@ -51,7 +52,7 @@ class RightAnswers(VerticalScroll):
         return super().allow_focus() and bool(self.max_scroll_y)
 
 
-class SettlePane(Vertical):
+class SettlePane(TellsRefusals, Vertical):
     """An item in full, the answers side by side, what is chosen, and a line to type in; tells what was settled.
 
     Whoever holds it calls `open` with a case, and hears what is looked at.

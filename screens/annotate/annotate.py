@@ -144,8 +144,13 @@ class AnnotateScreen(RoomScreen[None]):
         self.course.leave()
 
     def _lay_out(self) -> None:
-        """Shows what comes now: something to read, the practice item, or a unit."""
-        part = self.course.next_part()
+        """Shows what comes now: something to read, the practice item, or a unit; why the study closed meanwhile."""
+        try:
+            part = self.course.next_part()
+        except LabError:
+            if not (reason := self.course.why_closed()):
+                raise
+            part = sentence_page(reason)
         if isinstance(part, CoursePage):
             self._show_page(part)
         else:

@@ -32,6 +32,7 @@ from screens.annotate.phone_pane import Evidence
 from screens.annotate.rows import AnswerOptions, SheetItems
 from screens.annotate.sheet_text import item_words
 from screens.key_names import with_keys
+from screens.lab import TellsRefusals
 from screens.theme import ERROR
 from screens.widgets.lines import LineList
 from screens.widgets.status_line import StatusLine
@@ -44,7 +45,7 @@ _SETTLES = 1.0
 """Seconds of rest after which it is kept where the rater is, and what they have typed."""
 
 
-class SheetView(Vertical):
+class SheetView(TellsRefusals, Vertical):
     """A rater's sheet as it stands, and where on it they are; what answers it is beside it in `SheetPane`."""
 
     BINDING_GROUP_TITLE = "Sheet"

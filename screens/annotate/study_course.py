@@ -78,11 +78,16 @@ class StudyCourse:
         """Begins a session at the study; why this person cannot rate in it now, empty where they can."""
         assert self.study is not None
         session = RatingSession(self._store, self.study, self._person, locale=self._locale)
-        if reason := why_closed(self._store, self.study, self._person.id):
+        if reason := self.why_closed():
             return reason
         self._attendance.begin(session)
         self._introduction.begin(session)
         return ""
+
+    def why_closed(self) -> str:
+        """Why this person cannot rate in the study now, in a sentence; empty where they can."""
+        assert self.study is not None
+        return why_closed(self._store, self.study, self._person.id)
 
     def leave(self) -> None:
         """Ends the session, if any; the study is still the one that is open."""

@@ -21,6 +21,7 @@ from screens.annotate.phone_pane import Evidence, PhonePane, Region
 from screens.annotate.run_pane import RunPane
 from screens.annotate.unit_plan import above_texts, columns_of, names_of, pinned
 from screens.annotate.unit_texts import GivenTexts, UnitHeader, more_words
+from screens.lab import TellsRefusals
 from screens.mirror.mirror import Mirror
 from screens.mirror.touchscreen import Touchscreen
 from screens.replay.run_player import RunPlayer
@@ -37,7 +38,7 @@ _TWO = (64, 18)
 """Columns and rows from which two runs stand side by side; with less, one of them, and a key turns to the other."""
 
 
-class UnitPane(Vertical):
+class UnitPane(TellsRefusals, Vertical):
     """One unit: what was asked above, its runs side by side or its texts in columns.
 
     Its verbs are called by the sheet's keys; focus is its own only while a region is drawn. Of two runs one is the

@@ -15,13 +15,14 @@ from lab.core.step import Action, Proposed
 from lab.core.ui_tree import UiTree
 from lab.runs.session import Session
 from screens.key_names import keys_of
+from screens.lab import TellsRefusals
 from screens.live.debug_panes import BreaksPanel, RewindPanel
 from screens.live.gate import GatePanel
 from screens.live.takeover import HandsPanel
 from screens.widgets.card import GivingColumn
 
 
-class DeveloperPane(GivingColumn):
+class DeveloperPane(TellsRefusals, GivingColumn):
     """Stands beneath the dialogue of those who may act on a run; empty while nothing waits for them."""
 
     DEFAULT_CSS = """

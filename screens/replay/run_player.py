@@ -19,6 +19,7 @@ from lab.core.plain_text import plain
 from lab.core.step import Observation
 from lab.core.trace import Ended, Step
 from lab.runs.recorded_run import Head, PlaceView, RecordedRun
+from screens.lab import TellsRefusals
 from screens.replay import step_pane
 from screens.replay.phone_pane import PHONE, StillPhone
 from screens.replay.player import Player
@@ -47,7 +48,7 @@ class StepPage(TextPage):
         self.show(words, from_top=words.plain != self.content.plain)
 
 
-class RunPlayer(Horizontal):
+class RunPlayer(TellsRefusals, Horizontal):
     """One run, scrubbed by keys of whoever holds it. What it says by messages is then to be read from it.
 
     `steps_page` stands in the phone's place where a step has no picture, and where it is asked for; `others` are laid

@@ -9,11 +9,13 @@ from textual.geometry import Size
 from textual.screen import Screen, ScreenResultType
 from textual.widget import Widget
 
+from screens.lab import TellsRefusals
+
 if TYPE_CHECKING:
     from textual._compositor import CompositorMap
 
 
-class RoomScreen(Screen[ScreenResultType]):
+class RoomScreen(TellsRefusals, Screen[ScreenResultType]):
     """A screen whose panes tell by their borders which of them holds the keys (`:focus-within`), and nothing more.
 
     Textual styles all anew that stands in such a pane, whenever the keys go to it, from it or about in it: 43 widgets

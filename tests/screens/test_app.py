@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.dom import DOMNode
@@ -20,7 +21,7 @@ from lab.core.task import Task
 from lab.runs.spec import Spec
 from screens.app import LabApp
 from screens.crash import Crash
-from screens.dialogs import QuitScreen, TooSmallScreen
+from screens.dialogs import AskScreen, QuitScreen, TooSmallScreen
 from screens.home.home import HomeScreen
 from screens.home.lists import RunList, Tasks
 from screens.launcher import LiveLauncher
@@ -117,6 +118,54 @@ async def test_what_an_action_or_a_worker_refuses_is_a_toast(store: Store, setti
         await until(pilot, lambda: "disk: [b]is full[/b]. Make room." in toasts(app))
         await until(pilot, lambda: "[b]is full[/b]" in painted(app))
         assert app.is_running
+
+
+@pytest.mark.parametrize("way", ["message", "timer", "callback", "next", "resume"])
+async def test_what_a_room_refuses_where_no_key_asked_is_a_toast_and_the_room_goes_on(
+    store: Store, settings: Settings, until: Until, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise LabError("disk", "is full.")
+
+    monkeypatch.setattr(HomeScreen, "on_paste", refuse, raising=False)
+    app = LabApp(store, settings)
+    async with app.run_test(notifications=True) as pilot:
+        room = app.screen
+        assert isinstance(room, HomeScreen)
+        if way == "message":
+            room.post_message(events.Paste("words"))
+        elif way == "timer":
+            with room._context():
+                room.set_timer(0.001, refuse)
+        elif way == "callback":
+            with room._context():
+                app.push_screen(AskScreen("Sure?", "It cannot be undone.", "Do it"), refuse)
+            await pilot.press("enter")
+        elif way == "next":
+            room.call_next(refuse)
+        else:
+            monkeypatch.setattr(HomeScreen, "_mark_live", refuse)
+            await pilot.press("f11", "f2")
+        await until(pilot, lambda: "disk: is full." in toasts(app))
+        assert room.is_running
+        assert app.is_running
+
+
+async def test_without_what_a_room_lays_first_nobody_goes_on(
+    store: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(room: HomeScreen) -> None:
+        raise LabError("disk", "is full.")
+
+    monkeypatch.setattr(HomeScreen, "on_mount", refuse)
+
+    async def run() -> None:
+        async with LabApp(store, settings).run_test() as pilot:
+            await pilot.pause()
+
+    with pytest.raises(Crash) as caught:
+        await run()
+    assert caught.value.sentence == "disk: is full."
 
 
 async def test_any_other_error_ends_with_one_panel_and_a_log_without_values(store: Store, settings: Settings) -> None:

@@ -927,3 +927,19 @@ def test_a_raters_own_sheets_are_listed_and_found_by_their_words(
         refused_so = hitlab("labels", "trial", *args)
         assert refused_so.code == 2
         assert words in refused_so.err
+
+
+def test_two_words_in_a_pilots_item_that_showed_what_is_right_are_not_for_its_rater_to_settle(
+    hitlab: Hitlab, store: Store
+) -> None:
+    gold = (Gold("open", "state", "completed", "it opens at step 2"),)
+    plan = frozen(store, [unit("p1", gold=gold, pilot=True), unit("u2")])
+    with store.database.writing() as db:
+        for id in ("p1", "u2"):
+            for value in ("completed", "not_completed"):
+                insert_label(db, label(plan, unit(id), "open", "state", value))
+    assert "2 to settle" in hitlab("study", "status", "trial").out
+    for id in ("p1", "u2"):
+        store.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), id))
+    assert [one.unit for one in store.labels.to_settle(plan, "R1")] == ["u2"]
+    assert "1 to settle" in hitlab("study", "status", "trial").out

@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from lab.cli.main import main
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.study import Gold
 from lab.core.task import Actor
 from store.store import Store
 from store.withdrawal import withdraw
 from tests.merging import say
 from tests.store.test_merging import STATE, UNITS
-from tests.studies import frozen
+from tests.studies import R1, frozen, unit
 from tests.withdrawals import CODE, fill
 
 Out = pytest.CaptureFixture[str]
@@ -93,3 +96,19 @@ def test_who_withdrew_elsewhere_is_told_with_what_went(tmp_path: Path, capsys: O
     assert f"{CODE} withdrew elsewhere and is taken out here, too" in said.out
     assert "10 went: answers of theirs in studies, with their history" in said.out
     assert str(filled.outside) in said.err
+
+
+def test_of_what_showed_what_is_right_it_does_not_say_that_its_rater_settles_it(tmp_path: Path, capsys: Out) -> None:
+    units = [unit("u1", gold=(Gold("open", "state", "completed", "it opens"),), pilot=True), *UNITS[1:]]
+    with Store.open(tmp_path / "A.db") as store:
+        plan = frozen(store, units)
+        store.pack(tmp_path / "B.db")
+    for name, value in (("A.db", "completed"), ("B.db", "not_completed")):
+        with Store.open(tmp_path / name) as store:
+            say(store, plan, units[0], "R1", STATE, value)
+            store.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1"))
+    files = [str(tmp_path / name) for name in ("A.db", "B.db")]
+    assert main(["merge", *files, "--db", str(tmp_path / "whole.db")]) == 0
+    said = capsys.readouterr().out
+    assert "1 of these stay open: what is right was shown there" in " ".join(said.split())
+    assert "R1 in trial v1: state of open in u1, handed in\n" in said

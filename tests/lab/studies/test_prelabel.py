@@ -21,9 +21,11 @@ from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.report import Number
 from lab.core.study import Study, Unit
+from lab.core.study_progress import Share
 from lab.core.task import Actor
 from lab.studies.rating_session import RatingSession
 from lab.studies.study_data import gathered
+from lab.studies.study_progress import ProgressReader
 from store.kit_export import make_kit
 from store.store import Store
 from tests.studies import label, study
@@ -172,3 +174,19 @@ def test_anchoring_is_told_by_halves_and_left_out_of_all_else(
     assert call("report", plan.id, "--json", *db) == 0
     assert capsys.readouterr().out == first
     assert any(one["title"] == "Answers of zjudge shown first" for one in json.loads(first)["sections"])
+
+
+def test_how_far_one_is_apart_from_the_rest_leaves_out_what_was_given_with_the_judges_in_sight(
+    judged: tuple[Store, Study, list[Unit]],
+) -> None:
+    store, plan, units = judged
+    store.studies.deal(plan, deal(plan, units))
+    given = rate(store, plan)
+    own = {rater: {unit: value for unit, who, value in given[False] if who == rater} for rater in plan.raters}
+    both = own["R1"].keys() & own["R2"].keys()
+    apart = Share(sum(own["R1"][unit] != own["R2"][unit] for unit in both), len(both))
+    read = ProgressReader(store).read(plan)
+    assert {one.rater: one.apart for one in read.raters} == {"R1": apart, "R2": apart}
+    assert 0 < len(both) < UNITS
+    (judge,) = read.judges
+    assert judge.apart.n <= len(own["R1"].keys() | own["R2"].keys()) < UNITS
