@@ -342,6 +342,29 @@ async def test_below_the_mark_the_card_is_read_again(store: Store, until: Until)
     assert {row["round"] for row in rows} == {1, 2}
 
 
+async def test_a_key_answers_no_question_that_another_window_went_on_from(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH)])
+    app = Stage(store, study)
+    persona = unit(LUNCH).play.persona  # type: ignore[union-attr]
+    assert persona is not None
+    async with app.run_test(size=(120, 40)) as pilot:
+        await consent(app, pilot, until)
+        await until(pilot, lambda: app.readable and app.stage == "card")
+        await pilot.press("enter")
+        first, second, third = app.part.quizzed(persona).waiting
+        await until(pilot, lambda: app.readable and app.asks(first))
+        other = Participation(store, study, Actor("human", "P1"))
+        assert other.answer_quiz(persona, first.right)
+        await pilot.press(str((second.right + 1) % len(second.options) + 1))
+        await until(pilot, lambda: app.readable and app.asks(second))
+        assert other.answer_quiz(persona, second.right)
+        assert other.answer_quiz(persona, third.right)
+        await pilot.press("1")
+        await until(pilot, lambda: app.readable and app.stage == "brief")
+    rows = [act.detail for act in store.labels.acts(study) if act.act == "quiz"]
+    assert [row["right"] for row in rows] == [True, True, True]
+
+
 async def test_reopening_lands_at_the_exact_place_and_after_a_run_it_is_plain_what_comes(
     store: Store, until: Until
 ) -> None:
