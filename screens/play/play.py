@@ -347,7 +347,7 @@ class PlayScreen(RoomScreen[None]):
                 self._reading = True
             case "card" | "quiz":
                 self._quiz(part, here, number)
-            case "brief" | "run":
+            case "brief" | "run" if part.where() == here:  # else another window of theirs went on from it
                 self._to_run()
                 return
         self.go()
