@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.studies.seats import may_replay
 from screens.key_names import with_keys
 from screens.lab import TellsRefusals, lab_of
 from screens.widgets.footer import Footer
@@ -75,9 +76,7 @@ class LiveLauncher(TellsRefusals, Screen[None]):
         try:
             session = make()
         except LabError as error:
-            self.app.call_from_thread(
-                self._say, f"{error.sentence}\n\n" + with_keys(self, "{app.back} goes back to Home.")
-            )
+            self.app.call_from_thread(self._refused, error)
         else:
             self.app.call_from_thread(self.enter, session)
 
@@ -93,13 +92,18 @@ class LiveLauncher(TellsRefusals, Screen[None]):
             else:
                 screen = LiveScreen(session, reads=self._reads_first(session))
         except LabError as error:
-            self._say(f"{error.sentence}\n\n" + with_keys(self, "{app.back} goes back to Home."))
+            self._refused(error)
             return
         self._say(with_keys(self, "This run is over or was left. Home ({app.home}) lists it."))
         app = lab_of(self)
         app.session = session
         self.app.push_screen(screen)
         self.app.call_after_refresh(app.fit)
+
+    def _refused(self, error: LabError) -> None:
+        """Says why no session was built, and where one goes from here."""
+        back = " to Home" if may_replay(lab_of(self).settings.seat) else ""
+        self._say(f"{error.sentence}\n\n" + with_keys(self, f"{{app.back}} goes back{back}."))
 
     def _reads_first(self, session: Session) -> bool:
         """Whether a participant has still to read who they are; in a study that is played they did so before."""

@@ -10,7 +10,8 @@ from annotators.protocols import protocol
 from lab.core.ids_and_clock import now
 from lab.core.step import Reply
 from lab.core.study import Assignment, Play, Study, Unit, sample_sha
-from lab.core.task import Persona, Task
+from lab.core.task import Actor, Persona, Task
+from lab.runs.session import Session
 from lab.runs.spec import brief_of
 from lab.studies.play_session import Participation
 from lab.studies.rating_session import RatingSession
@@ -48,14 +49,19 @@ def frozen(store: Store, units: list[Unit], raters: tuple[str, ...] = ("P1", "P2
 
 
 def play_to_end(part: Participation) -> None:
-    """Plays the one that comes next to its end; what is asked in it is accepted, each reply with two edits."""
+    """Plays the one that comes next to its end."""
     session = part.session(part.where())
     session.start()
+    answer_all(session, part.person)
+
+
+def answer_all(session: Session, person: Actor) -> None:
+    """Goes with a run to its end; what is asked in it is accepted, each reply with two edits."""
     while not session.join(0.005):
         question = session.questions.waiting
         if question is not None:
             decision: Literal["accept"] | None = "accept" if question.kind == "propose" else None
-            reply = Reply(question.id, "mild", part.person, decision, now(), now(), now(), edits=2)
+            reply = Reply(question.id, "mild", person, decision, now(), now(), now(), edits=2)
             session.questions.answer(question, reply)
 
 

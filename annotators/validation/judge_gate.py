@@ -12,6 +12,7 @@ from annotators.agreement.ratings import RatedItem, Ratings
 from annotators.study_data import StudyData
 from annotators.validation.drift import Drift, drift
 from annotators.validation.judged_ratings import judged_ratings
+from annotators.validation.study_split import Split, parts_of
 from lab.core.agreement import How
 from lab.core.errors import LabError
 
@@ -46,9 +47,15 @@ class GatedField(NamedTuple):
     changed: int
 
 
-def gate_of(study_data: StudyData, judge: str) -> JudgeGate:
-    """What a judge says now; `LabError` where it is none of the study's, or nothing that it answered is settled."""
+def gate_of(study_data: StudyData, judge: str, part: Split | None = None) -> JudgeGate:
+    """What a judge says now, of a `part` of a study that is split or of all of it.
+
+    Raises `LabError` where the judge is none of the study's, or nothing that it answered is settled.
+    """
     study = study_data.study
+    split = parts_of(study_data) if part is not None else None
+    if part is not None and split is not None:
+        study_data = study_data.within(split.units(part))
     at = next((at for at in study_data.judges if study_data.columns.raters[at].id == judge), None)
     if at is None:
         raise LabError("judge", f"{judge} has judged nothing in {study.name}.")
@@ -64,7 +71,8 @@ def gate_of(study_data: StudyData, judge: str) -> JudgeGate:
                 )
             )  # fmt: skip
     if not answers:
-        raise LabError("judge", f"nothing that {judge} answered in {study.name} is settled by people.")
+        what = study.name if part is None else f"{study.name}, units of {part},"
+        raise LabError("judge", f"nothing that {judge} answered in {what} is settled by people.")
     return JudgeGate(study.name, study.sha, study.protocol.sha, judge, tuple(answers))
 
 

@@ -178,6 +178,8 @@ comes: the same line typed again goes on, and asks nothing twice."""
 def judge(args: JudgeArguments) -> int:
     """Judges what this judge has not judged; exit code 3 where some of it is left, 1 where nothing was done."""
     settings = settings_for(args.db, sees_outcomes, "judge")
+    if args.validate and args.gate is not None:
+        raise LabError("judge", "--validate and --gate: a gate is held by a command of its own.", code=2)
     if args.validate:
         return _validate(args, settings)
     if args.gate is not None:
@@ -241,7 +243,7 @@ def _hold_gate(args: JudgeArguments, settings: Settings, file: Path) -> int:
     if not judge:
         raise LabError("judge", "--gate needs --as or --model: whose answers are compared.", code=2)
     with open_store(settings, create=False, readonly=True) as store:
-        return hold_gate(store, study_named(store, args.study), judge, file, json=args.json)
+        return hold_gate(store, study_named(store, args.study), judge, file, args.split, json=args.json)
 
 
 def _tell_validation(validation: JudgeValidation, args: JudgeArguments, judges: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from lab.core.study import Study
 
 if TYPE_CHECKING:
     from annotators.validation.judge_gate import GatedField, JudgeGate
+    from annotators.validation.study_split import Split
     from store.store import Store
 
 _MOST = 256 * 1024 * 1024
@@ -52,15 +53,20 @@ class GateReport(msgspec.Struct, frozen=True):
         return any(field.fell for field in self.fields)
 
 
-def hold_gate(store: Store, study: Study, judge: str, file: Path, *, json: bool) -> int:
+def hold_gate(store: Store, study: Study, judge: str, file: Path, part: Split | None, *, json: bool) -> int:
     """Writes the judge's answers where there is no file; else exit code 1 where its agreement fell by more than chance.
 
-    A file is never written over: what is to be held to from now on is another file.
+    A file is never written over: what is to be held to from now on is another file. Of a `part` of a study that is
+    split, its units alone are compared.
     """
     from annotators.validation.judge_gate import gate_of, gated
     from lab.studies.study_data import gathered
+    from lab.studies.study_split import check_split
 
-    now = gate_of(gathered(store, study), judge)
+    study_data = gathered(store, study)
+    if part is not None:
+        check_split(study_data)
+    now = gate_of(study_data, judge, part)
     if not file.exists():
         _write(file, now)
         report = GateReport(study.name, judge, judge, True, len(now.answers), ())

@@ -217,6 +217,8 @@ def play(args: StudyPlayArguments) -> int:
         print_json(outcome)
     if outcome.ended:
         warn(f"It ended early: {outcome.ended}.")
+    if outcome.interrupted:
+        warn("Interrupted: the same line again goes on from here.")
     if outcome.left and not args.model:
         warn(f"{outcome.left} wait for a model: --model NAME")
     open_runs = any(run.status == "open" for run in outcome.runs)

@@ -260,10 +260,18 @@ class AnswerScreen(RoomScreen[None]):
         self._picture.display = False
         self.remove_class("-picture")
         if within:
-            self._inbox.focus()
+            self._rest_keys()
+
+    def _rest_keys(self) -> None:
+        """Gives the keys to the list, or, where that is out of view, to what is read: no key works unseen."""
+        next((pane for pane in (self._inbox, self._talk) if pane.display), self._brief).focus()
 
     def _focus_answer(self) -> None:
-        if self.turn is None or not self.is_current:
+        if not self.is_current:
+            return
+        if self.turn is None:
+            if self._inbox.has_focus:
+                self._rest_keys()
             return
         if self._tools.display:
             return

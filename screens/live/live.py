@@ -223,7 +223,7 @@ class LiveScreen(RoomScreen[None]):
         if message.last:
             self._close(self._question, self._bench)
             self._phone.rest()
-            self._result.failed(message.error)
+            self._result.failed(message.error, has_home=self._has_home)
         else:
             error = message.error
             self.notify(plain(error.body), title=plain(error.title), severity="error", markup=False)

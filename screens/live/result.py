@@ -88,11 +88,12 @@ class Result(Card, can_focus=True):
         else:
             self._open(Text(THANKS), "{run.next} closes this run: nothing more is to be done in it.")
 
-    def failed(self, error: LabError) -> None:
-        """Says why nothing more could be kept."""
+    def failed(self, error: LabError, *, has_home: bool) -> None:
+        """Says why nothing more could be kept, and where the run is resumed: not to whom `has_home` is false."""
         self.border_title = "The run was stopped"
         self.add_class("-failed")
-        reassurance = "The run stands still: what was shown before is in the file, and it can be resumed from Home."
+        resumed = ", and it can be resumed from Home" if has_home else ""
+        reassurance = f"The run stands still: what was shown before is in the file{resumed}."
         self._open(Text(f"{plain(error.sentence)}\n{reassurance}"), "{run.next} and {run.back} go back.")
 
     def _open(self, text: Text, then: str) -> None:

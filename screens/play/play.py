@@ -106,6 +106,8 @@ class PlayScreen(RoomScreen[None]):
         self._page_title = ""
         """What is read now; empty beside the questions."""
         self._wrong: QuizItem | None = None
+        self._questioned: QuizItem | None = None
+        """The question of the quiz that was to come when the page was laid."""
         self._reading = False
         """Whether the consent text is read again after it was refused."""
         self._ready = ""
@@ -201,6 +203,7 @@ class PlayScreen(RoomScreen[None]):
         sheet.display = is_asking
         self.query_one("#play-page").display = not is_asking
         self._attendance.part = None if self.here.stage in ("consent", "refused") else self.part
+        self._questioned = self._quiz_item(self.part, self.here)
         page = None if is_asking else self._page(self.part, self.here)
         self._entitle(page.title if page is not None else "")
         if page is not None:
@@ -344,7 +347,7 @@ class PlayScreen(RoomScreen[None]):
                 self._reading = True
             case "card" | "quiz":
                 self._quiz(part, here, number)
-            case "brief" | "run":
+            case "brief" | "run" if part.where() == here:  # else another window of theirs went on from it
                 self._to_run()
                 return
         self.go()
@@ -360,10 +363,17 @@ class PlayScreen(RoomScreen[None]):
         elif here.stage == "card" and self._ready != persona.id:
             self._ready = persona.id
         else:
-            item = part.quizzed(persona).waiting[0]
-            self._wrong = None if part.answer_quiz(persona, number) else item
+            item = self._quiz_item(part, here)
+            if item is not None and item == self._questioned:  # else another window of theirs answered it
+                self._wrong = None if part.answer_quiz(persona, number) else item
             if part.quizzed(persona).missed is not None:
                 self._ready = ""  # below the mark: the card is read again
+
+    def _quiz_item(self, part: Participation, here: PlayPosition) -> QuizItem | None:
+        """The question of the quiz that comes now; None elsewhere, and where none is left."""
+        if here.stage not in ("card", "quiz") or here.play.persona is None:
+            return None
+        return next(iter(part.quizzed(here.play.persona).waiting), None)
 
     # -- the run and the questions after it --------------------------------------------------------------------
 

@@ -179,6 +179,9 @@ def test_what_does_not_go_together_is_refused(run: Runs, db: str) -> None:
     for option, value in (("--text", "Done."), ("--score", "1")):
         code, _, words = run("--reply", "x", "--tool", "look", option, value)
         assert (code, f"{option} and --tool do not go together" in words) == (2, True)
+    for act in (("--links",), ("--room",), ("--list",), ("--reply", "x"), ("--close", "x")):
+        code, _, words = run(*act, "--close-after", "2h")
+        assert (code, f"{act[0]} and --close-after do not go together" in words) == (2, True)
     assert run("--as", "a b")[0] == 1
     assert run("--keep-alive", "0")[0] == 2
     assert run("--headless", "--judge-rule", "(")[0] == 2

@@ -14,6 +14,7 @@ import pytest
 from lab.cli.main import main
 from lab.cli.schemas import schemas
 from lab.core.task import Actor
+from lab.runs.session import Session
 from lab.studies.play_session import Participation
 from lab.studies.played_runs import played
 from simulators.users.model import UNKNOWN
@@ -198,3 +199,17 @@ def test_scripts_rehearse_who_has_not_played_and_the_report_says_so(hitlab: Hitl
     report = hitlab("report", "teas")
     says = [line for section in report["sections"] for line in section.get("says", ())]
     assert "A rehearsal: in 2 runs a script answered in a person's place." in says
+
+
+@pytest.mark.parametrize("line", [("--model", "tiny"), ("--rehearse", "P1")])
+def test_ctrl_c_is_told_and_the_same_line_goes_on(
+    server: ModelServer, hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch, line: tuple[str, ...]
+) -> None:
+    def interrupted(session: Session) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Session, "start", interrupted)
+        hitlab("study", "play", "teas", *line, code=3, says="Interrupted: the same line again goes on from here.")
+    runs = hitlab("study", "play", "teas", *line)["runs"]
+    assert [run["status"] for run in runs] == ["completed", "completed"]

@@ -268,11 +268,33 @@ def test_each_number_says_of_which_part_it_is(rated: Judged, capsys: pytest.Capt
     assert "examples came from" not in told
 
 
-def test_a_study_that_is_not_split_has_no_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_gate_of_a_part_holds_and_compares_the_units_of_that_part_alone(
+    rated: Judged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, plan = rated.store, rated.plan
+    whole, part, split = tmp_path / "whole.json", tmp_path / "test.json", split_of(store, plan)
+    words = ("judge", plan.id, "--as", "plain", "--db", str(store.database.path))
+    assert call(*words, "--gate", str(part), "--split", "test") == 0
+    assert {one["unit"] for one in json.loads(part.read_bytes())["answers"]} == {*split.test}
+    assert call(*words, "--gate", str(whole)) == 0
+    capsys.readouterr()
+    assert call(*words, "--gate", str(whole), "--split", "test", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {field["items"] for field in told["fields"]} == {len(split.test)}
+    assert call(*words, "--gate", str(whole), "--validate") == 2
+    assert "a gate is held by a command of its own" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ask", [("--validate",), ("--as", "J1", "--gate", "gate.json")])
+def test_a_study_that_is_not_split_has_no_parts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ask: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with Store.open(tmp_path / "lab.db") as store:
         plan = frozen(store, [Unit("a"), Unit("b")], DONE)
-    assert call("judge", plan.id, "--validate", "--split", "test", "--db", str(tmp_path / "lab.db")) == 1
+    assert call("judge", plan.id, *ask, "--split", "test", "--db", str(tmp_path / "lab.db")) == 1
     assert "is not split into dev and test yet" in capsys.readouterr().err
+    assert not (tmp_path / "gate.json").exists()
 
 
 def test_the_command_says_of_which_part_all_is_judged(

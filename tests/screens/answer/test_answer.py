@@ -18,6 +18,7 @@ from lab.core.settings import Settings
 from lab.core.task import Actor
 from lab.core.trace import Trace
 from lab.runs.conversation_intake import Intake, LastTurn
+from lab.runs.conversation_run import close_conversation
 from screens.answer.answer import AnswerScreen
 from screens.app import LabApp
 from screens.navigation import Opening
@@ -96,7 +97,7 @@ def open_at(app: LabApp, asked: LastTurn) -> Callable[[], bool]:
 
 def ready(here: AnswerScreen) -> bool:
     decides = here._question.has_class("-proposal")
-    return here.focused is not here._inbox and (not decides or here._question._row.ready)
+    return here.focused not in (here._inbox, here._talk, here._brief) and (not decides or here._question._row.ready)
 
 
 async def sent(pilot: Pilot[Any], client: Client, asked: LastTurn, until: Until) -> str:
@@ -351,6 +352,28 @@ async def test_what_a_key_of_the_list_opens_comes_into_view(store: Store, client
         await until(pilot, lambda: "The agent asks" in painted(app) and open_at(app, asked)())
         await pilot.press("enter")
         assert await sent(pilot, client, asked, until) == "###STOP###"
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+async def test_where_the_list_is_out_of_view_no_key_ends_what_stands_in_it(
+    store: Store, client: Client, until: Until, is_closed: bool
+) -> None:
+    """The answer of what was open is sent, or silence ended it; another conversation waits below the unseen cursor."""
+    asked = client.ask("Which noodles?", session="one")
+    other = client.ask("Which day?", session="two")
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        if is_closed:
+            close_conversation(store, asked.turn.run, Actor("human", "P07"), silence="2 h")
+        else:
+            await pilot.press("x", "enter")
+        await until(pilot, lambda: room(app).turn is None and "Conversations" not in painted(app))
+        await until(pilot, lambda: "Longest wait" in painted(app) and "End it" not in painted(app))
+        await pilot.press("x", "escape")
+        await until(pilot, lambda: "Conversations" in painted(app))
+        await pilot.press("ctrl+n")
+        await until(pilot, open_at(app, other))
 
 
 async def test_a_judges_request_is_a_sheet_of_a_score_and_a_reason(store: Store, client: Client, until: Until) -> None:

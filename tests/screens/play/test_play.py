@@ -32,7 +32,7 @@ from screens.play.lobby import LobbyScreen
 from screens.play.play import PlayScreen
 from store.store import Store
 from tests.crossed import IN_SOAK, crossed
-from tests.plays import COFFEE, LUNCH, frozen, unit
+from tests.plays import COFFEE, LUNCH, answer_all, frozen, unit
 from tests.screens.runs import painted
 
 Until = Callable[..., Awaitable[None]]
@@ -340,6 +340,53 @@ async def test_below_the_mark_the_card_is_read_again(store: Store, until: Until)
     rows = [act.detail for act in store.labels.acts(study) if act.act == "quiz"]
     assert [row["passed"] for row in rows if "passed" in row] == [False, True]
     assert {row["round"] for row in rows} == {1, 2}
+
+
+async def test_a_key_answers_no_question_that_another_window_went_on_from(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH)])
+    app = Stage(store, study)
+    persona = unit(LUNCH).play.persona  # type: ignore[union-attr]
+    assert persona is not None
+    async with app.run_test(size=(120, 40)) as pilot:
+        await consent(app, pilot, until)
+        await until(pilot, lambda: app.readable and app.stage == "card")
+        await pilot.press("enter")
+        first, second, third = app.part.quizzed(persona).waiting
+        await until(pilot, lambda: app.readable and app.asks(first))
+        other = Participation(store, study, Actor("human", "P1"))
+        assert other.answer_quiz(persona, first.right)
+        await pilot.press(str((second.right + 1) % len(second.options) + 1))
+        await until(pilot, lambda: app.readable and app.asks(second))
+        assert other.answer_quiz(persona, second.right)
+        assert other.answer_quiz(persona, third.right)
+        await pilot.press("1")
+        await until(pilot, lambda: app.readable and app.stage == "brief")
+    rows = [act.detail for act in store.labels.acts(study) if act.act == "quiz"]
+    assert [row["right"] for row in rows] == [True, True, True]
+
+
+async def test_a_task_that_another_window_goes_on_with_is_told_without_words_of_home(
+    store: Store, until: Until
+) -> None:
+    study = frozen(store, [unit(LUNCH)], quiz=0)
+    app = Stage(store, study, records=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await consent(app, pilot, until)
+        await until(pilot, lambda: app.readable and app.stage == "brief")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.asked)
+        other = Participation(store, study, Actor("human", "P1"))
+        session = other.session(other.where())
+        session.start()
+        await until(pilot, lambda: session.questions.waiting is not None)
+        await pilot.press("x", "enter")
+        await until(pilot, lambda: any("nothing more can be kept" in line for line in app.painted))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.readable and app.stage == "run")
+        answer_all(session, other.person)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.stage == "questions" and app.sheet.display)
+    assert not {line for line in app.painted if "resumed" in line or "back to Home" in line}
 
 
 async def test_reopening_lands_at_the_exact_place_and_after_a_run_it_is_plain_what_comes(
