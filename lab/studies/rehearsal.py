@@ -27,7 +27,7 @@ from store.store import Store
 def rehearse(store: Store, study: Study, code: str, device: str = EMBEDDED) -> Iterator[tuple[Unit, Trace]]:
     """Plays all that is dealt to a person by the tasks' own scripts; each run, with its unit, once it is kept.
 
-    Raises `LabError` where the person is none of the study's, or has played themselves.
+    Raises `LabError` where the person is none of the study's, has played themselves, or did not agree to take part.
     """
     what = f"study {study.name}"
     if code not in study.raters:
@@ -38,7 +38,9 @@ def rehearse(store: Store, study: Study, code: str, device: str = EMBEDDED) -> I
             raise LabError(what, f"{code} has played themselves; a script is not put in their place.")
     part = Participation(store, study, Actor("human", code))
     while (here := part.where()).stage not in ("done", "nothing"):
-        if here.stage in ("consent", "refused"):
+        if here.stage == "refused":
+            raise LabError(what, f"{code} did not agree to take part; a script is not put in their place.")
+        if here.stage == "consent":
             part.agree()
         elif here.stage in ("card", "quiz"):
             _answer_quiz(part, here)

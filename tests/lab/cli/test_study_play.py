@@ -195,6 +195,11 @@ def test_scripts_rehearse_who_has_not_played_and_the_report_says_so(hitlab: Hitl
     assert {run["status"] for run in done["runs"]} == {"completed"}
     assert hitlab("study", "play", "teas", "--rehearse", "P1")["runs"] == []
     hitlab("study", "play", "teas", "--rehearse", "P2", code=1, says="P2 has played themselves")
+    with Store.open(tmp_path / "lab.db") as store:
+        refused = frozen(store, UNITS[2:], ("P3",), id="cups", quiz=0)
+        Participation(store, refused, Actor("human", "P3")).refuse()
+        hitlab("study", "play", "cups", "--rehearse", "P3", code=1, says="P3 did not agree to take part")
+        assert [act.act for act in store.labels.acts(refused, "P3")] == ["left"]
     hitlab("study", "play", "teas", "--rehearse", "P9", code=1, says="P9 is none of its people")
     report = hitlab("report", "teas")
     says = [line for section in report["sections"] for line in section.get("says", ())]
