@@ -227,7 +227,7 @@ def test_its_terms_are_settings(tmp_path: Path) -> None:
     ],
 )
 def test_terms_on_which_nobody_answers_are_refused(key: str, value: str, tmp_path: Path) -> None:
-    with pytest.raises(LabError, match=f"model_{key}") as refused:
+    with pytest.raises(LabError, match=f"field HITLAB_MODEL_{key.upper()}") as refused:
         load({"XDG_CONFIG_HOME": str(tmp_path), f"HITLAB_MODEL_{key.upper()}": value})
     assert "secret" not in refused.value.sentence
 
