@@ -75,9 +75,6 @@ def _tell(first: str, text: str) -> None:
     )
 
 
-LEAST = (64, 18)
-"""Columns and rows below which no screen is shown, as `screens/dialogs.py` says."""
-
 _NAMED = 3
 """Lost pictures that are named; the others are counted."""
 
@@ -177,6 +174,8 @@ def _settings_file() -> Finding:
 def _terminal() -> Finding:
     if not sys.stdout.isatty():
         return Finding("terminal", True, "none here; --headless, --json and --events work without", "")
+    from screens.dialogs import LEAST
+
     columns, rows = shutil.get_terminal_size()
     ok = columns >= LEAST[0] and rows >= LEAST[1]
     do = "" if ok else f"Enlarge it to {LEAST[0]}x{LEAST[1]} or more, or use a smaller font."

@@ -136,7 +136,7 @@ def _count_final(path: Path, outcome: Merged) -> int:
     handed_in = [(clash[0], clash[1], clash[3]) for clash in outcome.clashes if clash[-1]]
     if not handed_in:
         return 0
-    with Store.open(path) as store:
+    with Store.open(path, readonly=True) as store:
         return sum(
             bool(store.studies.unit(store.studies.study(id, version), unit).gold) for id, version, unit in handed_in
         )

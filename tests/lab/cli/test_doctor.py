@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-import screens.dialogs
-from lab.cli.doctor import LEAST, _settings, _terminal
+from lab.cli.doctor import _settings, _terminal
 from lab.core.settings import Settings
 from tests.warm import Warm
 
@@ -109,7 +108,6 @@ def test_a_terminal_is_large_enough_where_the_screens_say_so(monkeypatch: pytest
     for size, ok in (((64, 18), True), ((63, 18), False), ((64, 17), False)):
         monkeypatch.setattr("shutil.get_terminal_size", lambda size=size: os.terminal_size(size))
         assert _terminal().ok == ok
-    assert LEAST == screens.dialogs.LEAST
 
 
 ROOT = Path(__file__).parents[3]
