@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ from lab.studies.judging import JudgingJob
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
 from lab.studies.study_split import check_split, keep_split
+from store.one_at_a_time import alone
 
 if TYPE_CHECKING:
     from lab.llm.client import Llm
@@ -211,7 +212,8 @@ def judge(args: JudgeArguments) -> int:
             if terms.budget is not None and model.prices() is None:
                 hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
                 raise LabError("judge", f"--budget: nobody knows what {plain(model.model)} costs.", hint)
-        outcome = _went(job, llm, args, settings.person)
+        with _alone(job, args.split):
+            outcome = _went(job, llm, args, settings.person)
         report = _report(job, outcome)
         emit(report, lambda told: _tell_report(told, outcome.unpriced, args.split), json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
@@ -317,6 +319,20 @@ def _sign(job: JudgingJob, person: str) -> None:
     if job.split is not None:
         keep_split(job.store, job.study, job.split, person)
     job.sign()
+
+
+@contextmanager
+def _alone(job: JudgingJob, part: Split | None) -> Iterator[None]:
+    """Keeps another process from asking what this one asks; raises `LabError` where one does so already."""
+    study, judge = job.study, job.judge.id
+    with ExitStack() as stack:
+        for one in SPLITS if part is None else (part,):
+            if not stack.enter_context(alone(job.store.path, study.id, study.version, judge, one)):
+                raise LabError(
+                    "judge", f"another process has {plain(judge)} judge {study.name} now.",
+                    "Both would pay for the same answers. Once it has ended, the same line goes on.",
+                )  # fmt: skip
+        yield
 
 
 def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> JudgingDone:

@@ -32,6 +32,7 @@ from lab.studies.judge_view import scaled_down
 from lab.studies.judging import JudgingJob
 from lab.studies.study_data import gathered
 from simulators.phone.phone import Phone
+from store.one_at_a_time import alone
 from store.store import Store
 from tests.bounded import HANGING
 from tests.endpoint import Cut, ModelServer, Pieces, Refused, Reply, Request, Said, events, in_turn, serving
@@ -378,6 +379,21 @@ def test_closing_waits_for_what_is_under_way(store: Store) -> None:
         done = made.go(llm)
         closer.join()
         assert (done.ended, done.progress.done, len(server.requests)) == ("it was interrupted", 2, 2)
+
+
+def test_two_processes_do_not_pay_for_the_same_answers(
+    store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(sheet_brain(says)) as server:
+        monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        line = ["judge", study.id, "--model", MODEL, "--db", str(store.path)]
+        with alone(store.path, study.id, study.version, MODEL, "dev") as is_alone:
+            assert is_alone
+            assert main(line) == 1
+            assert f"another process has {MODEL} judge {study.name} now" in capfd.readouterr().err
+            assert server.requests == []
+        assert main(line) == 0
+        assert len(server.requests) == 2
 
 
 def test_other_prompts_or_terms_are_another_judge(store: Store, study: Study) -> None:
