@@ -34,8 +34,10 @@ from lab.studies.study_split import check_split, keep_split
 from store.one_at_a_time import alone
 
 if TYPE_CHECKING:
+    from lab.core.study import Study
     from lab.llm.client import Llm
     from lab.llm.executor import ModelExecutor
+    from store.store import Store
 
 _AT_A_TIME = 4
 """Questions that threads of this process ask at a time, unless told otherwise."""
@@ -191,8 +193,7 @@ def judge(args: JudgeArguments) -> int:
     asks = args.show_prompt is None and not args.dry_run
     with open_store(settings, create=False, readonly=not asks) as store:
         study = study_named(store, args.study)
-        if asks:
-            check_goes_on(store, study)
+        _check_judged(store, study, asks=asks)
         llm, stages = _llm(args.model, args, settings), _stage_models(args, settings)
         job = job_of(
             store, study, args.rater or args.model, llm, args.method, terms,
@@ -217,6 +218,19 @@ def judge(args: JudgeArguments) -> int:
         report = _report(job, outcome)
         emit(report, lambda told: _tell_report(told, outcome.unpriced, args.split), json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
+
+
+def _check_judged(store: Store, study: Study, *, asks: bool) -> None:
+    """Raises `LabError` where no model judges a study, or, where one `asks`, nothing that it says would be kept."""
+    if study.protocol.unit == "task to play":
+        hint = "`hitlab study play --model` has a model play it; a study of its runs is judged."
+        raise LabError(f"study {study.name}", "is played, not judged.", hint)
+    if not asks:
+        return
+    check_goes_on(store, study)
+    if (kit := store.kit()) is not None:
+        problem = f"this file is a kit of {kit.rater}; no model judges in it."
+        raise LabError(f"study {study.name}", problem, "Models judge where the study came from.")
 
 
 def _validate(args: JudgeArguments, settings: Settings) -> int:
