@@ -418,6 +418,21 @@ async def test_what_is_typed_and_unsent_is_there_again(store: Store, client: Cli
         assert await sent(pilot, client, asked, until) == "thin"
 
 
+async def test_what_is_typed_stays_in_its_conversation_however_soon_another_is_opened(
+    store: Store, client: Client, until: Until
+) -> None:
+    first, second = (client.ask(f"Question {name}?", session=name) for name in ("one", "two"))
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, first))
+        await burst(pilot, *"thin", "ctrl+n")
+        await until(pilot, open_at(app, second))
+        await pilot.press("ctrl+n")
+        await until(pilot, open_at(app, first))
+        await until(pilot, lambda: "thin" in painted(app))
+    assert store.runs.draft(second.turn.run, first.turn.question.id) == ""
+
+
 async def test_a_new_question_of_the_open_conversation_comes_up_by_itself_and_it_is_ended_only_after_one(
     store: Store, client: Client, until: Until
 ) -> None:
