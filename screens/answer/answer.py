@@ -244,6 +244,7 @@ class AnswerScreen(RoomScreen[None]):
         if turn.facts.kind == "judge":
             self._judge.open(turn.question)
         else:
+            self._tools.put(turn.question)
             self._question.open(turn.question, "")
             self._question.restore(turn.question, message.draft, message.begun)
         if message.begun is None:

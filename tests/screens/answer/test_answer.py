@@ -391,6 +391,33 @@ async def test_a_judges_request_is_a_sheet_of_a_score_and_a_reason(store: Store,
         assert await sent(pilot, client, asked, until) == "<think>\n3 of 4\n</think>\n<score>\n0.75\n</score>"
 
 
+async def test_a_score_and_calls_are_there_again_after_another_conversation(
+    store: Store, client: Client, until: Until
+) -> None:
+    judged = client.ask("Rate this run.", system=JUDGE)
+    called = client.ask("Turn on data.", tools=(Tool("check"), Tool("reboot")))
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, judged))
+        await burst(pilot, *"0.75")
+        await pilot.press("enter")
+        await burst(pilot, *"3 of 4", "ctrl+n")
+        await until(pilot, open_at(app, called))
+        await pilot.press("ctrl+t", "enter")
+        await until(pilot, lambda: "It takes no arguments" in painted(app))
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: "1 call waits" in painted(app))
+        await pilot.press("ctrl+n")
+        await until(pilot, open_at(app, judged))
+        assert "0.75" in painted(app)
+        assert "3 of 4" in painted(app)
+        await pilot.press("ctrl+n")
+        await until(pilot, open_at(app, called))
+        await until(pilot, lambda: "1 call is filled in" in painted(app))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "1 call waits" in painted(app))
+
+
 async def test_a_picture_of_the_request_is_drawn_beside_the_words(store: Store, client: Client, until: Until) -> None:
     data = io.BytesIO()
     Image.new("RGB", (30, 60), "red").save(data, "PNG")
