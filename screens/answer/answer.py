@@ -180,8 +180,9 @@ class AnswerScreen(RoomScreen[None]):
             if stamp == self._stamp:
                 self.app.call_from_thread(self._grow_waits)
                 return
-            lines = conversations(self.store, self.settings.person)
             trace = self.store.runs.trace(self.run) if self.run and self.store.runs.holds(self.run) else None
+            # Read after it: what is seen to be answered there must not be listed as what waits longest.
+            lines = conversations(self.store, self.settings.person)
             picture, draft, draft_times = None, "", None
             if trace is not None and (turn := waiting_turn(trace)) is not None:
                 image = turn.asked.before.image

@@ -15,10 +15,12 @@ from textual.pilot import Pilot
 from lab.core.errors import LabError
 from lab.core.run_records import Blob
 from lab.core.settings import Settings
+from lab.core.step import Reply
 from lab.core.task import Actor
 from lab.core.trace import Trace
 from lab.runs.conversation_intake import Intake, LastTurn
-from lab.runs.conversation_run import close_conversation
+from lab.runs.conversation_list import ConversationLine, conversations
+from lab.runs.conversation_run import close_conversation, give_reply
 from screens.answer.answer import AnswerScreen
 from screens.app import LabApp
 from screens.navigation import Opening
@@ -352,6 +354,28 @@ async def test_what_a_key_of_the_list_opens_comes_into_view(store: Store, client
         await until(pilot, lambda: "The agent asks" in painted(app) and open_at(app, asked)())
         await pilot.press("enter")
         assert await sent(pilot, client, asked, until) == "###STOP###"
+
+
+async def test_the_longest_wait_is_never_what_was_answered_while_the_list_was_read(
+    store: Store, client: Client, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, other = (client.ask(f"Question {name}?", session=name) for name in ("one", "two"))
+    reads = []
+
+    def read(*of: Any, **more: Any) -> list[ConversationLine]:
+        lines = conversations(*of, **more)
+        reads.append(lines)
+        if len(reads) == 2:  # the look at what was opened
+            give_reply(store, asked.turn, Reply(asked.turn.question.id, "thin", Actor("human", "P07")))
+        return lines
+
+    monkeypatch.setattr("screens.answer.answer.conversations", read)
+    monkeypatch.setattr("screens.answer.answer._LOOKS", 3600)
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: len(reads) == 2 and room(app)._trace is not None)
+        await pilot.press("ctrl+n")
+        assert room(app).run == other.turn.run
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
