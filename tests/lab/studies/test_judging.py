@@ -383,6 +383,21 @@ def test_closing_waits_for_what_is_under_way(store: Store) -> None:
         assert (done.ended, done.progress.done, len(server.requests)) == ("it was interrupted", 2, 2)
 
 
+def test_a_study_that_is_locked_meanwhile_is_asked_about_no_more(store: Store) -> None:
+    study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(9)], RUN_UNIT)
+    good = sheet_brain(says)
+
+    def brain(request: Request) -> Said:
+        if request.number == 2:
+            assert main(["study", "lock", study.id, "--even-so", "--db", str(store.path)]) == 0
+        return good(request)
+
+    with serving(brain) as server:
+        done = went(store, study, server)
+        assert done.ended == "the study is locked; nothing in it changes any more"
+        assert (done.progress.done, len(done.failed), len(server.requests)) == (2, 1, 3)
+
+
 def test_two_processes_do_not_pay_for_the_same_answers(
     store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
