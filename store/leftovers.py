@@ -64,13 +64,13 @@ def held(part: Path, *, folder: bool = False) -> Iterator[None]:
             except OSError:
                 break
             stack.callback(os.close, handle)
-            _lock(handle)
-            if _names(part, handle):
+            lock(handle)
+            if is_at(part, handle):
                 break
         yield
 
 
-def _lock(handle: int) -> bool:
+def lock(handle: int) -> bool:
     """Whether a file could be locked; it stays so until it is closed."""
     import fcntl
 
@@ -81,7 +81,8 @@ def _lock(handle: int) -> bool:
     return True
 
 
-def _names(path: Path, handle: int) -> bool:
+def is_at(path: Path, handle: int) -> bool:
+    """Whether an open file is still the one at a path."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(handle))
     except FileNotFoundError:
@@ -97,7 +98,7 @@ def _held(path: Path) -> bool:
     except OSError:
         return True
     try:
-        return not _lock(handle)
+        return not lock(handle)
     finally:
         os.close(handle)
 

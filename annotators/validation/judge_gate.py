@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 import msgspec
@@ -91,6 +92,19 @@ def gated(before: JudgeGate, after: JudgeGate, how: How) -> list[GatedField]:
     if not fields:
         raise LabError("--gate", f"holds no place that {after.judge} answered, too.")
     return fields
+
+
+def not_compared(
+    before: JudgeGate, after: JudgeGate, study_data: StudyData, part: Split | None = None
+) -> dict[str, int]:
+    """How many places of `before`, in a `part` of the study, have no answer in `after`: by field, where there are."""
+    split = parts_of(study_data) if part is not None else None
+    units = {*split.units(part)} if part is not None and split is not None else None
+    there = {(one.unit, one.target, one.field) for one in after.answers}
+    return Counter(
+        one.field for one in before.answers
+        if (units is None or one.unit in units) and (one.unit, one.target, one.field) not in there
+    )  # fmt: skip
 
 
 def _by_place(gate: JudgeGate, field: str) -> dict[tuple[str, str], GateAnswer]:

@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,10 +31,13 @@ from lab.studies.judging import JudgingJob
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
 from lab.studies.study_split import check_split, keep_split
+from store.one_at_a_time import alone
 
 if TYPE_CHECKING:
+    from lab.core.study import Study
     from lab.llm.client import Llm
     from lab.llm.executor import ModelExecutor
+    from store.store import Store
 
 _AT_A_TIME = 4
 """Questions that threads of this process ask at a time, unless told otherwise."""
@@ -190,8 +193,7 @@ def judge(args: JudgeArguments) -> int:
     asks = args.show_prompt is None and not args.dry_run
     with open_store(settings, create=False, readonly=not asks) as store:
         study = study_named(store, args.study)
-        if asks:
-            check_goes_on(store, study)
+        _check_judged(store, study, asks=asks)
         llm, stages = _llm(args.model, args, settings), _stage_models(args, settings)
         job = job_of(
             store, study, args.rater or args.model, llm, args.method, terms,
@@ -211,10 +213,24 @@ def judge(args: JudgeArguments) -> int:
             if terms.budget is not None and model.prices() is None:
                 hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
                 raise LabError("judge", f"--budget: nobody knows what {plain(model.model)} costs.", hint)
-        outcome = _went(job, llm, args, settings.person)
+        with _alone(job, args.split):
+            outcome = _went(job, llm, args, settings.person)
         report = _report(job, outcome)
         emit(report, lambda told: _tell_report(told, outcome.unpriced, args.split), json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
+
+
+def _check_judged(store: Store, study: Study, *, asks: bool) -> None:
+    """Raises `LabError` where no model judges a study, or, where one `asks`, nothing that it says would be kept."""
+    if study.protocol.unit == "task to play":
+        hint = "`hitlab study play --model` has a model play it; a study of its runs is judged."
+        raise LabError(f"study {study.name}", "is played, not judged.", hint)
+    if not asks:
+        return
+    check_goes_on(store, study)
+    if (kit := store.kit()) is not None:
+        problem = f"this file is a kit of {kit.rater}; no model judges in it."
+        raise LabError(f"study {study.name}", problem, "Models judge where the study came from.")
 
 
 def _validate(args: JudgeArguments, settings: Settings) -> int:
@@ -317,6 +333,20 @@ def _sign(job: JudgingJob, person: str) -> None:
     if job.split is not None:
         keep_split(job.store, job.study, job.split, person)
     job.sign()
+
+
+@contextmanager
+def _alone(job: JudgingJob, part: Split | None) -> Iterator[None]:
+    """Keeps another process from asking what this one asks; raises `LabError` where one does so already."""
+    study, judge = job.study, job.judge.id
+    with ExitStack() as stack:
+        for one in SPLITS if part is None else (part,):
+            if not stack.enter_context(alone(job.store.path, study.id, study.version, judge, one)):
+                raise LabError(
+                    "judge", f"another process has {plain(judge)} judge {study.name} now.",
+                    "Both would pay for the same answers. Once it has ended, the same line goes on.",
+                )  # fmt: skip
+        yield
 
 
 def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> JudgingDone:

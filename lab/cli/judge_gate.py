@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from lab.core.agreement import How
 from lab.core.codec import convert, encode, read_file, read_json
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.rounding import count
 from lab.core.study import Study
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def hold_gate(store: Store, study: Study, judge: str, file: Path, part: Split | 
     A file is never written over: what is to be held to from now on is another file. Of a `part` of a study that is
     split, its units alone are compared.
     """
-    from annotators.validation.judge_gate import gate_of, gated
+    from annotators.validation.judge_gate import gate_of, gated, not_compared
     from lab.studies.study_data import gathered
     from lab.studies.study_split import check_split
 
@@ -67,14 +69,16 @@ def hold_gate(store: Store, study: Study, judge: str, file: Path, part: Split | 
     if part is not None:
         check_split(study_data)
     now = gate_of(study_data, judge, part)
+    left_out: dict[str, int] = {}
     if not file.exists():
         _write(file, now)
         report = GateReport(study.name, judge, judge, True, len(now.answers), ())
     else:
         before = _read(file)
         fields = tuple(_line(field) for field in gated(before, now, How("bootstrap")))
+        left_out = not_compared(before, now, study_data, part)
         report = GateReport(study.name, judge, before.judge, False, len(now.answers), fields)
-    emit(report, lambda result: _tell(result, file), json=json)
+    emit(report, lambda result: _tell(result, file, left_out), json=json)
     return 1 if report.fell else 0
 
 
@@ -104,7 +108,7 @@ def _line(field: GatedField) -> GateLine:
     )  # fmt: skip
 
 
-def _tell(report: GateReport, file: Path) -> None:
+def _tell(report: GateReport, file: Path, left_out: Mapping[str, int]) -> None:
     if report.written:
         say(f"{plain(str(file), lines=False)} holds {report.answers:,} answers of {plain(report.judge)} from now on.")
         return
@@ -117,6 +121,11 @@ def _tell(report: GateReport, file: Path) -> None:
         )
         if field.settled_otherwise:
             say(f"       {field.settled_otherwise:,} places were settled otherwise meanwhile, and do not count")
+    for name, places in left_out.items():
+        say(
+            f"not compared  {name}: {count(places, 'place')} of the file: {plain(report.judge)} gave no answer there, "
+            "or people's is not settled any more"
+        )
 
 
 def _share(value: float | None) -> str:

@@ -38,6 +38,8 @@ _TOGETHER = 0.005
 """Seconds for which a question waits for others that go with it."""
 _BYTES = 4 * 1024 * 1024
 """Bytes of questions after which a message is full."""
+_LOGS = ("distributed", "distributed.client", "distributed.gc")
+"""Dask's loggers that have a level of their own: what goes wrong is told in a sentence, not beside one in its words."""
 _AHEAD = 2
 """Questions for each thread of the cluster: one that is asked, and one that waits beside it."""
 
@@ -255,7 +257,8 @@ def _distributed() -> ModuleType:
     except ImportError as error:
         hint = "Install it: pip install 'hitlab[cluster]'"
         raise LabError("cluster", "needs the extra hitlab[cluster], which is not installed.", hint) from error
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in _LOGS:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     module: ModuleType = distributed
     return module
 

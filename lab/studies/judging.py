@@ -30,6 +30,7 @@ from lab.studies.judge_terms import FailedSheet, JudgeProgress, JudgeTerms, Judg
 from lab.studies.judge_view import JudgeViews
 from lab.studies.label_import import Rater, RowImport, config_sha_of
 from lab.studies.paid_answers import KeptAnswer, PaidAnswer, PaidAnswers
+from lab.studies.study_places import check_goes_on
 from store.store import Store
 
 _LOOK = 0.2
@@ -285,6 +286,15 @@ class JudgingJob:
                     failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
         self.failed += failed
         self.done += len(finished) - len(failed)
+        if failed and not self.ended:
+            self._end_where_closed()
+
+    def _end_where_closed(self) -> None:
+        """Ends the job where the study was locked or extended meanwhile: no answer is taken in any more."""
+        try:
+            check_goes_on(self.store, self.study)
+        except LabError as error:
+            self.ended = f"the study {error.message.rstrip('.')}"
 
     def _write(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
         """Writes a sheet; one whose answers the rules for labels refuse without an answer, where these take that."""

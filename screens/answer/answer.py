@@ -110,6 +110,8 @@ class AnswerScreen(RoomScreen[None]):
         """The run of the conversation that is open."""
         self.turn: Turn | None = None
         """The question that is open in it."""
+        self._run_of: dict[str, str] = {}
+        """By the id of each question that was open here, its run: what was typed to it is kept after it is left."""
         self._clock = clock or Clock()
         self._stamp: tuple[object, ...] = ()
         self._trace: Trace | None = None
@@ -178,8 +180,9 @@ class AnswerScreen(RoomScreen[None]):
             if stamp == self._stamp:
                 self.app.call_from_thread(self._grow_waits)
                 return
-            lines = conversations(self.store, self.settings.person)
             trace = self.store.runs.trace(self.run) if self.run and self.store.runs.holds(self.run) else None
+            # Read after it: what is seen to be answered there must not be listed as what waits longest.
+            lines = conversations(self.store, self.settings.person)
             picture, draft, draft_times = None, "", None
             if trace is not None and (turn := waiting_turn(trace)) is not None:
                 image = turn.asked.before.image
@@ -234,7 +237,7 @@ class AnswerScreen(RoomScreen[None]):
     def _put(self, turn: Turn, message: Read) -> None:
         """Opens the question that waits, with what was typed to it before."""
         self._close_question()
-        self.turn = turn
+        self.turn, self._run_of[turn.question.id] = turn, turn.run
         size = turn.asked.before.size
         self._picture.display = message.picture is not None
         if message.picture is not None:
@@ -242,6 +245,7 @@ class AnswerScreen(RoomScreen[None]):
         if turn.facts.kind == "judge":
             self._judge.open(turn.question)
         else:
+            self._tools.put(turn.question)
             self._question.open(turn.question, "")
             self._question.restore(turn.question, message.draft, message.begun)
         if message.begun is None:
@@ -355,8 +359,8 @@ class AnswerScreen(RoomScreen[None]):
 
     @on(OpenQuestion.Drafted)
     def _drafted(self, message: OpenQuestion.Drafted) -> None:
-        if self.run:
-            self._do(partial(self.store.runs.save_draft, self.run, message.question.id, message.text))
+        run = self._run_of[message.question.id]
+        self._do(partial(self.store.runs.save_draft, run, message.question.id, message.text))
 
     @on(OpenQuestion.Sent)
     def _send(self, message: OpenQuestion.Sent) -> None:

@@ -41,6 +41,8 @@ class JudgeForm(Card):
         super().__init__(id="judge")
         self._locale = locale
         self.question: Question | None = None
+        self._left: dict[str, tuple[str, str]] = {}
+        """What was typed to questions that were left for another one, by their ids."""
         self._judged = CardText(id="judged")
         self._score = Input(id="judge-score", placeholder=translated(locale, "judge.score"), compact=True)
         self._reason = Input(id="judge-reason", placeholder=translated(locale, "judge.why"), compact=True)
@@ -53,16 +55,18 @@ class JudgeForm(Card):
         yield self._says
 
     def open(self, question: Question) -> None:
-        """Puts a request before the person."""
+        """Puts a request before the person, with what they had typed before they left it for another one."""
         self.question = question
         self.border_title = translated(self._locale, "judge.title")
         self.display = True
         self._judged.show(Text(plain(question.text)))
-        self._score.value = self._reason.value = ""
+        self._score.value, self._reason.value = self._left.pop(question.id, ("", ""))
         self._tell()
 
     def close(self) -> None:
         """Takes it away."""
+        if self.question is not None:
+            self._left[self.question.id] = self._score.value, self._reason.value
         self.question, self.display = None, False
 
     def focus_answer(self) -> None:

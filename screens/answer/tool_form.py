@@ -96,6 +96,8 @@ class ToolForm(Vertical):
         self._place: int | None = None
         """Which of the calls the form changes; None for a new one."""
         self._calls = CallList()
+        self._left: dict[str, list[CallDraft]] = {}
+        """Calls of questions that were left for another one, by their ids."""
         self._list = ToolList(locale)
         self._fields = VerticalScroll(id="tool-fields")
         self._says = Static("", id="tool-says", markup=False)
@@ -118,7 +120,7 @@ class ToolForm(Vertical):
         `one_call` is whether the client takes no more than one.
         """
         if self.question is None or self.question.id != question.id:
-            self._calls.put([])
+            self.put(question)
         self.question, self.tool, self.display, self._one_call = question, None, True, one_call
         self._list.put(tools)
         if len(tools) == 1 and not self._calls.count:
@@ -126,13 +128,20 @@ class ToolForm(Vertical):
         else:
             self._show_list()
 
+    def put(self, question: Question) -> None:
+        """Holds the calls of a question, unseen: those that were filled in before it was left for another one."""
+        self.question = question
+        self._calls.put(self._left.pop(question.id, []))
+
     def hide(self) -> None:
         """Makes room for words; the calls stay for as long as the question waits."""
         self.tool, self.display = None, False
 
     def close(self) -> None:
-        """Takes it away, and the calls with it."""
+        """Takes it away, and the calls with it, which are there again with their question."""
         self.hide()
+        if self.question is not None:
+            self._left[self.question.id] = self._calls.calls
         self.question = None
         self._calls.put([])
 

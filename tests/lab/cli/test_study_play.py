@@ -18,6 +18,7 @@ from lab.runs.session import Session
 from lab.studies.play_session import Participation
 from lab.studies.played_runs import played
 from simulators.users.model import UNKNOWN
+from store.one_at_a_time import alone
 from store.store import Store
 from tests.endpoint import ModelServer, Refused, Request, Said, serving
 from tests.plays import COFFEE, LUNCH, frozen, play_to_end, unit
@@ -160,6 +161,10 @@ def test_shadows_are_asked_no_more_once_the_budget_is_spent_or_nobody_knows_that
     hitlab("study", "play", "dusk", "--rehearse", "P1")
     before = len(server.requests)
     server.brain = lambda request: answers(request) if told else answers(request)._replace(usage=None)
+    with alone(tmp_path / "lab.db", "dusk", 1, "shadows") as is_alone:
+        assert is_alone
+        hitlab("study", "play", "dusk", "--shadows", code=1)  # another process asks them
+    assert len(server.requests) == before
     done = hitlab("study", "play", "dusk", "--shadows", "--budget", "0.000001", code=3)
     assert (done["shadows"]["new"], done["shadows"]["questions"], len(server.requests) - before) == (1, 2, 1)
     assert done["ended"] == ended

@@ -285,6 +285,23 @@ def test_a_gate_of_a_part_holds_and_compares_the_units_of_that_part_alone(
     assert "a gate is held by a command of its own" in capsys.readouterr().err
 
 
+def test_a_gate_tells_what_has_no_answer_any_more(
+    rated: Judged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, split = tmp_path / "gate.json", split_of(rated.store, rated.plan)
+    words = ("judge", rated.plan.id, "--as", "plain", "--db", str(rated.store.database.path), "--gate", str(file))
+    assert call(*words) == 0
+    assert call(*words) == 0
+    assert "not compared" not in capsys.readouterr().out
+    kept = json.loads(file.read_bytes())
+    lost = [{**kept["answers"][0], "target": "lost", "unit": unit} for unit in (*split.dev[:2], *split.test[:1])]
+    file.write_text(json.dumps({**kept, "answers": [*kept["answers"], *lost]}))
+    for part, places in (("dev", "2 places"), ("test", "1 place")):
+        assert call(*words, "--split", part) == 0
+        told = capsys.readouterr().out
+        assert f"not compared  {lost[0]['field']}: {places} of the file: plain gave no answer there" in told
+
+
 @pytest.mark.parametrize("ask", [("--validate",), ("--as", "J1", "--gate", "gate.json")])
 def test_a_study_that_is_not_split_has_no_parts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ask: tuple[str, ...]

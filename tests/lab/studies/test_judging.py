@@ -22,7 +22,7 @@ from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Given, Study, Unit
+from lab.core.study import Assignment, Given, Study, Unit
 from lab.llm.client import Llm, ModelTerms
 from lab.studies.judge_job import job_of
 from lab.studies.judge_labels import JudgeLabels
@@ -32,7 +32,10 @@ from lab.studies.judge_view import scaled_down
 from lab.studies.judging import JudgingJob
 from lab.studies.study_data import gathered
 from simulators.phone.phone import Phone
+from store.kit_export import make_kit
+from store.one_at_a_time import alone
 from store.store import Store
+from tests import plays
 from tests.bounded import HANGING
 from tests.endpoint import Cut, ModelServer, Pieces, Refused, Reply, Request, Said, events, in_turn, serving
 from tests.forked import forked
@@ -378,6 +381,51 @@ def test_closing_waits_for_what_is_under_way(store: Store) -> None:
         done = made.go(llm)
         closer.join()
         assert (done.ended, done.progress.done, len(server.requests)) == ("it was interrupted", 2, 2)
+
+
+def test_a_study_that_is_locked_meanwhile_is_asked_about_no_more(store: Store) -> None:
+    study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(9)], RUN_UNIT)
+    good = sheet_brain(says)
+
+    def brain(request: Request) -> Said:
+        if request.number == 2:
+            assert main(["study", "lock", study.id, "--even-so", "--db", str(store.path)]) == 0
+        return good(request)
+
+    with serving(brain) as server:
+        done = went(store, study, server)
+        assert done.ended == "the study is locked; nothing in it changes any more"
+        assert (done.progress.done, len(done.failed), len(server.requests)) == (2, 1, 3)
+
+
+def test_two_processes_do_not_pay_for_the_same_answers(
+    store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(sheet_brain(says)) as server:
+        monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        line = ["judge", study.id, "--model", MODEL, "--db", str(store.path)]
+        with alone(store.path, study.id, study.version, MODEL, "dev") as is_alone:
+            assert is_alone
+            assert main(line) == 1
+            assert f"another process has {MODEL} judge {study.name} now" in capfd.readouterr().err
+            assert server.requests == []
+        assert main(line) == 0
+        assert len(server.requests) == 2
+
+
+def test_no_model_is_paid_where_nothing_that_it_says_would_be_kept(
+    store: Store, study: Study, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.studies.deal(study, [Assignment(study.id, study.version, R1.id, 0, "u1")])
+    make_kit(store, study, R1.id, tmp_path / "kit.db")
+    played = plays.frozen(store, [plays.unit(plays.LUNCH)], id="played")
+    with serving(sheet_brain(says)) as server:
+        monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        assert main(["judge", study.id, "--model", MODEL, "--db", str(tmp_path / "kit.db")]) == 1
+        assert "this file is a kit of R1; no model judges in it" in capfd.readouterr().err
+        assert main(["judge", played.id, "--model", MODEL, "--db", str(store.path)]) == 1
+        assert "is played, not judged" in capfd.readouterr().err
+        assert server.requests == []
 
 
 def test_other_prompts_or_terms_are_another_judge(store: Store, study: Study) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pickle
 import threading
@@ -154,10 +155,13 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
         cluster_address(address)
 
 
-def test_a_cluster_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_is_not_there_is_a_sentence_and_no_line_of_dasks_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lab.llm.cluster_executor._CONNECTING", 0.2)
+    logging.getLogger("distributed.client").setLevel(logging.WARNING)  # as Dask has it once it is loaded
     with pytest.raises(LabError, match="does not answer"):
         ClusterExecutor("dask://127.0.0.1:9", threading.Event())
+    loggers = [name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"]
+    assert not [name for name in loggers if logging.getLogger(name).isEnabledFor(logging.ERROR)]
 
 
 def test_a_message_to_the_scheduler_is_bounded() -> None:

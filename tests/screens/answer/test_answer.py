@@ -15,10 +15,12 @@ from textual.pilot import Pilot
 from lab.core.errors import LabError
 from lab.core.run_records import Blob
 from lab.core.settings import Settings
+from lab.core.step import Reply
 from lab.core.task import Actor
 from lab.core.trace import Trace
 from lab.runs.conversation_intake import Intake, LastTurn
-from lab.runs.conversation_run import close_conversation
+from lab.runs.conversation_list import ConversationLine, conversations
+from lab.runs.conversation_run import close_conversation, give_reply
 from screens.answer.answer import AnswerScreen
 from screens.app import LabApp
 from screens.navigation import Opening
@@ -354,6 +356,28 @@ async def test_what_a_key_of_the_list_opens_comes_into_view(store: Store, client
         assert await sent(pilot, client, asked, until) == "###STOP###"
 
 
+async def test_the_longest_wait_is_never_what_was_answered_while_the_list_was_read(
+    store: Store, client: Client, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, other = (client.ask(f"Question {name}?", session=name) for name in ("one", "two"))
+    reads = []
+
+    def read(*of: Any, **more: Any) -> list[ConversationLine]:
+        lines = conversations(*of, **more)
+        reads.append(lines)
+        if len(reads) == 2:  # the look at what was opened
+            give_reply(store, asked.turn, Reply(asked.turn.question.id, "thin", Actor("human", "P07")))
+        return lines
+
+    monkeypatch.setattr("screens.answer.answer.conversations", read)
+    monkeypatch.setattr("screens.answer.answer._LOOKS", 3600)
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: len(reads) == 2 and room(app)._trace is not None)
+        await pilot.press("ctrl+n")
+        assert room(app).run == other.turn.run
+
+
 @pytest.mark.parametrize("is_closed", [False, True])
 async def test_where_the_list_is_out_of_view_no_key_ends_what_stands_in_it(
     store: Store, client: Client, until: Until, is_closed: bool
@@ -391,6 +415,33 @@ async def test_a_judges_request_is_a_sheet_of_a_score_and_a_reason(store: Store,
         assert await sent(pilot, client, asked, until) == "<think>\n3 of 4\n</think>\n<score>\n0.75\n</score>"
 
 
+async def test_a_score_and_calls_are_there_again_after_another_conversation(
+    store: Store, client: Client, until: Until
+) -> None:
+    judged = client.ask("Rate this run.", system=JUDGE)
+    called = client.ask("Turn on data.", tools=(Tool("check"), Tool("reboot")))
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, judged))
+        await burst(pilot, *"0.75")
+        await pilot.press("enter")
+        await burst(pilot, *"3 of 4", "ctrl+n")
+        await until(pilot, open_at(app, called))
+        await pilot.press("ctrl+t", "enter")
+        await until(pilot, lambda: "It takes no arguments" in painted(app))
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: "1 call waits" in painted(app))
+        await pilot.press("ctrl+n")
+        await until(pilot, open_at(app, judged))
+        assert "0.75" in painted(app)
+        assert "3 of 4" in painted(app)
+        await pilot.press("ctrl+n")
+        await until(pilot, open_at(app, called))
+        await until(pilot, lambda: "1 call is filled in" in painted(app))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "1 call waits" in painted(app))
+
+
 async def test_a_picture_of_the_request_is_drawn_beside_the_words(store: Store, client: Client, until: Until) -> None:
     data = io.BytesIO()
     Image.new("RGB", (30, 60), "red").save(data, "PNG")
@@ -416,6 +467,21 @@ async def test_what_is_typed_and_unsent_is_there_again(store: Store, client: Cli
         await until(pilot, lambda: "thi" in painted(app))
         await pilot.press("n", "enter")
         assert await sent(pilot, client, asked, until) == "thin"
+
+
+async def test_what_is_typed_stays_in_its_conversation_however_soon_another_is_opened(
+    store: Store, client: Client, until: Until
+) -> None:
+    first, second = (client.ask(f"Question {name}?", session=name) for name in ("one", "two"))
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, first))
+        await burst(pilot, *"thin", "ctrl+n")
+        await until(pilot, open_at(app, second))
+        await pilot.press("ctrl+n")
+        await until(pilot, open_at(app, first))
+        await until(pilot, lambda: "thin" in painted(app))
+    assert store.runs.draft(second.turn.run, first.turn.question.id) == ""
 
 
 async def test_a_new_question_of_the_open_conversation_comes_up_by_itself_and_it_is_ended_only_after_one(

@@ -1,0 +1,41 @@
+"""One process at a time: what two would pay for twice is done by one of them, for as long as it lives.
+
+Who does it holds a file in the temporary folder with flock(), which ends with the process, also where it is killed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from lab.core.codec import encode
+from store.leftovers import is_at, lock
+
+
+@contextmanager
+def alone(database: Path, *what: str | int) -> Iterator[bool]:
+    """Holds a piece of work on a database within; False where another holds it on this machine.
+
+    Where no such file can be made nobody is kept from anything.
+    """
+    key = hashlib.sha256(encode([str(database.resolve()), *what])).hexdigest()[:32]
+    path = Path(tempfile.gettempdir()) / f"hitlab-{key}.lock"
+    with ExitStack() as stack:
+        while True:  # until nobody removed it between the making and the locking
+            try:
+                handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            except OSError:
+                yield True
+                return
+            stack.callback(os.close, handle)
+            if not lock(handle):
+                yield False
+                return
+            if is_at(path, handle):
+                break
+        stack.callback(path.unlink, missing_ok=True)
+        yield True
