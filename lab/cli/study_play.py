@@ -352,12 +352,12 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
             check_priced(name.partition(":")[2], settings)
     ended = ""
 
-    def may_ask(spent: float) -> bool:
+    def may_ask(spent: float | None) -> bool:
         nonlocal ended
-        if args.budget is None or spent < args.budget:
+        if args.budget is None or (spent is not None and spent < args.budget):
             return True
         ended = f"the budget of {args.budget:g} US dollars does not reach for the next question"
-        if spent == float("inf"):
+        if spent is None:
             ended = "nobody knows what the answers cost, and there is a budget"
         return False
 
@@ -365,7 +365,7 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
     shadows = ShadowsPlayed(answers.of, answers.answered, answers.new, answers.cost)
     if not args.json:
         say(f"{answers.answered:,} of {answers.of:,} answers of shadow models are there, {answers.new:,} of them new.")
-    return StudyPlayed(study.id, study.version, (), 0, cost=answers.cost, ended=ended, shadows=shadows)
+    return StudyPlayed(study.id, study.version, (), 0, answers.interrupted, answers.cost, ended, shadows)
 
 
 # -- what would be sent ----------------------------------------------------------------------------------------
