@@ -48,6 +48,8 @@ class KitContent(NamedTuple):
     runs: int
     there: int
     clashes: tuple[tuple[str, str, str], ...] = ()
+    final: frozenset[tuple[str, str, str]] = frozenset()
+    """Those of the places that nobody settles: what is right was shown there."""
     covered: bool = False
     """Whether something in it was covered that had been redacted here."""
     carried: int = 0
@@ -118,8 +120,12 @@ def _take(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _Ans
     if store.studies.locked(study) and content.labels + content.acts + content.dealt + content.runs:
         raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
     carried = carry_on(db, before, study.id).labels
-    clashes = tuple(_clashes(store, store.studies.newest_of(study), kit, answer))
-    return content._replace(clashes=clashes, carried=carried)
+    sheets = _sheets_after(store, store.studies.newest_of(study), kit, answer)
+    return content._replace(
+        clashes=tuple(place for sheet in sheets for place in _clashes(sheet)),
+        final=frozenset(place for sheet in sheets if sheet.is_final for place in _clashes(sheet)),
+        carried=carried,
+    )
 
 
 # -- is it one, and of this study? -----------------------------------------------------------------------------
@@ -371,7 +377,11 @@ def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:
     return False
 
 
-def _clashes(store: Store, study: Study, kit: Kit, answer: _Answer) -> Iterator[tuple[str, str, str]]:
-    for id, run in dict.fromkeys((label.unit, label.run) for label in answer.labels):
-        sheet = store.labels.sheet(study, store.studies.unit(study, id), kit.rater, run)
-        yield from ((id, spot.target, spot.field) for spot in sheet.clashes)
+def _sheets_after(store: Store, study: Study, kit: Kit, answer: _Answer) -> list[Sheet]:
+    """The kit's sheets as they now stand here."""
+    sheets = dict.fromkeys((label.unit, label.run) for label in answer.labels)
+    return [store.labels.sheet(study, store.studies.unit(study, id), kit.rater, run) for id, run in sheets]
+
+
+def _clashes(sheet: Sheet) -> list[tuple[str, str, str]]:
+    return [(sheet.unit.id, spot.target, spot.field) for spot in sheet.clashes]

@@ -17,7 +17,7 @@ from lab.core.protocol import Field, Protocol
 from lab.core.rating_sheet import FieldReference
 from lab.core.run_records import Blob
 from lab.core.step import Action, Observation, Proposed
-from lab.core.study import Assignment, Play, Study, Unit
+from lab.core.study import Assignment, Gold, Play, Study, Unit
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started, Step
 from lab.studies.rating_session import RatingSession
@@ -194,3 +194,21 @@ def test_clashes_are_told_by_the_command(store: Store, tmp_path: Path, capsys: p
     code, said, _ = run_cli(capsys, "study", "take", str(tmp_path / "R1.db"), "--db", str(store.path))
     assert code == 0
     assert "state of pay in u1 has two last words" in said
+
+
+def test_of_a_pilots_item_that_showed_what_is_right_it_says_that_two_words_stay_open(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.merging import say
+    from tests.studies import frozen
+
+    one = unit("u1", gold=(Gold("pay", "state", "completed", "it pays"),), pilot=True)
+    plan = frozen(store, [one])
+    make_kit(store, plan, "R1", tmp_path / "R1.db")
+    for path, value in ((tmp_path / "R1.db", "completed"), (store.path, "not_completed")):
+        with Store.open(path) as there:
+            say(there, there.studies.study(plan.id), one, "R1", FieldReference("pay", "state"), value)
+    store.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1"))
+    said = run_cli(capsys, "study", "take", str(tmp_path / "R1.db"), "--db", str(store.path))[1]
+    assert "R1 worked on both copies; it stays open: what is right was shown there" in said
+    assert "settles" not in said

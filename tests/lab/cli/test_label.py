@@ -943,3 +943,6 @@ def test_two_words_in_a_pilots_item_that_showed_what_is_right_are_not_for_its_ra
         store.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), id))
     assert [one.unit for one in store.labels.to_settle(plan, "R1")] == ["u2"]
     assert "1 to settle" in hitlab("study", "status", "trial").out
+    clashes = [line for line in hitlab("labels", "trial").out.splitlines() if line.startswith("clash")]
+    assert clashes[0].endswith("; it stays open: what is right was shown there, and nothing is rated again")
+    assert clashes[1].endswith(", and settles it by answering again")
