@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lab.core.errors import LabError
 from store.connection import connect, named, sqlite_errors
+from store.database import Database
 from store.image_links import Link
 from store.leftovers import held
 from store.run_rows import BLOB
@@ -42,6 +45,23 @@ def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
         raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
     finally:
         removed(part)
+
+
+_BARE = {"blob": "SELECT sha256, mime, size, x'' FROM blob"}
+
+
+@contextmanager
+def scratch_copy(database: Database) -> Iterator[sqlite3.Connection]:
+    """All rows of a file, its pictures without their bytes, in a nameless file of SQLite's own that ends with it."""
+    with closing(sqlite3.connect("", isolation_level=None)) as copy:
+        migrate(copy)
+        copy.execute("BEGIN")
+        with database.one_moment() as source:
+            for table in filter(database.has, APPEND_ONLY):
+                rows = source.execute(_BARE.get(table, f"SELECT * FROM {table}"))
+                marks = ", ".join("?" * len(rows.description))
+                copy.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+        yield copy
 
 
 def removed(part: Path) -> None:

@@ -231,9 +231,9 @@ def labels(args: LabelsArguments) -> int:
         if args.csv:
             print_labels_csv(store, study, query, only)
             return 0
-        result = listed(store, study, query, only)
-        final_clashes = _final(store, study, result.clashes)
-        emit(result, lambda _: tell_list(result, final_clashes), json=args.json)
+        all_told = listed(store, study, query, only)
+        final_clashes = _final(store, study, all_told.clashes)
+        emit(all_told, lambda _: tell_list(all_told, final_clashes), json=args.json)
     return 0
 
 
