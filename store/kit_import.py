@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from lab.core.blinding import blinded_play
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.label import Act, Label
 from lab.core.label_rules import SheetState, check_next
 from lab.core.rating_sheet import Sheet
 from lab.core.run_records import Imported, Kit
-from lab.core.study import Assignment, Study
+from lab.core.study import Assignment, Play, Study
 from lab.core.text_redaction import ValuesDiffer, more_covered
 from lab.core.trace import Ended, Started
 from store import run_rows
@@ -180,7 +181,8 @@ def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) 
     for act in acts:
         if not own(act):
             raise LabError(what, f"holds an act that is no rater's: {act.act}.")
-    runs = list(_plays(other, kit, acts, what))
+    plays = {unit.id: unit.play for unit in store.studies.units(study) if unit.play is not None}
+    runs = list(_plays(other, kit, acts, plays, what))
     run_ids = {run.id for run in runs}
     acts = [act for act in acts if act.act != "played" or not _under_way(other, act, run_ids)]
     return _Answer(assignments, labels, acts, runs, _uncovered(store, other, kit, study))
@@ -210,9 +212,10 @@ def _replaced(store: Store) -> dict[str, str]:
     return dict(store.database.rows_in("tombstone", sql))
 
 
-def _plays(other: Store, kit: Kit, acts: Iterable[Act], what: str) -> Iterator[Imported]:
-    """The runs that this rater made in the kit, and that are over."""
-    for run in dict.fromkeys(str(act.detail.get("run", "")) for act in acts if act.act == "played"):
+def _plays(other: Store, kit: Kit, acts: Iterable[Act], plays: Mapping[str, Play], what: str) -> Iterator[Imported]:
+    """The runs that this rater made in the kit, and that are over, each with its task as it is in `plays`, by unit."""
+    played = {str(act.detail.get("run", "")): act.unit for act in acts if act.act == "played"}
+    for run, unit in played.items():
         if run in kit.runs or not other.runs.holds(run):
             continue
         events = list(other.runs.events(run))
@@ -221,6 +224,9 @@ def _plays(other: Store, kit: Kit, acts: Iterable[Act], what: str) -> Iterator[I
             raise LabError(what, f"run {run} in it was not made with {kit.rater}.")
         if isinstance(events[-1], Ended):
             blobs = {sha256: blob for sha256 in other.runs.used(run) if (blob := other.runs.blob(sha256)) is not None}
+            play = plays.get(unit)
+            if play is not None and first.task == blinded_play(play).task:
+                events[0] = msgspec.structs.replace(first, task=play.task)
             yield Imported(events, blobs, [])
 
 
