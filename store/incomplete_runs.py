@@ -11,9 +11,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from lab.core.run_records import Imported, twins
-from lab.core.step import ENDING
 from lab.core.trace import Started, Step
 from store.formats.pictures import Pictures
+
+_KEYED = "fingertip"
+"""The format whose actions are named after pictures, whether there are any or not."""
 
 
 class MissingPictures(NamedTuple):
@@ -33,13 +35,14 @@ def _places(run: Imported) -> Iterator[str]:
     first = run.events[0]
     if not isinstance(run.images, Pictures) or not isinstance(first, Started) or first.source is None:
         return
+    if first.source.format == _KEYED and not run.images.from_files:
+        return
     for event in run.events:
         if not isinstance(event, Step):
             continue
         image = event.before.image
         why = event.extra.get("screenshot") if image is None else run.images.cut.get(image)
-        is_end = event.proposed.action.kind in ENDING  # at which a phone need not be looked at any more
-        if why or (image is None and run.images.from_files and not is_end):
+        if why or (image is None and run.images.from_files):
             yield f"step {event.index + 1} of {first.source.path}" + (f" ({why})" if isinstance(why, str) else "")
 
 
