@@ -361,6 +361,7 @@ def test_pictures_that_a_source_lacks_are_told_and_the_whole_run_comes_in_beside
     assert (report.imported, report.incomplete) == (1, [])
     whole = store.runs.summaries()[0].id
     assert (whole + "-incomplete", import_paths(store, [folder]).skipped) == (partial, 1)
+    assert [store.runs.find(name) for name in (whole[:13], whole, partial, "T")] == [whole, whole, partial, whole]
     assert all(step.before.image for step in store.runs.trace(whole).steps)
 
 
