@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -16,9 +16,9 @@ from store.leftovers import held
 from store.run_rows import BLOB
 from store.schema import APPEND_ONLY, migrate
 
-_COPY = {
-    "blob": "SELECT * FROM source.blob WHERE mime NOT LIKE 'image/%'",
-    "link": "SELECT * FROM source.link WHERE mime NOT LIKE 'image/%'",
+_IMAGELESS = {
+    "blob": "SELECT * FROM blob WHERE mime NOT LIKE 'image/%'",
+    "link": "SELECT * FROM link WHERE mime NOT LIKE 'image/%'",
 }
 _OUTSIDE = "SELECT sha256, mime, size, path FROM link WHERE sha256 NOT IN (SELECT sha256 FROM blob) ORDER BY rowid"
 
@@ -57,10 +57,7 @@ def scratch_copy(database: Database) -> Iterator[sqlite3.Connection]:
         migrate(copy)
         copy.execute("BEGIN")
         with database.one_moment() as source:
-            for table in filter(database.has, APPEND_ONLY):
-                rows = source.execute(_BARE.get(table, f"SELECT * FROM {table}"))
-                marks = ", ".join("?" * len(rows.description))
-                copy.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+            _copy_rows(source, copy, _BARE)
         yield copy
 
 
@@ -104,11 +101,12 @@ def _copy_without_images(path: Path, part: Path) -> None:
     copy = connect(part)
     try:
         migrate(copy)
-        copy.execute("ATTACH ? AS source", (f"{path.absolute().as_uri()}?mode=ro",))
-        copy.execute("BEGIN")
-        there = {name for (name,) in copy.execute("SELECT name FROM source.sqlite_master WHERE type = 'table'")}
-        for table in (name for name in APPEND_ONLY if name in there):
-            copy.execute(f"INSERT INTO main.{table} {_COPY.get(table, f'SELECT * FROM source.{table}')}")
+        with sqlite_errors(path):
+            source = connect(path, readonly=True)
+        with closing(source):
+            source.execute("BEGIN")
+            copy.execute("BEGIN")
+            _copy_rows(source, copy, _IMAGELESS)
         copy.execute("COMMIT")
     except sqlite3.Error:
         if copy.in_transaction:
@@ -116,6 +114,15 @@ def _copy_without_images(path: Path, part: Path) -> None:
         raise
     finally:
         copy.close()
+
+
+def _copy_rows(source: sqlite3.Connection, copy: sqlite3.Connection, instead: Mapping[str, str]) -> None:
+    """Every row of every table of ours; of those in `instead` what these queries give."""
+    there = {name for (name,) in source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table in (name for name in APPEND_ONLY if name in there):
+        rows = source.execute(instead.get(table, f"SELECT * FROM {table}"))
+        marks = ", ".join("?" * len(rows.description))
+        copy.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
 
 
 def kept_on_disk(path: Path) -> None:
