@@ -200,7 +200,7 @@ def play(args: StudyPlayArguments) -> int:
         raise LabError("study play", f"--budget {args.budget:g} is no sum of dollars.", code=2)
     if (args.code or args.budget) and not (args.model or args.shadows):
         raise LabError("study play", "--as and --budget are of a model.", "Name it with --model NAME.", code=2)
-    with open_store(settings, create=False) as store:
+    with open_store(settings, create=False, readonly=args.show_prompt is not None) as store:
         study = study_named(store, args.study)
         what = f"study {study.name}"
         if study.protocol.unit != "task to play":
