@@ -7,6 +7,8 @@ import struct
 from lab.core.step import Point
 
 _PNG = b"\x89PNG\r\n\x1a\n"
+_PNG_END = b"IEND\xaeB`\x82"
+_JPEG_END = b"\xff\xd9"
 _MOST = 2**31 - 1
 """The most pixels across or down that a PNG can have (ISO 15948, 7.1)."""
 
@@ -19,6 +21,11 @@ def picture_kind(data: bytes) -> str | None:
     if data.startswith(_PNG):
         return "image/png"
     return "image/jpeg" if data.startswith(b"\xff\xd8\xff") else None
+
+
+def picture_ends(data: bytes) -> bool:
+    """Whether a PNG or JPEG has its end, however much may stand behind it."""
+    return (_PNG_END if data.startswith(_PNG) else _JPEG_END) in data
 
 
 def picture_size(data: bytes) -> Point | None:

@@ -1,8 +1,8 @@
 """Kits: a hitlab file of its own with what one rater of a study may see, and nothing that they may not.
 
 Runs go through `lab.core.blinding`, units lose the designers' words; of people only this rater's own rows are there.
-Gold of the rater's own calibration units stands in it, for the program shows it; so does a task to be played, which
-the phone is set up by and scored with.
+Gold of the rater's own calibration units stands in it, for the program shows it. So does a task to be played, which the
+phone is set up by and scored with, without what it is rated by afterwards.
 """
 
 from __future__ import annotations

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from lab.core.blinding import blinded_play
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.label import Act, Label
 from lab.core.label_rules import SheetState, check_next
 from lab.core.rating_sheet import Sheet
 from lab.core.run_records import Imported, Kit
-from lab.core.study import Assignment, Study
+from lab.core.study import Assignment, Play, Study
 from lab.core.text_redaction import ValuesDiffer, more_covered
 from lab.core.trace import Ended, Started
 from store import run_rows
@@ -48,6 +49,8 @@ class KitContent(NamedTuple):
     runs: int
     there: int
     clashes: tuple[tuple[str, str, str], ...] = ()
+    final: frozenset[tuple[str, str, str]] = frozenset()
+    """Those of the places that nobody settles: what is right was shown there."""
     covered: bool = False
     """Whether something in it was covered that had been redacted here."""
     carried: int = 0
@@ -118,8 +121,12 @@ def _take(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _Ans
     if store.studies.locked(study) and content.labels + content.acts + content.dealt + content.runs:
         raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
     carried = carry_on(db, before, study.id).labels
-    clashes = tuple(_clashes(store, store.studies.newest_of(study), kit, answer))
-    return content._replace(clashes=clashes, carried=carried)
+    sheets = _sheets_after(store, store.studies.newest_of(study), kit, answer)
+    return content._replace(
+        clashes=tuple(place for sheet in sheets for place in _clashes(sheet)),
+        final=frozenset(place for sheet in sheets if sheet.is_final for place in _clashes(sheet)),
+        carried=carried,
+    )
 
 
 # -- is it one, and of this study? -----------------------------------------------------------------------------
@@ -174,7 +181,8 @@ def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) 
     for act in acts:
         if not own(act):
             raise LabError(what, f"holds an act that is no rater's: {act.act}.")
-    runs = list(_plays(other, kit, acts, what))
+    plays = {unit.id: unit.play for unit in store.studies.units(study) if unit.play is not None}
+    runs = list(_plays(other, kit, acts, plays, what))
     run_ids = {run.id for run in runs}
     acts = [act for act in acts if act.act != "played" or not _under_way(other, act, run_ids)]
     return _Answer(assignments, labels, acts, runs, _uncovered(store, other, kit, study))
@@ -204,9 +212,10 @@ def _replaced(store: Store) -> dict[str, str]:
     return dict(store.database.rows_in("tombstone", sql))
 
 
-def _plays(other: Store, kit: Kit, acts: Iterable[Act], what: str) -> Iterator[Imported]:
-    """The runs that this rater made in the kit, and that are over."""
-    for run in dict.fromkeys(str(act.detail.get("run", "")) for act in acts if act.act == "played"):
+def _plays(other: Store, kit: Kit, acts: Iterable[Act], plays: Mapping[str, Play], what: str) -> Iterator[Imported]:
+    """The runs that this rater made in the kit, and that are over, each with its task as it is in `plays`, by unit."""
+    played = {str(act.detail.get("run", "")): act.unit for act in acts if act.act == "played"}
+    for run, unit in played.items():
         if run in kit.runs or not other.runs.holds(run):
             continue
         events = list(other.runs.events(run))
@@ -215,6 +224,9 @@ def _plays(other: Store, kit: Kit, acts: Iterable[Act], what: str) -> Iterator[I
             raise LabError(what, f"run {run} in it was not made with {kit.rater}.")
         if isinstance(events[-1], Ended):
             blobs = {sha256: blob for sha256 in other.runs.used(run) if (blob := other.runs.blob(sha256)) is not None}
+            play = plays.get(unit)
+            if play is not None and first.task == blinded_play(play).task:
+                events[0] = msgspec.structs.replace(first, task=play.task)
             yield Imported(events, blobs, [])
 
 
@@ -371,7 +383,11 @@ def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:
     return False
 
 
-def _clashes(store: Store, study: Study, kit: Kit, answer: _Answer) -> Iterator[tuple[str, str, str]]:
-    for id, run in dict.fromkeys((label.unit, label.run) for label in answer.labels):
-        sheet = store.labels.sheet(study, store.studies.unit(study, id), kit.rater, run)
-        yield from ((id, spot.target, spot.field) for spot in sheet.clashes)
+def _sheets_after(store: Store, study: Study, kit: Kit, answer: _Answer) -> list[Sheet]:
+    """The kit's sheets as they now stand here."""
+    sheets = dict.fromkeys((label.unit, label.run) for label in answer.labels)
+    return [store.labels.sheet(study, store.studies.unit(study, id), kit.rater, run) for id, run in sheets]
+
+
+def _clashes(sheet: Sheet) -> list[tuple[str, str, str]]:
+    return [(sheet.unit.id, spot.target, spot.field) for spot in sheet.clashes]

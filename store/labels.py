@@ -140,7 +140,7 @@ class Labels:
             assignment: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
             unit = self._studies.unit(study, assignment.unit)
             sheet = self.sheet(study, unit, rater, assignment.run)
-            if sheet.committed and sheet.clashes and not unit.gold:
+            if sheet.committed and sheet.clashes and not sheet.is_final:
                 assignments.append(assignment)
         return assignments
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lab.core.errors import LabError
 from store.connection import connect, named, sqlite_errors
+from store.database import Database
 from store.image_links import Link
 from store.leftovers import held
 from store.run_rows import BLOB
 from store.schema import APPEND_ONLY, migrate
 
-_COPY = {
-    "blob": "SELECT * FROM source.blob WHERE mime NOT LIKE 'image/%'",
-    "link": "SELECT * FROM source.link WHERE mime NOT LIKE 'image/%'",
+_IMAGELESS = {
+    "blob": "SELECT * FROM blob WHERE mime NOT LIKE 'image/%'",
+    "link": "SELECT * FROM link WHERE mime NOT LIKE 'image/%'",
 }
 _OUTSIDE = "SELECT sha256, mime, size, path FROM link WHERE sha256 NOT IN (SELECT sha256 FROM blob) ORDER BY rowid"
 
@@ -42,6 +45,20 @@ def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
         raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
     finally:
         removed(part)
+
+
+_BARE = {"blob": "SELECT sha256, mime, size, x'' FROM blob"}
+
+
+@contextmanager
+def scratch_copy(database: Database) -> Iterator[sqlite3.Connection]:
+    """All rows of a file, its pictures without their bytes, in a nameless file of SQLite's own that ends with it."""
+    with closing(sqlite3.connect("", isolation_level=None)) as copy:
+        migrate(copy)
+        copy.execute("BEGIN")
+        with database.one_moment() as source:
+            _copy_rows(source, copy, _BARE)
+        yield copy
 
 
 def removed(part: Path) -> None:
@@ -84,11 +101,12 @@ def _copy_without_images(path: Path, part: Path) -> None:
     copy = connect(part)
     try:
         migrate(copy)
-        copy.execute("ATTACH ? AS source", (f"{path.absolute().as_uri()}?mode=ro",))
-        copy.execute("BEGIN")
-        there = {name for (name,) in copy.execute("SELECT name FROM source.sqlite_master WHERE type = 'table'")}
-        for table in (name for name in APPEND_ONLY if name in there):
-            copy.execute(f"INSERT INTO main.{table} {_COPY.get(table, f'SELECT * FROM source.{table}')}")
+        with sqlite_errors(path):
+            source = connect(path, readonly=True)
+        with closing(source):
+            source.execute("BEGIN")
+            copy.execute("BEGIN")
+            _copy_rows(source, copy, _IMAGELESS)
         copy.execute("COMMIT")
     except sqlite3.Error:
         if copy.in_transaction:
@@ -96,6 +114,15 @@ def _copy_without_images(path: Path, part: Path) -> None:
         raise
     finally:
         copy.close()
+
+
+def _copy_rows(source: sqlite3.Connection, copy: sqlite3.Connection, instead: Mapping[str, str]) -> None:
+    """Every row of every table of ours; of those in `instead` what these queries give."""
+    there = {name for (name,) in source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table in (name for name in APPEND_ONLY if name in there):
+        rows = source.execute(instead.get(table, f"SELECT * FROM {table}"))
+        marks = ", ".join("?" * len(rows.description))
+        copy.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
 
 
 def kept_on_disk(path: Path) -> None:

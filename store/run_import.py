@@ -9,11 +9,12 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported
+from lab.core.run_records import Blob, Imported, twins
 from lab.core.trace import Started
 from store.formats import FailedRun, KnownRun, detect, formats
 from store.formats.jsonl.reader import Blobs
 from store.formats.pictures import Pictures
+from store.incomplete_runs import MissingPictures, as_incomplete, missing_pictures
 from store.run_export import REVIEWED
 from store.run_rows import erased_words
 from store.store import Store
@@ -47,6 +48,8 @@ class Report(msgspec.Struct):
     failed: list[dict[str, str]] = []
     formats: dict[str, Tally] = {}
     interrupted: bool = False
+    incomplete: list[tuple[str, MissingPictures]] = []
+    """The ids of runs whose source lacks pictures."""
 
 
 def import_paths(
@@ -95,6 +98,7 @@ class _PendingRun(NamedTuple):
     run: Imported
     format: str
     path: str
+    missing: MissingPictures | None
 
 
 class _Import:
@@ -124,6 +128,8 @@ class _Import:
             self.tell(str(path), "failed", "", _nothing(path, format))
 
     def take(self, run: Imported, format: str) -> None:
+        missing = missing_pictures(run)
+        run = run if missing is None else as_incomplete(run)
         first = run.events[0]
         source = first.source if isinstance(first, Started) else None
         path = source.path if source is not None and source.path else run.id
@@ -132,7 +138,7 @@ class _Import:
             if tombstone is not None and not self.store.runs.holds(run.id):
                 self.tell(run.id, "failed", format, f"run {id}: {erased_words(tombstone)}")
                 return
-        self.batch.append(_PendingRun(run, format, path))
+        self.batch.append(_PendingRun(run, format, path, missing))
         self.bytes += _weight(run.images)
         # What a run replaces may come next, and must be known as erased by then.
         if run.tombstones or len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:
@@ -147,8 +153,10 @@ class _Import:
         for entry, new in zip(batch, outcomes, strict=True):
             if isinstance(new, LabError):
                 self.tell(entry.path, "failed", entry.format, f"{entry.path}: {new.sentence}")
-            else:
-                self.tell(entry.run.id, "imported" if new else "skipped", entry.format)
+                continue
+            self.tell(entry.run.id, "imported" if new else "skipped", entry.format)
+            if entry.missing is not None:
+                self.report.incomplete.append((entry.run.id, entry.missing))
 
     def tell(self, name: str, outcome: Outcome, format: str, error: str = "") -> None:
         """Counts a run, and says so to who listens."""
@@ -195,7 +203,7 @@ def _sources(run: Imported) -> list[str]:
     """The run itself, and the one whose reviewed text it is."""
     first = run.events[0]
     source = first.source if isinstance(first, Started) else None
-    return [run.id, *([source.path] if source is not None and source.format == REVIEWED else [])]
+    return [*twins(run.id), *([source.path] if source is not None and source.format == REVIEWED else [])]
 
 
 def _nothing(path: Path, format: str | None) -> str:

@@ -29,8 +29,10 @@ from lab.core.run_records import RunAct, Tombstone, tag_of
 from lab.core.study import VERSION, Study
 from lab.core.task import Actor
 from lab.core.text_redaction import WITHDRAWN
-from store.erasure import Eraser
+from store.connection import sqlite_errors
+from store.erasure import Eraser, lifted
 from store.lineage import repeats
+from store.pack import scratch_copy
 from store.run_rows import TOMBSTONE, tombstone_row
 from store.store import Store
 from store.studies import check_no_kit, key_of
@@ -70,7 +72,10 @@ def withdraw(store: Store, code: str, by: Actor) -> Erased:
 
 
 def would_erase(store: Store, code: str, by: Actor) -> Erased:
-    """What `withdraw` would take out: it is done, counted, and rolled back."""
+    """What `withdraw` would take out: it is done, counted, and rolled back; in a copy where the file is only read."""
+    if store.database.readonly:
+        with sqlite_errors(store.path), scratch_copy(store.database) as copy, lifted(copy) as eraser:
+            return _Withdrawing(eraser, code, by).all_of_it()
     erasures: list[Erased] = []
     try:
         with store.erasure.erasing() as eraser:

@@ -10,7 +10,7 @@ import msgspec
 
 from lab.cli.app import show_room
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.database import open_store
+from lab.cli.database import open_list, open_store
 from lab.cli.output import (
     emit,
     print_table,
@@ -325,7 +325,7 @@ def _shown(bench: AuthorContext, head: Revision, problem_list: list[Problem]) ->
 
 
 def _list(args: AuthorArguments, settings: Settings) -> int:
-    with open_store(settings, create=args.db is None, readonly=args.db is not None) as store:
+    with open_list(settings, args.db) as store:
         lines = [_line(store, subject) for subject in store.designs.subjects()]
         nothing = f"no designs in {store.path}; `hitlab author TASK` drafts one"
     emit(lines, _tell_list, json=args.json, nothing=nothing)

@@ -50,6 +50,14 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
     return store
 
 
+def open_list(settings: Settings, db: str | None) -> Store:
+    """The database in force for a command that lists what is in it: only to read, where it is there.
+
+    One that `db`, the command line, does not name is made where it is not, and holds nothing.
+    """
+    return open_store(settings, create=db is None, readonly=db is not None or not is_new(settings))
+
+
 def sweep_leftovers(*folders: Path, temporary: bool = False) -> None:
     """Removes what killed commands left in these folders, and in the temporary one; says which, on standard error."""
     from store.leftovers import sweep

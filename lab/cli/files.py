@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.database import is_new, open_store, settings_for, sweep_leftovers
+from lab.cli.database import in_file, is_new, open_store, settings_for, sweep_leftovers
 from lab.cli.output import (
     emit,
     say,
@@ -23,6 +23,9 @@ from lab.core.rounding import count
 from lab.core.settings import load
 from lab.studies.seats import sees_outcomes
 from store.formats import FORMATS, WRITTEN
+
+if TYPE_CHECKING:
+    from store.incomplete_runs import MissingPictures
 
 
 class ImportFailure(msgspec.Struct, frozen=True):
@@ -118,7 +121,9 @@ def bring(args: ImportArguments) -> int:
         with incoming(store.size) as on_run:
             report = import_paths(store, paths, args.format, on_run=on_run, link=args.link)
         result = msgspec.convert({**msgspec.to_builtins(report), "linked": store.links.outside()}, ImportResult)
-        return _tell_result(result, args, str(store.path))
+        code = _tell_result(result, args, str(store.path))
+        _warn_incomplete(report.incomplete, in_file(args.db))
+        return code
 
 
 def _tell_result(result: ImportResult, args: ImportArguments, db: str) -> int:
@@ -131,6 +136,23 @@ def _tell_result(result: ImportResult, args: ImportArguments, db: str) -> int:
     if not result.failed and not result.interrupted:
         return 0
     return 3 if result.imported or result.skipped or result.interrupted else 1
+
+
+_NAMED = 3
+"""Runs without some of their pictures that are named; the others are counted."""
+
+
+def _warn_incomplete(runs: Sequence[tuple[str, MissingPictures]], db: str) -> None:
+    """One sentence where sources lack pictures: how many, which is the first, and how the whole runs come in."""
+    if not runs:
+        return
+    pictures = sum(missing.pictures for _, missing in runs)
+    ids = " ".join(id for id, _ in runs[:_NAMED]) + (" ..." if len(runs) > _NAMED else "")
+    warn(
+        f"{count(pictures, 'picture is', 'pictures are')} missing or cut short in {count(len(runs), 'run')}, the first "
+        f"at {runs[0][1].first}; once the source has them, the same command brings the whole run in beside the one "
+        f"without, and `hitlab archive {ids}{db}` takes that out of the lists."
+    )
 
 
 def _tell_import(result: ImportResult, db: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -20,7 +20,7 @@ from lab.cli.output import SHORT_ID, emit, print_table, say, write_table
 from lab.cli.past_sheets import past, tell_past
 from lab.core.errors import LabError
 from lab.core.label import INTRODUCTION_ACTS, Act, ActKind, Label, Missing
-from lab.core.rating_sheet import clashing, current, handed_in, ordered, place_key
+from lab.core.rating_sheet import FINAL_WORDS, clashing, current, handed_in, ordered, place_key
 from lab.core.screen_clock import span
 from lab.core.settings import Settings
 from lab.core.study import Study
@@ -231,7 +231,9 @@ def labels(args: LabelsArguments) -> int:
         if args.csv:
             print_labels_csv(store, study, query, only)
             return 0
-        emit(listed(store, study, query, only), tell_list, json=args.json)
+        all_told = listed(store, study, query, only)
+        final_clashes = _final(store, study, all_told.clashes)
+        emit(all_told, lambda _: tell_list(all_told, final_clashes), json=args.json)
     return 0
 
 
@@ -311,6 +313,12 @@ def clashes(rows: list[Label]) -> list[ClashLine]:
     ]  # fmt: skip
 
 
+def _final(store: Store, study: Study, lines: Iterable[ClashLine]) -> list[ClashLine]:
+    """Those that nobody settles: what is right was shown there."""
+    units = {line.unit: store.studies.unit(study, line.unit) for line in lines}
+    return [line for line in lines if store.labels.sheet(study, units[line.unit], line.rater, line.run).is_final]
+
+
 def print_labels_csv(store: Store, study: Study, query: LabelQuery, only: str) -> None:
     """One line for each label; texts never run as a formula."""
     write_table(line(CSV_COLUMNS))
@@ -382,7 +390,7 @@ def _csv_cell(value: Any) -> Any:
 _COLUMNS = ("unit", "rater", "question", "answer", "item", "step", "round", "sure", "note", "given")
 
 
-def tell_list(result: LabelList) -> None:
+def tell_list(result: LabelList, final_clashes: Collection[ClashLine] = ()) -> None:
     """Labels as a table, clashes by name, and whose they are."""
     if result.labels:
         rows = [_cells(label) for label in result.labels]
@@ -394,7 +402,8 @@ def tell_list(result: LabelList) -> None:
     for clash in result.clashes:
         values = " and ".join(str(value) for value in clash.values)
         place = " ".join(filter(None, (clash.target, clash.field)))
-        say(f"clash  {clash.unit[:SHORT_ID]} {place}: {clash.rater} says {values}, and settles it by answering again")
+        what = f"; it stays open: {FINAL_WORDS}" if clash in final_clashes else ", and settles it by answering again"
+        say(f"clash  {clash.unit[:SHORT_ID]} {place}: {clash.rater} says {values}{what}")
     whose = f", only those of {result.only}" if result.only else ""
     current_count = sum(label.current for label in result.labels)
     older = len(result.labels) - current_count - sum(len(clash.values) for clash in result.clashes)

@@ -10,6 +10,7 @@ import msgspec
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, settings_for, sweep_leftovers
 from lab.cli.output import emit, say, warn
+from lab.core.rating_sheet import FINAL_WORDS
 from lab.core.settings import database
 from lab.studies.seats import sees_outcomes
 
@@ -148,7 +149,7 @@ def _tell_clashes(path: Path, outcome: Merged) -> None:
         say(f"{count:9,} {'place has' if count == 1 else 'places have'} two last words of one rater, who settles them "
             "on opening the study")  # fmt: skip
         if final_count:
-            say(f"{final_count:9,} of these stay open: what is right was shown there, and nothing is rated again")
+            say(f"{final_count:9,} of these stay open: {FINAL_WORDS}")
     for study, version, rater, unit, run, target, field, is_handed_in in outcome.clashes[:_MOST]:
         again = f", rating {run}" if run > 1 else ""
         first = ", handed in" if is_handed_in else ""

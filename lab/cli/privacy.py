@@ -270,7 +270,7 @@ def _tell_shown(result: PrivacyShown, steps: int) -> None:
 
 
 def _list(args: PrivacyArguments, settings: Settings) -> int:
-    with open_store(settings, create=False, readonly=args.db is not None) as store:
+    with open_store(settings, create=False, readonly=True) as store:
         lines = [PrivacyLine(*entry) for entry in privacy_queue(store)]
     emit(lines, _tell_list, json=args.json, nothing=f"no demonstration waits to be cleared in {store.path}")
     return 0

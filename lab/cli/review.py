@@ -251,7 +251,7 @@ def _value_typed(place: ProofreadPlace, text: str) -> Any:
 
 # -- the list --------------------------------------------------------------------------------------------------
 def _list(args: ReviewArguments, settings: Settings) -> int:
-    with open_store(settings, create=False, readonly=args.db is not None) as store:
+    with open_store(settings, create=False, readonly=True) as store:
         reviews = review_list(store, settings.person)
     emit(reviews, lambda _: _tell_list(reviews, str(store.path)), json=args.json)
     return 0

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.database import open_store, settings_for
+from lab.cli.database import open_list, open_store, settings_for
 from lab.cli.output import SHORT_ID, emit, print_json, print_table, say
 from lab.core.errors import LabError
 from lab.core.run_records import TraceLine, Verdict, check_tag
@@ -119,7 +119,7 @@ def runs(args: RunsArguments) -> int:
         raise LabError("runs", f"--limit {args.limit} is less than one", code=2)
     run_filter, order = _read(with_tag(args.words, args.tag)), _order(args.sort, args.group)
     settings = settings_for(args.db, sees_outcomes, "runs")
-    with open_store(settings, create=args.db is None, readonly=args.db is not None) as store:
+    with open_list(settings, args.db) as store:
         rows = store.runs.rows(-1)
         entries = [entry(row) for row in rows if row.archived is args.archived]
         away = sum(row.archived for row in rows)
@@ -257,7 +257,7 @@ def traces(args: TracesArguments) -> int:
     if args.limit is not None and args.limit < 1:
         raise LabError("traces", f"--limit {args.limit} is less than one", code=2)
     settings = settings_for(args.db, sees_outcomes, "traces")
-    with open_store(settings, create=args.db is None, readonly=args.db is not None) as store:
+    with open_list(settings, args.db) as store:
         tag = check_tag(args.tag) if args.tag is not None else ""
         runs = store.runs.summaries(args.limit, archived=args.archived, tag=tag)
         lines = [TraceLine(*(getattr(run, name) for name in TraceLine.__struct_fields__)) for run in runs]

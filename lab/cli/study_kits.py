@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import erased_or_unwiped, not_wiped, open_store, settings_for, sweep_leftovers
 from lab.cli.output import emit, say
+from lab.core.rating_sheet import FINAL_WORDS
 from lab.core.rounding import count
 from lab.core.settings import check_code
 from lab.studies.seats import sees_outcomes
@@ -129,11 +131,11 @@ def take(args: StudyTakeArguments) -> int:
         content.labels, content.acts, content.runs, content.dealt, content.there, content.clashes, content.carried,
         newest,
     )  # fmt: skip
-    emit(result, _tell_import, json=args.json)
+    emit(result, lambda _: _tell_import(result, content.final), json=args.json)
     return not_wiped(unwiped)
 
 
-def _tell_import(result: KitTaken) -> None:
+def _tell_import(result: KitTaken, final: Collection[tuple[str, str, str]]) -> None:
     counts = f"{count(result.labels, 'answer')} and {count(result.acts, 'act')} came in"
     say(f"{result.rater} in {result.study} v{result.version}: {counts}")
     if result.runs:
@@ -142,6 +144,8 @@ def _tell_import(result: KitTaken) -> None:
         say(f"{count(result.carried, 'answer')} of these count in v{result.newest}, as which the study goes on")
     if result.there:
         say(f"{result.there:,} were here already")
-    for unit, target, field in result.clashes:
+    for clash in result.clashes:
+        unit, target, field = clash
         place = f"{field} of {target}" if target else field
-        say(f"{place} in {unit} has two last words: {result.rater} worked on both copies and settles it on opening it")
+        what = f"; it stays open: {FINAL_WORDS}" if clash in final else " and settles it on opening it"
+        say(f"{place} in {unit} has two last words: {result.rater} worked on both copies{what}")

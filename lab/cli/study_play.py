@@ -200,7 +200,7 @@ def play(args: StudyPlayArguments) -> int:
         raise LabError("study play", f"--budget {args.budget:g} is no sum of dollars.", code=2)
     if (args.code or args.budget) and not (args.model or args.shadows):
         raise LabError("study play", "--as and --budget are of a model.", "Name it with --model NAME.", code=2)
-    with open_store(settings, create=False) as store:
+    with open_store(settings, create=False, readonly=args.show_prompt is not None) as store:
         study = study_named(store, args.study)
         what = f"study {study.name}"
         if study.protocol.unit != "task to play":
@@ -353,12 +353,12 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
             check_priced(name.partition(":")[2], settings)
     ended = ""
 
-    def may_ask(spent: float) -> bool:
+    def may_ask(spent: float | None) -> bool:
         nonlocal ended
-        if args.budget is None or spent < args.budget:
+        if args.budget is None or (spent is not None and spent < args.budget):
             return True
         ended = f"the budget of {args.budget:g} US dollars does not reach for the next question"
-        if spent == float("inf"):
+        if spent is None:
             ended = "nobody knows what the answers cost, and there is a budget"
         return False
 
@@ -370,7 +370,7 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
     shadows = ShadowsPlayed(answers.of, answers.answered, answers.new, answers.cost)
     if not args.json:
         say(f"{answers.answered:,} of {answers.of:,} answers of shadow models are there, {answers.new:,} of them new.")
-    return StudyPlayed(study.id, study.version, (), 0, cost=answers.cost, ended=ended, shadows=shadows)
+    return StudyPlayed(study.id, study.version, (), 0, answers.interrupted, answers.cost, ended, shadows)
 
 
 # -- what would be sent ----------------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def withdraw(args: WithdrawArguments) -> int:
     settings = load(db=args.db)
     _refuse_seat(settings, args.code)
     by = Actor("human", settings.person)
-    with open_store(settings, create=False) as store:
+    with open_store(settings, create=False, readonly=args.show) as store:
         sweep_leftovers(Path(), temporary=True)
         from store.withdrawal import withdraw as take_out
         from store.withdrawal import would_erase

@@ -18,7 +18,7 @@ from lab.core.playbook import Playbook, changed
 from lab.core.protocol import Show
 from lab.core.step import Action, Decision, Observation, Prompt, Proposed, Question, Reply, Usage
 from lab.core.study import Play, Unit
-from lab.core.task import Actor, LogEntry, Persona, Task
+from lab.core.task import Actor, LogEntry, Persona, Rubric, Task, Tdg
 from lab.core.trace import (
     Acting,
     Answered,
@@ -54,19 +54,30 @@ def blinded_unit(unit: Unit, shows: Collection[Show]) -> Unit:
     Gold is in it because a pilot unit shows it once it is handed in: who reads the file itself can read it before.
     """
     task = _cut(unit.task, frozenset(shows)) if unit.task is not None else None
-    play = _played(unit.play) if unit.play is not None else None
+    play = blinded_play(unit.play) if unit.play is not None else None
     return msgspec.structs.replace(unit, hidden={}, task=task, play=play, cluster=_masked(unit.cluster, "group"))
 
 
-def _played(play: Play) -> Play:
-    """A play with no playbook but the one it is played by, which does not say what goes wrong in it."""
+_DESIGNED: dict[str, Any] = {
+    "golden": (), "golden_steps": None, "tdg": Tdg(), "units": (), "branches": (), "rubric": Rubric(),
+    "rule_weight": None,
+}  # fmt: skip
+"""What a task is rated by afterwards: nobody who plays it needs it, nor does a check of its end."""
+
+
+def blinded_play(play: Play) -> Play:
+    """A play without what its task is rated by, and with no playbook but its own, which does not say what goes wrong.
+
+    Where names are changed by a seed (`vary`), its task stays whole: the run must have it as that world does.
+    """
     task, name = play.task, play.agent.partition(":")[2]
     wrong = tuple(
         Playbook(one.name, "", moves=one.moves or changed(task.playbook, one.changes))
         for one in task.playbooks
         if one.name == name
     )
-    blind_task = msgspec.structs.replace(task, playbook=() if wrong else task.playbook, playbooks=wrong)
+    designed = {} if play.vary else _DESIGNED
+    blind_task = msgspec.structs.replace(task, playbook=() if wrong else task.playbook, playbooks=wrong, **designed)
     return msgspec.structs.replace(play, task=blind_task)
 
 

@@ -23,6 +23,10 @@ class FieldReference(NamedTuple):
     field: str
 
 
+FINAL_WORDS = "what is right was shown there, and nothing is rated again"
+"""Why two last words of one rater stay open."""
+
+
 class Sheet:
     """What one rater has said of one unit so far; it stays so. Its `labels` and `acts` are theirs, of this `run`."""
 
@@ -45,6 +49,11 @@ class Sheet:
     @property
     def committed(self) -> bool:
         return self.committed_at is not None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether not even a clash is settled in it: it was handed in, and what is right was shown there."""
+        return self.committed and bool(self.unit.gold)
 
     def after(self, label: Label) -> Sheet:
         """The sheet with one label more, handed in where this one is."""

@@ -182,3 +182,13 @@ def numbered(events: Iterable[AnyEvent]) -> list[AnyEvent]:
 def imported_id(format: str, data: bytes) -> str:
     """The id of an imported trace: the same source bytes make the same run, so importing twice is once."""
     return hashlib.sha256(format.encode() + b"\0" + data).hexdigest()[:32]
+
+
+INCOMPLETE = "-incomplete"
+"""What the id of an imported run ends in whose source lacked pictures; without it, it is the whole run's."""
+
+
+def twins(id: str) -> tuple[str, str]:
+    """The ids of a whole run and of the one that came in without some of its pictures, by either."""
+    whole = id.removesuffix(INCOMPLETE)
+    return whole, whole + INCOMPLETE

@@ -51,8 +51,9 @@ class Side(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Who worked the phone."""
-        return one_line(self.started.agent.shown, 60)
+        """Who worked the phone; a script by its id, since all playbooks are shown by one name."""
+        agent = self.started.agent
+        return one_line(agent.id if agent.kind == "script" else agent.shown, 60)
 
     @property
     def task(self) -> str:

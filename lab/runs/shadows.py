@@ -7,7 +7,6 @@ The run goes on by its user's answer alone, and never waits.
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -161,13 +160,14 @@ def _missing(row: ShadowAnswer, missing: MissingShadow, error: LabError) -> Shad
 class ShadowsAsked(NamedTuple):
     """What came of asking shadows once more: of how many questions, how many are answered, how many were just now.
 
-    `cost` is what that cost, in US dollars, as far as it is known.
+    `cost` is what that cost, in US dollars, as far as it is known; `interrupted`: Ctrl+C ended the asking.
     """
 
     of: int
     answered: int
     new: int
     cost: float
+    interrupted: bool = False
 
 
 def ask_missing(
@@ -175,24 +175,32 @@ def ask_missing(
     runs: Iterable[str],
     names: Sequence[str],
     stop: threading.Event,
-    may_ask: Callable[[float], bool] = lambda cost: True,
+    may_ask: Callable[[float | None], bool] = lambda cost: True,
 ) -> ShadowsAsked:
     """Asks shadows what they have not answered at these runs; `may_ask` is told what was spent, and may end it.
 
-    Where nobody knows what an answer cost, that is infinite.
+    It is told None where nobody knows what an answer cost. After Ctrl+C nothing more is asked, and the rest is counted.
     """
     of = answer_count = new = 0
-    cost, unpriced = 0.0, False
+    cost, unpriced, interrupted = 0.0, False, False
     for run in runs:
         current = {(one.index, one.by.id): one for one in store.shadows.current(run)}
         for question in shadow_questions(store, run):
             for name in names:
                 of += 1
                 answer = current.get((question.step, name))
-                if (answer is None or answer.missing is not None) and may_ask(math.inf if unpriced else cost):
-                    answer = answer_shadow(store, run, name, question, stop)
+                if (
+                    (answer is None or answer.missing is not None)
+                    and not interrupted
+                    and may_ask(None if unpriced else cost)
+                ):
+                    try:
+                        answer = answer_shadow(store, run, name, question, stop)
+                    except KeyboardInterrupt:
+                        interrupted = True
+                        continue
                     cost += (answer.usage.cost or 0.0) if answer.usage is not None else 0.0
                     unpriced = unpriced or (answer.usage is not None and answer.usage.cost is None)
                     new += answer.missing is None
                 answer_count += answer is not None and answer.missing is None
-    return ShadowsAsked(of, answer_count, new, cost)
+    return ShadowsAsked(of, answer_count, new, cost, interrupted)

@@ -56,7 +56,14 @@ def study_marks(
         if dropped_nodes
         else ""
     )
-    return marks, f"by {whose} in {study.name}, {_count(len(marks), 'run')}{rest}"
+    return marks, f"by {whose} in {study.name}, {_count(len(marks), 'run')}{rest}{_by_own_score(marks, cases)}"
+
+
+def _by_own_score(marks: Mapping[str, tuple[str, Marks]], cases: Sequence[MeasuredRun]) -> str:
+    """How many runs beside those whose success was settled are taken for what their own score says."""
+    judged = {run for run, (_, one) in marks.items() if "success" in one.marks}
+    own = sum(case.id not in judged and case.score is not None for case in cases)
+    return f"; by their own score: {_count(own, 'other run')}" if judged and own else ""
 
 
 def _on_steps(

@@ -200,9 +200,7 @@ class ProgressReader:
         study, units = study_data.study, {unit.id: unit for unit in study_data.units}
         answers = (label for label in self._store.labels.read(study, rater=code) if label.rater.kind == "human")
         sheets = [(units[heads[0].unit], heads[0].run) for heads in clashing(answers).values()]
-        return sum(
-            not (unit.gold and self._store.labels.sheet(study, unit, code, run).committed) for unit, run in sheets
-        )
+        return sum(not self._store.labels.sheet(study, unit, code, run).is_final for unit, run in sheets)
 
     def _pilots(self, study: Study, study_data: StudyData) -> dict[str, Share]:
         if not any(unit.gold for unit in study_data.units):

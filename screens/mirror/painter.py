@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Grid = NDArray[np.uint32]
 
-NO_SCREENSHOT = "no screenshot in this run"
+NO_SCREENSHOT = "no screenshot here"
 _PHONE = (1080, 2400)
 """The size of a phone of which nothing is known."""
 

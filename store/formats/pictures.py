@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lab.core.codec import escape_surrogates
 from lab.core.errors import LabError
 from lab.core.limits import PICTURE_BYTES
 from lab.core.run_records import Blob
@@ -14,7 +15,7 @@ from lab.core.safe_images import too_large
 from lab.core.step import Observation
 from lab.core.ui_tree import UiTree
 from store.formats.files import read_within, unread
-from store.images import picture_kind, picture_size
+from store.images import picture_ends, picture_kind, picture_size
 
 _HELD = 64 * 1024**2
 """Most bytes of one run's files that are held; those beyond are read again when they are wanted."""
@@ -35,6 +36,10 @@ class Pictures(Mapping[str, Blob]):
         self._held = 0
         self.size = 0
         """The bytes of all of them together, also of those that are not held."""
+        self.from_files = False
+        """Whether any of them stands in a file of its own."""
+        self.cut: dict[str, str] = {}
+        """Those of which a file holds the beginning alone, each with a few words that say so."""
 
     def file(self, path: Path, tree: UiTree | None = None) -> Observation:
         """What was seen, from a PNG or JPEG file; a `LabError` where it is none, too big, or outside `root`."""
@@ -45,6 +50,9 @@ class Pictures(Mapping[str, Blob]):
         if reason := too_large(picture_size(data)):
             raise LabError(str(path), reason)
         sha256 = hashlib.sha256(data).hexdigest()
+        self.from_files = True
+        if not picture_ends(data):
+            self.cut[sha256] = escape_surrogates(f"{path.name} is cut short")
         if sha256 not in self:
             self.size += len(data)
             if self._held + len(data) <= _HELD:

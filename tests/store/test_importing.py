@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
+from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported
+from lab.core.ids_and_clock import now
+from lab.core.run_records import Blob, Imported, Tombstone
 from lab.core.task import Actor, Task
 from lab.core.trace import Started
 from store.formats import FailedRun, KnownRun, RunSource, files, formats
@@ -24,6 +26,7 @@ from store.formats.knowu.reader import KNOWU
 from store.run_import import Outcome, Tally, import_paths
 from store.store import Store
 from tests.crossed import crossed, spread
+from tests.store.formats.demos import png
 from tests.warm_code import python
 
 STEP: dict[str, Any] = {"task_goal": "g", "step": 1, "prediction": "p", "action": {"action_type": "wait"}}
@@ -333,3 +336,46 @@ def test_half_an_export_is_no_run_whatever_format_is_asked_for(store: Store, tmp
     run_folder(tmp_path / "logs" / "m" / "U")
     assert import_paths(store, [tmp_path / "logs"], "knowu").imported == 1
     assert [run.task for run in store.runs.summaries()] == ["U"]
+
+
+def test_pictures_that_a_source_lacks_are_told_and_the_whole_run_comes_in_beside(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, shots = tmp_path / "m" / "T", tmp_path / "m" / "T" / "screenshots"
+    shots.mkdir(parents=True)
+    (folder / "traj.json").write_text(json.dumps({"0": {"traj": [{**STEP, "step": n} for n in (1, 2, 3)]}}))
+    for name, data in (("T-0-1.png", png(salt="1")), ("T-0-3.png", png(salt="3")[:60])):
+        (shots / name).write_bytes(data)
+    line = ["import", str(tmp_path / "m"), "--db", str(store.path)]
+    assert main(line) == 0
+    (partial,) = (run.id for run in store.runs.summaries())
+    said = capsys.readouterr().err
+    assert f"2 pictures are missing or cut short in 1 run, the first at step 2 of {folder}/traj.json; once" in said
+    assert f"`hitlab archive {partial} --db" in said
+    report = import_paths(store, [folder])
+    assert (report.skipped, [id for id, _ in report.incomplete]) == (1, [partial])
+    (shots / "T-0-2.png").write_bytes(png(salt="2"))
+    assert "step 3 of" in import_paths(store, [folder]).incomplete[0][1].first
+    (shots / "T-0-3.png").write_bytes(png(salt="3"))
+    report = import_paths(store, [folder])
+    assert (report.imported, report.incomplete) == (1, [])
+    whole = store.runs.summaries()[0].id
+    assert (whole + "-incomplete", import_paths(store, [folder]).skipped) == (partial, 1)
+    assert [store.runs.find(name) for name in (whole[:13], whole, partial, "T")] == [whole, whole, partial, whole]
+    assert all(step.before.image for step in store.runs.trace(whole).steps)
+
+
+def test_of_a_run_that_was_erased_neither_the_whole_nor_the_incomplete_one_comes_back(
+    store: Store, tmp_path: Path
+) -> None:
+    folder = run_folder(tmp_path / "m" / "T")
+    (folder / "traj.json").write_text(json.dumps({"0": {"traj": [{**STEP, "step": n} for n in (1, 2)]}}))
+    (folder / "screenshots").mkdir()
+    (folder / "screenshots" / "T-0-1.png").write_bytes(png())
+    import_paths(store, [folder])
+    partial = store.runs.summaries()[0].id
+    with store.erasure.erasing() as eraser:
+        eraser.erase_runs([partial])
+        eraser.bury(Tombstone(partial, "withdrawn", Actor("human", "D1"), now()))
+    (folder / "screenshots" / "T-0-2.png").write_bytes(png(salt="2"))
+    assert "was withdrawn on" in errors(store, folder)[0]

@@ -17,8 +17,8 @@ from lab.core.protocol import Field, Protocol
 from lab.core.rating_sheet import FieldReference
 from lab.core.run_records import Blob
 from lab.core.step import Action, Observation, Proposed
-from lab.core.study import Assignment, Play, Study, Unit
-from lab.core.task import Actor, Task
+from lab.core.study import Assignment, Gold, Play, Study, Unit
+from lab.core.task import Actor, Branch, Criterion, GoldenStep, InformationUnit, Rubric, Task, Tdg, TdgNode
 from lab.core.trace import Ended, Started, Step
 from lab.studies.rating_session import RatingSession
 from store.kit_export import make_kit
@@ -87,6 +87,21 @@ def test_a_run_that_was_played_in_a_kit_comes_back_whole(store: Store, plan: Stu
     again = take_kit(store, kit)
     assert (again.runs, again.labels, again.acts) == (0, 0, 0)
     assert store.check() == []
+
+
+def test_what_a_task_is_rated_by_is_in_no_kit_and_in_the_run_that_comes_back(store: Store, tmp_path: Path) -> None:
+    graph = Tdg((TdgNode("pay", "zqgraph"),))
+    design: dict[str, Any] = {"tdg": graph, "golden": (GoldenStep("zqgolden"),), "golden_steps": 7, "rule_weight": 0.5}
+    design |= {"units": (InformationUnit("u", "zqunit"),), "branches": (Branch("b", "zqbranch"),)}
+    task = replace(TASK, **design, rubric=Rubric((Criterion("c", "zqrubric"),)))
+    plan = study([unit := Unit("p1", play=Play(task))], PLAY)
+    store.studies.freeze(plan, [unit])
+    store.studies.deal(plan, [Assignment("trial", 1, "R1", 0, "p1")])
+    make_kit(store, plan, "R1", tmp_path / "R1.db")
+    assert b"zq" not in (tmp_path / "R1.db").read_bytes()
+    run = play(tmp_path / "R1.db", store.studies.study("trial"))
+    assert [take_kit(store, tmp_path / "R1.db").runs for _ in "12"] == [1, 0]
+    assert store.runs.trace(run).task == task
 
 
 def test_a_run_that_goes_on_comes_when_it_is_over(store: Store, plan: Study, kit: Path) -> None:
@@ -194,3 +209,21 @@ def test_clashes_are_told_by_the_command(store: Store, tmp_path: Path, capsys: p
     code, said, _ = run_cli(capsys, "study", "take", str(tmp_path / "R1.db"), "--db", str(store.path))
     assert code == 0
     assert "state of pay in u1 has two last words" in said
+
+
+def test_of_a_pilots_item_that_showed_what_is_right_it_says_that_two_words_stay_open(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.merging import say
+    from tests.studies import frozen
+
+    one = unit("u1", gold=(Gold("pay", "state", "completed", "it pays"),), pilot=True)
+    plan = frozen(store, [one])
+    make_kit(store, plan, "R1", tmp_path / "R1.db")
+    for path, value in ((tmp_path / "R1.db", "completed"), (store.path, "not_completed")):
+        with Store.open(path) as there:
+            say(there, there.studies.study(plan.id), one, "R1", FieldReference("pay", "state"), value)
+    store.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1"))
+    said = run_cli(capsys, "study", "take", str(tmp_path / "R1.db"), "--db", str(store.path))[1]
+    assert "R1 worked on both copies; it stays open: what is right was shown there" in said
+    assert "settles" not in said

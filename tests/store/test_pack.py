@@ -11,6 +11,7 @@ from lab.core.errors import LabError
 from lab.core.run_records import Blob, Imported, Verdict, numbered
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started
+from store.connection import connect
 from store.store import Store
 from tests.warm_code import python
 
@@ -23,6 +24,21 @@ def fill(store: Store) -> None:
     blobs = {blob.sha256: blob for blob in (PICTURE, STATE)}
     store.runs.add(Imported(numbered([started, Ended(status="completed")]), blobs, [Verdict("result", 1.0)]))
     store.runs.save_draft("t1", "q", "words")
+
+
+@pytest.mark.parametrize("images", [True, False])
+def test_the_file_is_opened_as_any_that_may_only_be_read(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, images: bool
+) -> None:
+    opened: list[tuple[Path, bool]] = []
+
+    def connect_and_tell(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
+        opened.append((path, readonly))
+        return connect(path, readonly=readonly)
+
+    monkeypatch.setattr("store.pack.connect", connect_and_tell)
+    store.pack(tmp_path / "out.db", images=images)
+    assert (store.path, True) in opened, "which knows of folders that may only be read"
 
 
 @pytest.mark.parametrize("images", [True, False])

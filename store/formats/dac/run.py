@@ -142,8 +142,9 @@ def _device(episode: DacEpisode) -> DeviceInfo:
 
 
 def _task(episode: DacEpisode, name: str) -> Task:
+    task = episode.ours.get("task")  # an episode's id is its own where several are of one task
     return Task(
-        id=name,
+        id=task if isinstance(task, str) and task else name,
         kind="general",
         log="none",
         instruction=episode.says(*_GOAL),

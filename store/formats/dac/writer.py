@@ -3,8 +3,8 @@
 Pictures are `data/screenshots/<episode>/<episode>_<step>.png` (`.jpg` where they came as JPEG), each written once. A
 touch's `location` is its boxes, else the node that it hits, else the pixel itself as a box. `width` and `height` are
 the first screen's; a step whose screen differs tells its own. Kinds that the format has no word for get its nearest
-one, and our own beside it under `hitlab`, as does the exact pixel of a touch. An impossible task bears the flag
-IMPOSSIBLE with its reason.
+one, and our own beside it under `hitlab`, as does the exact pixel of a touch, and the task where several episodes are
+of one. An impossible task bears the flag IMPOSSIBLE with its reason.
 
 Left out, because the format has no place for them: dialogue (a step that asks is counted under `left_out`, as are
 slips, failed acts and proposals that were not let through), thoughts, costs, times, trees and verdicts.
@@ -118,6 +118,7 @@ def _episode(trace: Trace, id: str, key: str, shots: dict[str, str]) -> dict[str
     ours = {
         "run": id,
         "agent": msgspec.to_builtins(trace.agent),
+        **({"task": task.id} if key != task.id else {}),
         **({"left_out": left_out_counts} if left_out_counts else {}),
     }
     return {

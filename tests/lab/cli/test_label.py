@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotators.protocols import protocol
 from lab.cli.label import refused
 from lab.cli.labels import LabelQuery, listed
 from lab.cli.main import main
@@ -33,7 +34,7 @@ from lab.core.protocol import Field, Option, Protocol
 from lab.core.rating_sheet import FieldReference, current, place_key
 from lab.core.run_records import Imported, numbered
 from lab.core.step import Action, Proposed
-from lab.core.study import Gold, Study
+from lab.core.study import Gold, Study, Unit
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started, Step
 from lab.studies.label_import import Rater, RowImport
@@ -943,3 +944,22 @@ def test_two_words_in_a_pilots_item_that_showed_what_is_right_are_not_for_its_ra
         store.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), id))
     assert [one.unit for one in store.labels.to_settle(plan, "R1")] == ["u2"]
     assert "1 to settle" in hitlab("study", "status", "trial").out
+    clashes = [line for line in hitlab("labels", "trial").out.splitlines() if line.startswith("clash")]
+    assert clashes[0].endswith("; it stays open: what is right was shown there, and nothing is rated again")
+    assert clashes[1].endswith(", and settles it by answering again")
+
+
+def test_of_metrics_by_settled_success_it_is_said_how_many_runs_count_by_their_own_score(
+    hitlab: Hitlab, store: Store
+) -> None:
+    for id, score in (("s1", 0.0), ("s2", 1.0), ("s3", 1.0), ("s4", None)):
+        run = guess_of(id, "tea", "tea")
+        store.runs.add(run._replace(events=[*run.events[:-1], Ended(status="completed", score=score, seq=2)]))
+    plan = frozen(store, [Unit(id, runs=(id,)) for id in ("s1", "s2")], protocol("success"))
+    for value, id in (("success", "s1"), (None, "s2")):
+        answer = label(plan, Unit(id), "", "outcome", value, reason_missing=None if value else "cannot_judge")
+        with store.database.writing() as db:
+            insert_label(db, answer)
+        store.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), id))
+    told = json.loads(hitlab("metrics", "--study", "trial", "--rater", "R1", "--paper", "memgui", "--json").out)
+    assert told["rated"] == "by R1 in trial v1, 1 run; by their own score: 2 other runs"

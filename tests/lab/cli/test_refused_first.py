@@ -12,6 +12,7 @@ from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.studies.links import make_link
 from store.store import Store
+from tests.lab.openings import openings
 
 REFUSED = {
     "live usual_lunch --headless --agent nosuch": "'nosuch' is none of playbook",
@@ -66,6 +67,18 @@ def test_what_can_be_read_beside_what_cannot_makes_the_file(capsys: pytest.Captu
     assert main(["--db", "new.db", "import", "nosuch", str(run)]) == 3
     assert "1 imported" in capsys.readouterr().out
     assert Path("new.db").is_file()
+
+
+def test_lists_open_a_file_only_to_read_however_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HITLAB_DB", str(tmp_path / "lab.db"))
+    assert main(["traces"]) == 0, "what is not named on the command line is made"
+    opened = openings(monkeypatch)
+    for line in ("traces", "runs", "privacy --list", "review --list", "author --list"):
+        assert main(line.split()) == 0
+    assert opened
+    assert all(opened)
 
 
 def test_a_new_file_stays_where_something_was_written_or_another_has_it_open(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import pytest
 from lab.cli.main import main
 from lab.cli.run_text import tell_run
 from lab.core.run_records import Verdict
-from lab.core.trace import fold
+from lab.core.task import Actor, Task
+from lab.core.trace import Started, fold
 from store.store import Store
 from tests.screens.compare.sample_pair import ONE, OTHER, THIRD, bare, one, other
 from tests.screens.table.sample_runs import RUNS, made
@@ -128,6 +129,17 @@ def test_compare_marks_the_first_difference(db: str, capsys: pytest.CaptureFixtu
     out = capsys.readouterr().out
     assert "two tasks: " in out
     assert "\x1b" not in out
+
+
+def test_compare_tells_two_playbooks_apart(db: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store.open(Path(db)) as store:
+        for id, name in (("p1", "playbook"), ("p2", "playbook:no-room")):
+            agent = Actor("script", name, "playbook agent")
+            store.runs.append_event(id, Started(trace=id, task=Task("lunch", "general"), agent=agent, seq=0))
+    assert main(["compare", "p1", "p2", "--db", db]) == 0
+    out = capsys.readouterr().out
+    assert "left   playbook   " in out
+    assert "right  playbook:no-room   " in out
 
 
 def test_compare_prints_one_document(db: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

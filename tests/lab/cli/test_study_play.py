@@ -14,7 +14,9 @@ import pytest
 from lab.cli.main import main
 from lab.cli.schemas import schemas
 from lab.core.task import Actor
+from lab.runs import shadows
 from lab.runs.session import Session
+from lab.runs.shadows import answer_shadow
 from lab.studies.play_session import Participation
 from lab.studies.played_runs import played
 from simulators.users.model import UNKNOWN
@@ -168,6 +170,30 @@ def test_shadows_are_asked_no_more_once_the_budget_is_spent_or_nobody_knows_that
     done = hitlab("study", "play", "dusk", "--shadows", "--budget", "0.000001", code=3)
     assert (done["shadows"]["new"], done["shadows"]["questions"], len(server.requests) - before) == (1, 2, 1)
     assert done["ended"] == ended
+
+
+def test_ctrl_c_while_shadows_are_asked_is_told_with_what_they_answered(
+    server: ModelServer, hitlab: Hitlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        frozen(store, UNITS, id="dusk", quiz=0, shadows=("model:shade",))
+    server.brain = lambda request: Refused(500, "no")
+    hitlab("study", "play", "dusk", "--rehearse", "P1")
+    server.brain = answers
+    asked: list[str] = []
+
+    def interrupted(store: Store, run: str, *question: Any) -> Any:
+        asked.append(run)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return answer_shadow(store, run, *question)
+
+    line = ("study", "play", "dusk", "--shadows")
+    with monkeypatch.context() as patched:
+        patched.setattr(shadows, "answer_shadow", interrupted)
+        stopped = hitlab(*line, code=3)
+    assert (stopped["interrupted"], stopped["shadows"]["new"], stopped["shadows"]["questions"]) == (True, 1, 2)
+    assert hitlab(*line)["shadows"]["answered"] == 2
 
 
 def test_the_prompt_is_shown_as_it_would_be_sent(server: ModelServer, hitlab: Hitlab) -> None:

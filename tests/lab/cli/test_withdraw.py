@@ -13,8 +13,11 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
+from lab.core.task import Actor
 from store.store import Store
+from store.withdrawal import would_erase
 from tests.lab.fitting import fits
+from tests.lab.openings import openings
 from tests.warm import Warm
 from tests.withdrawals import CODE, Filled, fill
 
@@ -57,14 +60,22 @@ def withdrew(db: Path) -> bool:
         return store.labels.withdrew(CODE)
 
 
-def test_it_tells_what_would_go_and_does_nothing(run: Run, db: Path, filled: Filled) -> None:
-    code, out, _ = run("withdraw", CODE, "--show")
+def test_it_tells_what_would_go_and_does_nothing(
+    run: Run, db: Path, filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        opened = openings(patched)
+        code, out, _ = run("withdraw", CODE, "--show")
     assert code == 0
+    assert all(opened), "a file that may only be read is enough"
     assert "10 runs in which they took part" in out
     assert f"outside, yours to delete: {filled.outside}" in out
     looked = shown(run("withdraw", CODE, "--show", "--json")[1])
     assert (looked["done"], looked["counts"]["labels"], sorted(looked["runs"])) == (False, 10, filled.runs)
     assert not withdrew(db)
+    with Store.open(db) as store:
+        assert looked["bytes"] == would_erase(store, CODE, Actor("human", "D01")).bytes
+    assert "nothing in this file is theirs" in run("withdraw", "P99", "--show")[2]
 
 
 def test_without_a_terminal_it_needs_to_be_told_twice(run: Run, db: Path, filled: Filled) -> None:

@@ -452,6 +452,17 @@ def test_a_demonstration_written_and_read_back(tmp_path: Path, store: Store) -> 
     assert sorted(path.name for path in out.rglob("*.png")) == [f"demo-1_{k}.png" for k in (0, 2, 4, 6, 8)]
 
 
+def test_several_runs_of_a_task_are_of_one_task_when_they_are_read_again(tmp_path: Path, store: Store) -> None:
+    first = demonstration(tmp_path, [Action("wait")])
+    started = first.events[0]
+    assert isinstance(started, Started)
+    again = first._replace(events=[msgspec.structs.replace(started, trace="another"), *first.events[1:]])
+    written(store, [first, again], tmp_path / "out")
+    with Store.open(tmp_path / "back.db") as back:
+        assert import_paths(back, [tmp_path / "out"]).imported == 2
+        assert {run.task for run in back.runs.summaries()} == {started.task.id}
+
+
 def test_the_file_has_the_shape_of_figure_6(tmp_path: Path, store: Store) -> None:
     out = written(store, [demonstration(tmp_path, [ACTS[0], ACTS[19]])], tmp_path / "out")
     (held,) = json.loads((out / "episodes.json").read_text())

@@ -14,7 +14,7 @@ from store.formats import FORMATS, WRITTEN, FailedRun, RunSource, detect, format
 from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.fuzzing import laid
-from tests.store.formats.samples import samples
+from tests.store.formats.samples import png, samples
 
 SAMPLES = samples()
 STEP: dict[str, Any] = {"task_goal": "g", "step": 1, "prediction": "p", "action": {"action_type": "wait"}}
@@ -174,7 +174,8 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_the_summary_counts_by_format(alone: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    laid(alone / "in", SAMPLES["dac"] | SAMPLES["aitz"] | {"broken/traj.json": b"{"})
+    more = {"data/screenshots/132/132_1.png": png(1), "broken/traj.json": b"{"}
+    laid(alone / "in", SAMPLES["dac"] | SAMPLES["aitz"] | more)
     assert main(["import", "in", "--db", "x.db"]) == 3
     out, err = capfd.readouterr()
     assert out == "2 imported (1 dac, 1 aitz), 0 already there, 1 failed (knowu), in x.db\n"
