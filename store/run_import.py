@@ -128,7 +128,7 @@ class _Import:
             self.tell(str(path), "failed", "", _nothing(path, format))
 
     def take(self, run: Imported, format: str) -> None:
-        missing = missing_pictures(run)
+        missing = missing_pictures(run) if not self._comes(run.id) else None
         run = run if missing is None else as_incomplete(run)
         first = run.events[0]
         source = first.source if isinstance(first, Started) else None
@@ -143,6 +143,10 @@ class _Import:
         # What a run replaces may come next, and must be known as erased by then.
         if run.tombstones or len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:
             self.flush()
+
+    def _comes(self, id: str) -> bool:
+        """Whether a run is here, or in the batch: a source of it that lacks pictures brings nothing then."""
+        return any(entry.run.id == id for entry in self.batch) or self.store.runs.holds(id)
 
     def flush(self) -> None:
         """Puts the batch on the disk, and tells of it; a run that cannot be taken in leaves the others be."""

@@ -363,6 +363,11 @@ def test_pictures_that_a_source_lacks_are_told_and_the_whole_run_comes_in_beside
     assert (whole + "-incomplete", import_paths(store, [folder]).skipped) == (partial, 1)
     assert [store.runs.find(name) for name in (whole[:13], whole, partial, "T")] == [whole, whole, partial, whole]
     assert all(step.before.image for step in store.runs.trace(whole).steps)
+    (shots / "T-0-3.png").unlink()
+    with Store.open(tmp_path / "other.db") as other:  # where the whole run is here, one that lacks pictures is it
+        other.runs.add_each([Imported(list(store.runs.events(whole)), {}, [])])
+        report = import_paths(other, [folder])
+        assert (report.skipped, report.incomplete, len(other.runs.summaries())) == (1, [], 1)
 
 
 def test_of_a_run_that_was_erased_neither_the_whole_nor_the_incomplete_one_comes_back(
