@@ -64,7 +64,8 @@ class SentScreen(RoomScreen[int]):
         Binding("y", "copy", "Copy", show=False, id="sent.copy", tooltip="Copy the words that were sent"),
     ]
     DEFAULT_CSS = """
-    SentScreen #sent-title, SentScreen #sent-state { height: 1; text-wrap: nowrap; text-overflow: ellipsis; padding: 0 1; }
+    SentScreen #sent-title, SentScreen #sent-state { height: 1; padding: 0 1; }
+    SentScreen #sent-title, SentScreen #sent-state { text-wrap: nowrap; text-overflow: ellipsis; }
     SentScreen #sent-panes { height: 1fr; }
     SentScreen #sent-picture { height: 1fr; padding: 0; }
     SentScreen #sent-words { width: 1fr; height: 1fr; }
