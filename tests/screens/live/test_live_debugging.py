@@ -56,6 +56,7 @@ async def test_breakpoints_are_written_switched_and_taken_away_while_the_run_goe
         points, panel = app.session.breakpoints, app.live.query_one(BreaksPanel)
         await burst(pilot, "b", *"nowhere", "enter")
         await until(pilot, lambda: app.shows("is no breakpoint"))
+        assert not app.shows("a adds one")  # letters are written here
         app.live.query_one("#point", Input).clear()
         await burst(pilot, *"action:input_text", "enter")
         await until(pilot, lambda: points.all == (parse("action:input_text"),))
