@@ -99,6 +99,8 @@ class PrivacyScreen(DemoRoom):
     def _state(self, covering: RedactionPlan) -> str:
         if self.busy:
             return "Covering, and wiping the file ..."
+        if self.form.is_open:
+            return with_keys(self, "{form.on} covers these words all over the run; {privacy.back} drops them.")
         if self.sure:
             where = (
                 "this run, whatever shares its beginning, and others with its pictures"
@@ -190,8 +192,9 @@ class PrivacyScreen(DemoRoom):
         words = FormField(
             "words", "words", "", with_keys(self, "a name, a number ...; {form.on} covers them all over the run")
         )
+        self.sure = False
         self._asked.add(await self.form.open("Cover words", [words]))
-        self.refresh_bindings()
+        self.renew()
 
     @on(ItemForm.Closed)
     def _said(self, message: ItemForm.Closed) -> None:

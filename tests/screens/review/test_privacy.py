@@ -59,7 +59,8 @@ async def test_words_and_boxes_are_covered_for_good_and_the_run_is_cleared(fille
         await until(pilot, lambda: ready(app))
         assert MAIL in painted(app)
         await press(pilot, "space", "w")
-        await until(pilot, lambda: isinstance(app.focused, FormLine))
+        await until(pilot, lambda: isinstance(app.focused, FormLine) and "Enter covers these words" in painted(app))
+        assert "to be covered: R" not in painted(app)  # R is a letter now
         field = app.focused
         assert isinstance(field, FormLine)
         field.value = NAME
@@ -75,6 +76,10 @@ async def test_words_and_boxes_are_covered_for_good_and_the_run_is_cleared(fille
         await until(pilot, lambda: "R again covers 3 in this run" in painted(app))
         await press(pilot, "escape")
         assert filled.runs.holds(DEMO)
+        await press(pilot, "R", "w")
+        await until(pilot, lambda: isinstance(app.focused, FormLine))
+        await press(pilot, "escape")
+        await until(pilot, lambda: not room(app).form.is_open and "R covers them" in painted(app))
         await press(pilot, "R", "R")
         await until(pilot, lambda: "cannot be reached" in painted(app) and ready(app))
         assert not filled.runs.holds(DEMO)
