@@ -61,6 +61,8 @@ class PrivacyScreen(DemoRoom):
         self.finds = FindList()
         self._asked: set[int] = set()
         self._report: Content | None = None
+        self._plans: dict[str, RedactionPlan] = {}
+        """What was chosen in demonstrations that were left before it was covered."""
         return self.finds
 
     def queue(self) -> Rows:
@@ -70,7 +72,11 @@ class PrivacyScreen(DemoRoom):
         return RedactionPlan(self.store.runs.trace(run))
 
     def begin(self, plan: RedactionPlan) -> None:
-        self.covering = plan
+        self._plans = {run: one for run, one in self._plans.items() if one.count and self.store.runs.holds(run)}
+        before = self._plans.get(plan.trace.id)
+        if before is not None:
+            plan.words, plan.boxes, plan.everywhere = before.words, before.boxes, before.everywhere
+        self._plans[plan.trace.id] = self.covering = plan
         self.sure = self.busy = False
         self.finds.border_title = "Texts"
 
@@ -297,7 +303,10 @@ class PrivacyScreen(DemoRoom):
             self._changed()
         elif not self.busy or self.run_id is None:
             self._report = None if not self.form.is_open else self._report
+            opened, plan = self.run_id, self.covering
             super().action_back()
+            if opened is not None and self.run_id is None and plan is not None and plan.count:
+                self.notify("Nothing of it is covered yet; what was chosen stays here.", markup=False)
 
 
 _NOTHING = """\

@@ -92,6 +92,19 @@ async def test_words_and_boxes_are_covered_for_good_and_the_run_is_cleared(fille
         assert filled.reviews.uncleared() == []
 
 
+async def test_what_was_chosen_stays_where_a_demonstration_is_left_before_it_is_covered(
+    filled: Store, until: Until
+) -> None:
+    app = privacy(filled)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "space", "escape")
+        await until(pilot, lambda: "Nothing of it is covered yet" in painted(app) and bool(room(app).shelf.rows))
+        await press(pilot, "enter")
+        await until(pilot, lambda: ready(app) and "1 to be covered" in painted(app))
+        assert covering(app).words == [MAIL]
+
+
 async def test_a_box_is_drawn_with_the_mouse_and_a_text_clicked(filled: Store, until: Until) -> None:
     app = privacy(filled)
     async with app.run_test(size=(120, 40)) as pilot:
