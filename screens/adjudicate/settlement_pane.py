@@ -472,6 +472,12 @@ class SettlePane(TellsRefusals, Vertical):
         assert self.case is not None
         if not reason:
             raise LabError("reason", "A reason must be said; it stands beside the answer from now on.")
+        now = self.session.case(self.case.unit, self.case.spot)
+        if now.settled != self.case.settled:
+            self.case = now
+            self.leave_line()
+            self.renew(_meanwhile(self, now))
+            return
         draft = self.draft
         if withdrawn:
             self.session.withdraw(self.case, reason)
@@ -484,6 +490,13 @@ class SettlePane(TellsRefusals, Vertical):
         self.leave_line()
         self._drafts.pop(self._place, None)
         self.post_message(self.Settled(withdrawn))
+
+
+def _meanwhile(pane: SettlePane, now: ItemAnswers) -> str:
+    """What is said where another one settled an item, or left it unsettled, while a reason was typed."""
+    if now.settled is None:
+        return "Meanwhile it was left unsettled again."
+    return with_keys(pane, "Meanwhile another one settled it, as told here; {adjudicate.settle} settles it anew.")
 
 
 def _anonymous_answer(value: Any, missing: Missing | None) -> PlaceAnswer:
