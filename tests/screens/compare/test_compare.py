@@ -26,7 +26,7 @@ from screens.runs.runs import RunsScreen
 from store.store import Store
 from tests.screens.compare.sample_pair import ONE, OTHER, THIRD, bare, one, other
 from tests.screens.resting import rests
-from tests.screens.runs import painted
+from tests.screens.runs import WAITING, painted
 
 BESIDE_NO_PHONE = (110, 40)
 """Where the list stands alone: what is not about the phones need not paint them."""
@@ -103,6 +103,12 @@ async def test_after_the_last_difference_the_key_that_leads_back_is_told(store: 
         await until(pilot, lambda: "n: the difference" in painted(app))
         await pilot.press("down", "down")
         await until(pilot, lambda: "p: the difference" in painted(app))
+
+
+def test_the_question_that_a_run_stands_at_is_compared_and_is_no_step_yet(full: Store) -> None:
+    compared = compare(full, WAITING, WAITING)
+    assert len(compared.pairs) == 2
+    assert compared.left.facts == "no score   open   1 step"
 
 
 def test_long_words_of_one_run_leave_room_for_the_other() -> None:
