@@ -356,12 +356,21 @@ class SettlePane(TellsRefusals, Vertical):
         if what == "missing":
             self.choose(None, next(reason for reason in _REASONS if reason == which))
         elif what == "now":
-            self._asks_why(self.way.choices(self.item)[int(which)].value)
+            now = self.way.choices(self.item)[int(which)].value
+            if why := self._unmoved(now):
+                self.renew(why)
+            else:
+                self._asks_why(now)
         elif what == _STAYED:
             self.draft.moves.pop(self._moving[0], None)
             self.renew()
         else:
             self.renew()
+
+    def _unmoved(self, now: Any) -> str:
+        """Why that is no change of mind; empty where it is one."""
+        voice = next(row for row in self.voices.rows if row.mask == self._moving[0])
+        return f"{voice.called} said that already." if _anonymous_answer(now, None).word == voice.said.word else ""
 
     def _asks_why(self, now: Any) -> None:
         self._moving = (self._moving[0], now)
@@ -400,6 +409,8 @@ class SettlePane(TellsRefusals, Vertical):
                 self._discussed(words)
             case "now":
                 now = self._fitting(words)
+                if why := self._unmoved(now):
+                    raise LabError("answer", why)
                 self.leave_line()
                 self._asks_why(now)
             case "why":

@@ -208,7 +208,9 @@ async def test_majority_by_one_key_and_a_discussion(store: Store, shared_apps: S
         await until(pilot, lambda: "completed by the adjudicator" in painted(app))
         voices = pane(app).voices
         movers = [at for at, voice in enumerate(voices.rows) if voice.said.value == "not_completed"]
-        await press(pilot, *(["down"] * movers[0]), "c", "1")
+        await press(pilot, *(["down"] * movers[0]), "c", "2")
+        await until(pilot, lambda: "said that already." in painted(app))
+        await press(pilot, "c", "1")
         await burst(pilot, *"slip: missed it")
         await press(pilot, "enter", "d", "4", "enter")
         await until(pilot, lambda: "completed by discussion, 4 min" in painted(app))
