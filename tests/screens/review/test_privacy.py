@@ -102,6 +102,9 @@ async def test_what_was_chosen_stays_where_a_demonstration_is_left_before_it_is_
         await until(pilot, lambda: "Nothing of it is covered yet" in painted(app) and bool(room(app).shelf.rows))
         await press(pilot, "enter")
         await until(pilot, lambda: ready(app) and "1 to be covered" in painted(app))
+        await until(
+            pilot, lambda: f"■ whole run  {MAIL}" in painted(app)
+        )  # other runs are E's, which says "everywhere"
         assert covering(app).words == [MAIL]
 
 
