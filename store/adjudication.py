@@ -194,6 +194,8 @@ def _check_settlement(
             raise LabError(title, "field moves: names somebody who did not rate it.")
         if move.was is not None and PlaceAnswer(by, move.was).word != _plain_answer(answer_by_rater[move.rater]).word:
             raise LabError(title, f"field moves: {move.was!r} is not what that rater said.")
+        if move.now is not None and PlaceAnswer(by, move.now).word == answer_by_rater[move.rater].word:
+            raise LabError(title, f"field moves: {move.now!r} is what that rater said already.")
         _check_fits(title, field, unit, what, by, move.now, None if move.now is not None else "skipped")
     if len({move.rater for move in what.moves}) != len(what.moves):
         raise LabError(title, "field moves: a rater moves once.")

@@ -356,12 +356,21 @@ class SettlePane(TellsRefusals, Vertical):
         if what == "missing":
             self.choose(None, next(reason for reason in _REASONS if reason == which))
         elif what == "now":
-            self._asks_why(self.way.choices(self.item)[int(which)].value)
+            now = self.way.choices(self.item)[int(which)].value
+            if why := self._unmoved(now):
+                self.renew(why)
+            else:
+                self._asks_why(now)
         elif what == _STAYED:
             self.draft.moves.pop(self._moving[0], None)
             self.renew()
         else:
             self.renew()
+
+    def _unmoved(self, now: Any) -> str:
+        """Why that is no change of mind; empty where it is one."""
+        voice = next(row for row in self.voices.rows if row.mask == self._moving[0])
+        return f"{voice.called} said that already." if _anonymous_answer(now, None).word == voice.said.word else ""
 
     def _asks_why(self, now: Any) -> None:
         self._moving = (self._moving[0], now)
@@ -400,6 +409,8 @@ class SettlePane(TellsRefusals, Vertical):
                 self._discussed(words)
             case "now":
                 now = self._fitting(words)
+                if why := self._unmoved(now):
+                    raise LabError("answer", why)
                 self.leave_line()
                 self._asks_why(now)
             case "why":
@@ -472,6 +483,12 @@ class SettlePane(TellsRefusals, Vertical):
         assert self.case is not None
         if not reason:
             raise LabError("reason", "A reason must be said; it stands beside the answer from now on.")
+        now = self.session.case(self.case.unit, self.case.spot)
+        if now.settled != self.case.settled:
+            self.case = now
+            self.leave_line()
+            self.renew(_meanwhile(self, now))
+            return
         draft = self.draft
         if withdrawn:
             self.session.withdraw(self.case, reason)
@@ -484,6 +501,13 @@ class SettlePane(TellsRefusals, Vertical):
         self.leave_line()
         self._drafts.pop(self._place, None)
         self.post_message(self.Settled(withdrawn))
+
+
+def _meanwhile(pane: SettlePane, now: ItemAnswers) -> str:
+    """What is said where another one settled an item, or left it unsettled, while a reason was typed."""
+    if now.settled is None:
+        return "Meanwhile it was left unsettled again."
+    return with_keys(pane, "Meanwhile another one settled it, as told here; {adjudicate.settle} settles it anew.")
 
 
 def _anonymous_answer(value: Any, missing: Missing | None) -> PlaceAnswer:

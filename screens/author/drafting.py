@@ -18,6 +18,7 @@ from lab.studies.design_editing import Item
 from screens.author.design_view import DesignView
 from screens.author.fields import fields_of, named_id, typed
 from screens.author.outline import TITLES
+from screens.author.words import FORM_WORDS
 from screens.lab import tried
 
 _EMPTY: dict[Section, Item] = {
@@ -118,6 +119,7 @@ class DraftEditor:
         title = f"{TITLES[self.view.outline.section]}: {design_editing.id_of(key)}"
         serial = await self.view.form.open(title, fields_of(self.view.opened.design, key, self._apps))
         self.subjects[serial] = key
+        self.view.form_words = FORM_WORDS
         self.view.tell()
 
     @property

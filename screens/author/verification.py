@@ -5,6 +5,7 @@ from __future__ import annotations
 from lab.studies.design_session import DesignSession
 from screens.author.design_view import DesignView
 from screens.author.fields import FormField
+from screens.author.words import OBJECT_WORDS, SEND_BACK_WORDS
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
 from screens.lab import tried
@@ -35,12 +36,19 @@ class Verification:
             hint = with_keys(self.view, "what is wrong with it; {form.on} keeps it")
             serial = await self.view.form.open(f"Object to {key}", [FormField("words", "wrong", marked, hint)])
             self._subjects[serial] = _OBJECT + key
+            self._says(OBJECT_WORDS)
 
     async def send_back(self) -> None:
         """Asks for a word about the whole, and gives it back to its authors."""
         hint = with_keys(self.view, "a word about the whole, if you like; {form.on} sends it back")
         serial = await self.view.form.open("Send it back", [FormField("words", "about it", "", hint)])
         self._subjects[serial] = _SEND_BACK
+        self._says(SEND_BACK_WORDS)
+
+    def _says(self, words: str) -> None:
+        """The line above the keys tells what they do while the form is open."""
+        self.view.form_words = words
+        self.view.tell()
 
     def freeze(self) -> None:
         """Asks, and verifies the design: this version never changes again."""

@@ -9,6 +9,8 @@ from lab.core.plain_text import plain
 from lab.studies.design_session import DesignSession
 
 FORM_WORDS = "{form.on}: the next field   {author.back}: done. What you type is kept."
+OBJECT_WORDS = "{form.on} and {author.back} keep the objection; without words there is none."
+SEND_BACK_WORDS = "{form.on}: send it back   {author.back}: not yet."
 TEXTS_WORDS = (
     "{author.take_text}: take this text   {author.back}: none   {author.previous_step} {author.next_step}: another step"
 )

@@ -258,7 +258,7 @@ class CompareScreen(RoomScreen[None]):
         if not starts:
             words = "Both did the same"
         elif compared.pairs[place].same:
-            words = f"the same in both   n: the next of {len(starts)} differences"
+            words = "the same in both   " + self._way_on(starts, place)
         else:
             which = "the first difference" if place == compared.first else f"difference {count} of {len(starts)}"
             room = 2 * (self.size.width - 2) - len(which) - _JOINTS
@@ -269,6 +269,14 @@ class CompareScreen(RoomScreen[None]):
         self.pairs.border_subtitle = with_keys(
             self, f"{{list.open}}: replay left   {len(starts)} difference{'' if len(starts) == 1 else 's'}"
         )
+
+    def _way_on(self, starts: list[int], place: int) -> str:
+        """Which key leads from a pair in which they do not differ to a difference."""
+        later = starts[-1] > place
+        which = (
+            "the difference" if len(starts) == 1 else f"the {'next' if later else 'last'} of {len(starts)} differences"
+        )
+        return with_keys(self, f"{{compare.next}}: {which}" if later else f"{{compare.previous}}: {which}")
 
     # -- verbs -----------------------------------------------------------------------------------------------
 

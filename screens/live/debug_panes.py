@@ -41,7 +41,7 @@ on; the gate's keys approve, edit or reject what waits.
         Binding("a", "add", "Add", show=False, id="breaks.add", tooltip="Write another breakpoint"),
         Binding("d,delete", "remove", "Remove", show=False, id="breaks.remove", tooltip="Take this one away"),
     ]
-    empty = "No breakpoints: a adds one."
+    empty = "No breakpoints."
 
     @dataclass
     class Removed(Message):

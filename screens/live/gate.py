@@ -218,7 +218,8 @@ class GatePanel(Card):
         """The line that says what Enter does from here."""
         aim = "" if self._worded else "Tap the phone, or type x, y; "
         if self._note.has_focus:
-            line = "{reply.enter} goes back to the choices; the note goes with your decision."
+            there = "what you edit" if self.has_class("-amend") else "the choices"
+            line = f"{{reply.enter}} goes back to {there}; the note goes with your decision."
         elif self._picker.display:
             line = "Enter does it there; {run.back} goes back."
         elif self._near.display:

@@ -203,12 +203,16 @@ def clear(phone: Cells, mean: Grid, texts: Sequence[PlacedLine], fit: Fit) -> No
 
 
 def _rows(one: DrawnControl, texts: Sequence[PlacedLine], fit: Fit) -> list[int]:
-    """The rows on which a control may stand: that of the words that it stands beside, else its own."""
+    """The rows on which a control may stand: that of the words that it stands beside, else its own.
+
+    What is on or off stands beside its own words or nowhere: beside others it would be taken for their state.
+    """
     middle = (one.ink.top + one.ink.bottom) / 2
     beside = [text for text in texts if abs(text.words.middle - middle) < 0.5 * (one.ink.bottom - one.ink.top)]
     own = int(fit.row(middle))
     nearest = sorted(beside, key=lambda text: abs(text.words.middle - middle))
-    return [*(text.row for text in nearest[:1] if abs(text.row - own) <= 1), own]
+    rows = [text.row for text in nearest[:1] if abs(text.row - own) <= 1]
+    return rows if nearest and one.control.kind != "icon" else [*rows, own]
 
 
 def _sign(control: ScreenControl, columns: float) -> str:

@@ -9,7 +9,7 @@ from lab.studies.redaction_plan import RedactionLine
 from screens.theme import ERROR, MUTED, WARNING
 from screens.widgets.table import RowList
 
-_WHAT = {"words": "everywhere", "box": "box", "typed": "typed", "text": ""}
+_WHAT = {"words": "whole run", "box": "box", "typed": "typed", "text": ""}
 
 
 class FindList(RowList[RedactionLine]):

@@ -61,6 +61,8 @@ class PrivacyScreen(DemoRoom):
         self.finds = FindList()
         self._asked: set[int] = set()
         self._report: Content | None = None
+        self._plans: dict[str, RedactionPlan] = {}
+        """What was chosen in demonstrations that were left before it was covered."""
         return self.finds
 
     def queue(self) -> Rows:
@@ -70,7 +72,11 @@ class PrivacyScreen(DemoRoom):
         return RedactionPlan(self.store.runs.trace(run))
 
     def begin(self, plan: RedactionPlan) -> None:
-        self.covering = plan
+        self._plans = {run: one for run, one in self._plans.items() if one.count and self.store.runs.holds(run)}
+        before = self._plans.get(plan.trace.id)
+        if before is not None:
+            plan.words, plan.boxes, plan.everywhere = before.words, before.boxes, before.everywhere
+        self._plans[plan.trace.id] = self.covering = plan
         self.sure = self.busy = False
         self.finds.border_title = "Texts"
 
@@ -99,6 +105,8 @@ class PrivacyScreen(DemoRoom):
     def _state(self, covering: RedactionPlan) -> str:
         if self.busy:
             return "Covering, and wiping the file ..."
+        if self.form.is_open:
+            return with_keys(self, "{form.on} covers these words all over the run; {privacy.back} drops them.")
         if self.sure:
             where = (
                 "this run, whatever shares its beginning, and others with its pictures"
@@ -190,8 +198,9 @@ class PrivacyScreen(DemoRoom):
         words = FormField(
             "words", "words", "", with_keys(self, "a name, a number ...; {form.on} covers them all over the run")
         )
+        self.sure = False
         self._asked.add(await self.form.open("Cover words", [words]))
-        self.refresh_bindings()
+        self.renew()
 
     @on(ItemForm.Closed)
     def _said(self, message: ItemForm.Closed) -> None:
@@ -294,7 +303,10 @@ class PrivacyScreen(DemoRoom):
             self._changed()
         elif not self.busy or self.run_id is None:
             self._report = None if not self.form.is_open else self._report
+            opened, plan = self.run_id, self.covering
             super().action_back()
+            if opened is not None and self.run_id is None and plan is not None and plan.count:
+                self.notify("Nothing of it is covered yet; what was chosen stays here.", markup=False)
 
 
 _NOTHING = """\

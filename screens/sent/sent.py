@@ -65,6 +65,7 @@ class SentScreen(RoomScreen[int]):
     ]
     DEFAULT_CSS = """
     SentScreen #sent-title, SentScreen #sent-state { height: 1; padding: 0 1; }
+    SentScreen #sent-title, SentScreen #sent-state { text-wrap: nowrap; text-overflow: ellipsis; }
     SentScreen #sent-panes { height: 1fr; }
     SentScreen #sent-picture { height: 1fr; padding: 0; }
     SentScreen #sent-words { width: 1fr; height: 1fr; }

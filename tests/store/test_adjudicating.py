@@ -133,6 +133,7 @@ def test_a_locked_study_waits_for_nobody(store: Store, u1: Unit) -> None:
         ({"by_means": "majority", "target": "pay"}, "there is none"),
         ({"by_means": "discussion", "moves": (Move("R9", None, "completed"),)}, "somebody who did not rate it"),
         ({"by_means": "discussion", "moves": (Move("R3", "completed", "completed"),)}, "is not what that rater said"),
+        ({"by_means": "discussion", "moves": (Move("R3", None, "not_completed"),)}, "is what that rater said already"),
         ({"by_means": "discussion", "moves": (Move("R3", None, "maybe"),)}, "'maybe' is none of"),
         ({"by_means": "discussion", "moves": (Move("R3", None, "completed"),) * 2}, "a rater moves once"),
     ],

@@ -208,7 +208,9 @@ async def test_majority_by_one_key_and_a_discussion(store: Store, shared_apps: S
         await until(pilot, lambda: "completed by the adjudicator" in painted(app))
         voices = pane(app).voices
         movers = [at for at, voice in enumerate(voices.rows) if voice.said.value == "not_completed"]
-        await press(pilot, *(["down"] * movers[0]), "c", "1")
+        await press(pilot, *(["down"] * movers[0]), "c", "2")
+        await until(pilot, lambda: "said that already." in painted(app))
+        await press(pilot, "c", "1")
         await burst(pilot, *"slip: missed it")
         await press(pilot, "enter", "d", "4", "enter")
         await until(pilot, lambda: "completed by discussion, 4 min" in painted(app))
@@ -292,6 +294,25 @@ async def test_what_another_adjudicator_settles_meanwhile_is_told_at_the_item_an
         await until(pilot, lambda: "Settled: completed" in painted(app) and "2 to settle   1 settled" in painted(app))
         await press(pilot, "escape")
         await until(pilot, lambda: room(app).shown == "queue" and "0 to settle   3 settled" in painted(app))
+
+
+async def test_what_another_settles_while_a_reason_is_typed_is_told_and_not_overruled(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    plan = studied(store)
+    app = settling(store, plan, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
+        await begun(pilot, app, until)
+        await press(pilot, "1", "enter")
+        await burst(pilot, *"Mine")
+        row = room(app).disputes.rows[0]
+        other = AdjudicationSession(store, plan, Actor("human", "D2"))
+        other.settle(other.case(store.studies.unit(plan, row.unit), row.spot), "not_completed", reason="Theirs.")
+        await press(pilot, "enter")
+        await until(pilot, lambda: "Meanwhile another one settled it" in painted(app) and "Theirs." in painted(app))
+        assert [one.by.id for one in store.adjudications.settled(plan, row.unit).values()] == ["D2"]
+        await press(pilot, "enter", "enter")
+        await until(pilot, lambda: [one.by.id for one in store.adjudications.settled(plan).values()] == ["D1"])
 
 
 async def test_what_was_chosen_in_one_study_is_not_chosen_in_another_of_the_same_runs(

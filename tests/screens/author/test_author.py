@@ -191,6 +191,7 @@ async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(
         await press(pilot, "F")
         await until(pilot, lambda: "are not looked at yet" in painted(app))
         await press(pilot, "x")
+        await until(pilot, lambda: "Enter and Esc keep the objection" in painted(app))
         await typed(pilot, "which app?")
         await press(pilot, "enter")
         await until(pilot, lambda: f"0 accepted, 1 objected to, {count} left" in painted(app))
@@ -200,7 +201,9 @@ async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(
         assert room(app).outline.section == "units"
         await press(pilot, "F")
         await until(pilot, lambda: "has objections" in painted(app))
-        await press(pilot, "B", "enter")
+        await press(pilot, "B")
+        await until(pilot, lambda: "Enter: send it back   Esc: not yet." in painted(app))
+        await press(pilot, "enter")
         await until(pilot, lambda: "sent back by P02" in painted(app))
     mend = author(shared_apps, full, WHOLE)
     async with shared_apps.at(size=(120, 40)) as pilot:

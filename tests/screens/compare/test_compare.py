@@ -6,12 +6,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from msgspec import structs
 from textual.binding import Binding
 
 from lab.core.run_records import Imported, numbered
 from lab.core.settings import Settings
+from lab.core.step import Action, Proposed
 from lab.core.task import Actor, Task
-from lab.core.trace import Ended, Started
+from lab.core.trace import Ended, Started, Step
 from lab.runs.comparison import compare, sign_of
 from screens.app import LabApp
 from screens.compare.compare import CompareScreen, shared
@@ -24,7 +26,7 @@ from screens.runs.runs import RunsScreen
 from store.store import Store
 from tests.screens.compare.sample_pair import ONE, OTHER, THIRD, bare, one, other
 from tests.screens.resting import rests
-from tests.screens.runs import painted
+from tests.screens.runs import WAITING, painted
 
 BESIDE_NO_PHONE = (110, 40)
 """Where the list stands alone: what is not about the phones need not paint them."""
@@ -86,6 +88,27 @@ def test_a_run_beside_itself_is_the_same_and_an_open_one_has_no_end(filled: Stor
     assert not beside.same_task
     assert beside.words(len(beside.pairs) - 1) == ("end: score 1.00, completed", "no step")
     assert beside.right.facts == "no score   open   2 steps"
+
+
+async def test_after_the_last_difference_the_key_that_leads_back_is_told(store: Store, until: Until) -> None:
+    changed = one(trace=OTHER)
+    typed = changed.events[2]
+    assert isinstance(typed, Step)
+    changed.events[2] = structs.replace(typed, proposed=Proposed(Action("input_text", text="milk")))
+    store.runs.add_all([one(), changed])
+    app = Compare(store)
+    async with app.run_test(size=BESIDE_NO_PHONE) as pilot:
+        await until(pilot, lambda: ready(app) and "the first difference" in painted(app))
+        await pilot.press("up")
+        await until(pilot, lambda: "n: the difference" in painted(app))
+        await pilot.press("down", "down")
+        await until(pilot, lambda: "p: the difference" in painted(app))
+
+
+def test_the_question_that_a_run_stands_at_is_compared_and_is_no_step_yet(full: Store) -> None:
+    compared = compare(full, WAITING, WAITING)
+    assert len(compared.pairs) == 2
+    assert compared.left.facts == "no score   open   1 step"
 
 
 def test_long_words_of_one_run_leave_room_for_the_other() -> None:

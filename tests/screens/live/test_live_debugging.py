@@ -16,6 +16,7 @@ from screens.app import LabApp
 from screens.live.debug_panes import BreakpointList, BreaksPanel, RewindPanel, StepsDone
 from screens.live.live import LiveScreen
 from simulators import library
+from tests.screens.long_texts import in_view
 from tests.screens.resting import burst
 
 TYPE = Action("input_text", text="milk")
@@ -56,6 +57,7 @@ async def test_breakpoints_are_written_switched_and_taken_away_while_the_run_goe
         points, panel = app.session.breakpoints, app.live.query_one(BreaksPanel)
         await burst(pilot, "b", *"nowhere", "enter")
         await until(pilot, lambda: app.shows("is no breakpoint"))
+        assert not app.shows("a adds one")  # letters are written here
         app.live.query_one("#point", Input).clear()
         await burst(pilot, *"action:input_text", "enter")
         await until(pilot, lambda: points.all == (parse("action:input_text"),))
@@ -75,6 +77,17 @@ async def test_breakpoints_are_written_switched_and_taken_away_while_the_run_goe
         await pilot.press("ctrl+r")
         await until(pilot, lambda: app.session.over)
     assert len(app.steps) == 4
+
+
+async def test_the_hint_below_breakpoints_is_whole_in_a_small_terminal(live: Any, until: Any, cast: Any) -> None:
+    breaks = ("step:30", "step:31", "step:32", "step:33", "step:34")
+    app = live((cast.TAP, ""), (TYPE, ""), gate="ask", breaks=breaks)
+    async with app.run_test(size=(64, 18)) as pilot:
+        await until(pilot, lambda: app.gated)
+        await burst(pilot, "b", "a", *"nowhere", "enter")
+        await until(pilot, lambda: app.shows("text:WORDS, ask."))
+        panel = app.live.query_one(BreaksPanel)
+        await until(pilot, lambda: panel.region.bottom < 18 and in_view(app, app.live.query_one("#breaks-hint")))
 
 
 async def test_a_run_is_rewound_and_goes_on_as_another_at_every_size(store: Any, settings: Any, until: Any) -> None:

@@ -49,7 +49,9 @@ async def test_what_waits_at_the_gate_is_approved_changed_moved_or_rejected_by_k
         assert not app.events(Acting)
         await pilot.press("a")
         await gate_open(app, pilot, until, 1)
-        await pilot.press("e")
+        await pilot.press("e", "tab")
+        await until(pilot, lambda: "Enter goes back to what you edit" in hint(app))
+        await pilot.press("enter")
         assert app.live.query_one("#gate-text", Input).value == "milc"
         await pilot.press("backspace", "k", "enter")
         await gate_open(app, pilot, until, 2)

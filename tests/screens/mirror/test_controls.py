@@ -51,6 +51,12 @@ def test_what_is_chosen_is_told_beside_its_words(view: MirrorView, dark: bool) -
         assert line in said
 
 
+def test_a_state_that_finds_no_room_beside_its_words_stands_beside_no_others() -> None:
+    said = lines(Painter().paint(seen(dish(False)), MirrorView((12, 13)))).values()
+    assert not any("◉" in line and word in line for line in said for word in ("Regular", "Medium", "Hot"))
+    assert "○ Medium" in said
+
+
 SETTINGS = [
     ("display", ("●━━━", "━━━●")),
     ("quiet", ("●━━━", "●━━━")),

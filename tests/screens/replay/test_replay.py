@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from lab.core.settings import Settings
-from lab.core.trace import AnyEvent
+from lab.core.trace import AnyEvent, Started
 from lab.runs.recorded_run import RecordedRun, RunPlace
 from screens.app import LabApp
 from screens.mirror.mirror import Mirror
@@ -298,6 +299,18 @@ async def test_published_runs_are_replayed(store: Store, until: Until) -> None:
             await until(pilot, lambda place=place: at(app, f"Step {place + 1}"))
         await pilot.press("end")
         await until(pilot, lambda: at(app, "The end") and "Score" in painted(app))
+
+
+async def test_a_title_that_has_no_blanks_is_cut_at_the_edge(store: Store, until: Until) -> None:
+    run = whole_run()
+    started = run.events[0]
+    assert isinstance(started, Started)
+    run.events[0] = replace(started, task=replace(started.task, title="照平时的习惯点一份午餐" * 20))
+    store.runs.add(run)
+    app = replay(store, WHOLE)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: at(app, "Step 1"))
+        assert "Replay   照平时的习惯点一份午餐" in painted(app)
 
 
 async def settle(pilot: Any, title: str) -> None:

@@ -59,7 +59,8 @@ async def test_words_and_boxes_are_covered_for_good_and_the_run_is_cleared(fille
         await until(pilot, lambda: ready(app))
         assert MAIL in painted(app)
         await press(pilot, "space", "w")
-        await until(pilot, lambda: isinstance(app.focused, FormLine))
+        await until(pilot, lambda: isinstance(app.focused, FormLine) and "Enter covers these words" in painted(app))
+        assert "to be covered: R" not in painted(app)  # R is a letter now
         field = app.focused
         assert isinstance(field, FormLine)
         field.value = NAME
@@ -75,6 +76,10 @@ async def test_words_and_boxes_are_covered_for_good_and_the_run_is_cleared(fille
         await until(pilot, lambda: "R again covers 3 in this run" in painted(app))
         await press(pilot, "escape")
         assert filled.runs.holds(DEMO)
+        await press(pilot, "R", "w")
+        await until(pilot, lambda: isinstance(app.focused, FormLine))
+        await press(pilot, "escape")
+        await until(pilot, lambda: not room(app).form.is_open and "R covers them" in painted(app))
         await press(pilot, "R", "R")
         await until(pilot, lambda: "cannot be reached" in painted(app) and ready(app))
         assert not filled.runs.holds(DEMO)
@@ -85,6 +90,22 @@ async def test_words_and_boxes_are_covered_for_good_and_the_run_is_cleared(fille
         await press(pilot, "C", "enter")
         await until(pilot, lambda: "No demonstration waits here" in painted(app))
         assert filled.reviews.uncleared() == []
+
+
+async def test_what_was_chosen_stays_where_a_demonstration_is_left_before_it_is_covered(
+    filled: Store, until: Until
+) -> None:
+    app = privacy(filled)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "space", "escape")
+        await until(pilot, lambda: "Nothing of it is covered yet" in painted(app) and bool(room(app).shelf.rows))
+        await press(pilot, "enter")
+        await until(pilot, lambda: ready(app) and "1 to be covered" in painted(app))
+        await until(
+            pilot, lambda: f"■ whole run  {MAIL}" in painted(app)
+        )  # other runs are E's, which says "everywhere"
+        assert covering(app).words == [MAIL]
 
 
 async def test_a_box_is_drawn_with_the_mouse_and_a_text_clicked(filled: Store, until: Until) -> None:
