@@ -241,6 +241,14 @@ def test_links_makes_shows_and_revokes_it(
     assert (code, "--again and --revoke are about people's" in said) == (2, True)
 
 
+def test_nobody_is_given_a_link_who_is_to_have_none(
+    store: Store, study: Study, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = told(capsys, "study", "links", "trial", "--again", "R1,R2", "--revoke", "R2,R3")
+    assert (code, "--revoke: R2: is to have a link and none" in said) == (2, True), said
+    assert links_of(store, study) == []
+
+
 @pytest.mark.parametrize("words", [("study", "links", "trial", "--watch"), ("serve", "--study", "trial", "--watch")])
 def test_a_kit_has_no_such_link(
     store: Store, study: Study, capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...]
