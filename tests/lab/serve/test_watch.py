@@ -263,7 +263,7 @@ async def test_serve_prints_the_link_once(store: Store, study: Study, tmp_path: 
 
     async def lines(until: str) -> list[str]:
         server = await asyncio.create_subprocess_exec(
-            *(program, "serve", "--study", "trial", "--watch", "--port", "0"),
+            *(program, "serve", "--study", "trial", "--study", "trial@1", "--watch", "--port", "0"),
             stdout=asyncio.subprocess.PIPE,
         )
         assert server.stdout is not None
@@ -273,6 +273,7 @@ async def test_serve_prints_the_link_once(store: Store, study: Study, tmp_path: 
             printed.append(line)
         server.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(server.wait(), 60) == 0
+        assert [line.split()[0] for line in printed if " is served at " in line] == ["trial"], "once, by either name"
         return printed
 
     (link,) = [line for line in await lines("Ctrl+C ends it") if line.startswith("  watch  http://127.0.0.1:")]
