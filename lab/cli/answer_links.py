@@ -9,7 +9,16 @@ import msgspec
 from lab.cli.arguments import Arguments
 from lab.cli.database import open_store
 from lab.cli.output import emit, say
-from lab.cli.study_links import LOCAL, PersonLink, checked_url, make_missing, named_people, person_link, print_links
+from lab.cli.study_links import (
+    LOCAL,
+    PersonLink,
+    check_apart,
+    checked_url,
+    make_missing,
+    named_people,
+    person_link,
+    print_links,
+)
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.settings import Settings, check_code
@@ -44,8 +53,9 @@ def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str])
         link_holders = _linked(store)
         again = named_people(args.again, link_holders, "--again")
         revoked_people = named_people(args.revoke, link_holders, "--revoke")
-        _revoke(store, [*again, *revoked_people], settings.person)
         recipients = [*people, *(code for code in again if code not in people)]
+        check_apart(recipients, revoked_people)
+        _revoke(store, [*again, *revoked_people], settings.person)
         new_links = make_missing(store, None, recipients, url, by=settings.person, until=until, shared=args.shared)
         result = AnswerLinks(tuple(_rows(store, new_links)))
     emit(result, lambda _: _tell(result), json=args.json)

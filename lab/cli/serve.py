@@ -67,7 +67,8 @@ def serve(args: ServeArguments) -> int:
     _check(args)
     people = check_people(args.answer) if args.answer is not None else []
     with open_store(settings, create=False) as store:
-        studies = [study_named(store, name) for name in dict.fromkeys(args.study or ())]
+        named = [study_named(store, name) for name in args.study or ()]
+        studies = [*{(study.id, study.version): study for study in named}.values()]
         for study in studies:
             check_goes_on(store, study)
             linked_people(store, study)

@@ -96,6 +96,7 @@ def links(args: StudyLinksArguments) -> int:
         people = linked_people(store, study)
         again = named_people(args.again, people, "--again")
         revoked_people = named_people(args.revoke, people, "--revoke")
+        check_apart(again, revoked_people)
         _revoke(store, study, [*again, *revoked_people], settings.person)
         recipients = [] if revoked_people and not again else again or people
         new_links = make_missing(store, study, recipients, url, by=settings.person, until=until, shared=args.shared)
@@ -193,6 +194,14 @@ def named_people(words: str | None, people: Sequence[str], option: str) -> list[
             problem = f"{code} is none of its people{suggestion(code, people) or '.'}"
             raise LabError(option, problem, f"They are {', '.join(people)}." if people else "", code=2)
     return codes
+
+
+def check_apart(recipients: Sequence[str], revoked_people: Sequence[str]) -> None:
+    """Raises `LabError` where somebody is to be given a link and to have none."""
+    both = [code for code in dict.fromkeys(revoked_people) if code in recipients]
+    if both:
+        problem = f"{', '.join(both)}: is to have a link and none."
+        raise LabError("--revoke", problem, "--again alone revokes the old one, too.", code=2)
 
 
 def _revoke(store: Store, study: Study, people: Sequence[str], by: str) -> None:

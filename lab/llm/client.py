@@ -132,6 +132,10 @@ class Llm:
             )
             raise LabError(f"model {self.model}", "is no name of a model that litellm knows.", hint, code=2)
 
+    def load(self, stop: threading.Event) -> ModuleType:
+        """Loads litellm, which takes seconds in a new process; `WaitCancelled` soon after `stop` is set."""
+        return _litellm() if "litellm" in sys.modules else _away(_litellm, stop, None)
+
     def ask(
         self, messages: Sequence[Message], stop: threading.Event, schema: Mapping[str, Any] | None = None
     ) -> ModelAnswer:
@@ -164,7 +168,7 @@ class Llm:
 
         `call` is given litellm and the seconds that it has; `tries` bounds them, where not those of the terms do.
         """
-        litellm = _litellm() if "litellm" in sys.modules else _away(_litellm, stop, None)
+        litellm = self.load(stop)
         began = time.monotonic()
         usage = Usage(tries=0)
         while True:

@@ -148,8 +148,9 @@ def _reply(row: ShadowAnswer, user: ModelUser, question: ShadowQuestion, stop: t
     except LabError as error:
         return _missing(row, "no_answer", error)
     return replace(
-        row, at=now(), text=reply.text, decision=reply.decision, missing=None, sent_at=reply.sent_at, usage=reply.usage
-    )
+        row, at=now(), text=reply.text, decision=reply.decision, missing=None,
+        shown_at=reply.shown_at, sent_at=reply.sent_at, usage=reply.usage,
+    )  # fmt: skip
 
 
 def _missing(row: ShadowAnswer, missing: MissingShadow, error: LabError) -> ShadowAnswer:

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 class DealtStudies(StudyTable):
     """Stands where no study is open."""
 
+    HELP = """\
+# Studies
+
+The studies in which something is dealt to you, with what is done and what is left of each. **{list.open}** opens one at
+the exact item where you left it, as the person that this seat is (`--as CODE`).
+"""
     empty = "Reading ..."
 
     @dataclass

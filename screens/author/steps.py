@@ -20,7 +20,7 @@ from screens.replay.timeline import Timeline
 class Steps(Timeline):
     """The run's steps; those that the item under the cursor was seen in are marked."""
 
-    HELP = f"""{Timeline.HELP}
+    HELP = f"""{Timeline.HELP.replace("{replay.", "{author.")}
 **◆** the item under the cursor was seen in this step: **{{author.evidence}}** keeps the step shown, or no longer,
 **{{author.to_evidence}}** goes to the next.
 """

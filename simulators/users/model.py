@@ -86,6 +86,7 @@ class ModelUser:
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
         """The model's answer; `Withdrawn` soon after `stop` is set."""
+        self._llm.load(stop)  # the seconds of that are none that the model took
         shown_at, usage = now(), Usage(tries=0)
         messages = list(user_messages(self._part, question, history, self._screen))
         why = ""

@@ -19,6 +19,7 @@ from lab.core.shadow_answer import ShadowAnswer, current_answers
 from lab.core.step import Reply
 from lab.core.task import Actor
 from lab.core.trace import Started
+from lab.llm.client import Llm
 from lab.runs.session import Session
 from lab.runs.shadows import ask_missing, shadow_questions
 from lab.runs.spec import Spec, resume_spec
@@ -108,6 +109,26 @@ def test_a_shadow_is_asked_each_question_as_the_person_was_and_kept_apart(store:
     assert MARK not in last
     assert not any(MARK.encode() in body for body in shown)
     assert not any(MARK in encode(event).decode() for event in store.runs.events(trace.id))
+
+
+def test_what_loads_before_a_model_is_asked_counts_as_none_of_its_time(
+    store: Store, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded_at, load = list[str](), Llm.load
+
+    def slow(llm: Llm, stop: threading.Event) -> Any:
+        module = load(llm, stop)
+        loaded_at.append(now())
+        return module
+
+    monkeypatch.setattr(Llm, "load", slow)
+    session = session_of(store)
+    answered(session)
+    assert session.shadows.wait(180)
+    row = store.shadows.current(session.trace_id)[0]
+    assert row.missing is None
+    assert row.shown_at is not None
+    assert row.shown_at >= loaded_at[0]
 
 
 @pytest.mark.parametrize("mirror", [True, False])

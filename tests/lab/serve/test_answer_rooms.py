@@ -108,6 +108,8 @@ def test_links_by_command(store: Store, capsys: pytest.CaptureFixture[str]) -> N
     assert list(newest(links_of(store, None), now())) == ["P01"]
     assert run(store, "answer", "--links", "--revoke", "P07") == 2
     assert "P07 is none of its people" in capsys.readouterr().err
+    assert run(store, "answer", "--links", "--as", "P01", "--revoke", "P01") == 2
+    assert "P01: is to have a link and none" in capsys.readouterr().err
     assert run(store, "answer", "--again", "P01") == 2
     assert "--again: belongs to --links" in capsys.readouterr().err
 

@@ -241,6 +241,14 @@ def test_links_makes_shows_and_revokes_it(
     assert (code, "--again and --revoke are about people's" in said) == (2, True)
 
 
+def test_nobody_is_given_a_link_who_is_to_have_none(
+    store: Store, study: Study, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = told(capsys, "study", "links", "trial", "--again", "R1,R2", "--revoke", "R2,R3")
+    assert (code, "--revoke: R2: is to have a link and none" in said) == (2, True), said
+    assert links_of(store, study) == []
+
+
 @pytest.mark.parametrize("words", [("study", "links", "trial", "--watch"), ("serve", "--study", "trial", "--watch")])
 def test_a_kit_has_no_such_link(
     store: Store, study: Study, capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...]
@@ -255,7 +263,7 @@ async def test_serve_prints_the_link_once(store: Store, study: Study, tmp_path: 
 
     async def lines(until: str) -> list[str]:
         server = await asyncio.create_subprocess_exec(
-            *(program, "serve", "--study", "trial", "--watch", "--port", "0"),
+            *(program, "serve", "--study", "trial", "--study", "trial@1", "--watch", "--port", "0"),
             stdout=asyncio.subprocess.PIPE,
         )
         assert server.stdout is not None
@@ -265,6 +273,7 @@ async def test_serve_prints_the_link_once(store: Store, study: Study, tmp_path: 
             printed.append(line)
         server.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(server.wait(), 60) == 0
+        assert [line.split()[0] for line in printed if " is served at " in line] == ["trial"], "once, by either name"
         return printed
 
     (link,) = [line for line in await lines("Ctrl+C ends it") if line.startswith("  watch  http://127.0.0.1:")]

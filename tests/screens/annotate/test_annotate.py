@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from textual.binding import Binding
+from textual.widgets import Markdown
 
 from annotators.protocols import protocol
 from lab.core.ids_and_clock import now, uuid7
@@ -230,7 +231,12 @@ async def test_a_rater_below_the_bar_is_told_and_held_until_released(
         did(run, study, "R1", "released")
         await press(pilot, "escape")
         await until(pilot, lambda: room(app).view == "shelf" and bool(room(app).shelf.rows))
-        await press(pilot, "enter")
+        await press(pilot, "question_mark")
+        await until(pilot, lambda: any("# Studies" in one.source for one in app.screen.query(Markdown).results()))
+        (words,) = [one.source for one in app.screen.query(Markdown).results()]
+        assert "**Enter** opens one" in words
+        assert "****" not in words
+        await press(pilot, "escape", "enter")
         await until(pilot, lambda: ready(app))
 
 

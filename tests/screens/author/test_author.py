@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual import events
+from textual.binding import Binding
 
 from lab.core.design import Design, first_draft, following, subject_of
 from lab.core.settings import Settings
@@ -19,6 +21,8 @@ from lab.studies.design_files import as_yaml
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
 from screens.author.form import FormLine
+from screens.author.keys import KEYS
+from screens.author.steps import Steps
 from screens.dialogs import AskScreen
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
@@ -71,6 +75,14 @@ async def typed(pilot: Any, text: str) -> None:
 
 def kept(store: Store, task: Task) -> Design:
     return store.designs.heads(subject_of(task))[-1].design
+
+
+def test_the_help_on_the_steps_names_keys_of_this_room() -> None:
+    """Those of Replay may stand elsewhere, and are known only where Replay was opened."""
+    ours = {binding.id for binding in KEYS if isinstance(binding, Binding)}
+    named = set(re.findall(r"\{(\w+\.\w+)", Steps.HELP))
+    assert {one for one in named if not one.startswith("list.")} <= ours
+    assert "author.question" in named
 
 
 async def test_a_whole_design_is_drafted_from_the_steps_and_kept_at_once(
