@@ -197,7 +197,7 @@ async def test_a_run_without_pictures_gives_the_words_the_room(full: Store, unti
     app = replay(full, BARE, 2)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: at(app, "Step 2"))
-        await until(pilot, lambda: "screenshot in" in painted(app))
+        await until(pilot, lambda: "no screenshot here" in painted(app))
         assert "tap (0, 1130)" in painted(app)
         await pilot.pause()
         bare = app.screen.query_one(StillPhone).size.width
