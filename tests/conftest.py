@@ -40,17 +40,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Ten thousand tests and what they import stay to the end: looking through them for rubbish took a seventh.
-
-    What outlived one look is looked at again ten million objects later, which is once or never in a run.
-    """
+    """Ten thousand tests and what they import stay to the end: looking through them for rubbish took a seventh."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
-        gc.set_threshold(100_000, 100, 100)
+        gc.set_threshold(100_000, 20, 20)
         gc.enable()
 
 

@@ -8,7 +8,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of glibc's `mallopt` (malloc.h)."""
 _BLOCK = 32 * 1024**2
 """Bytes from which on a block is a map of its own; glibc takes no more. A phone's picture has about 8 MB."""
-_FREE = 512 * 1024**2
+_FREE = 128 * 1024**2
 """Bytes that a worker keeps at the end of its heap."""
 
 
