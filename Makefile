@@ -5,7 +5,7 @@
 
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p))))
 BIN := .venv/bin
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 4)
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 # Tests start some hundred programs; each would compile the whole house anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -22,7 +22,7 @@ check:
 	@$(MAKE) --no-print-directory -j2 types tests
 
 # mypy keeps one core busy, and what a test waits for keeps none: side by side they take less than one after the other.
-# For the same reason four more tests are run at a time than there are cores.
+# For the same reason two more tests are run at a time than there are cores.
 types:
 	$(BIN)/mypy
 

@@ -47,6 +47,7 @@ async def test_each_person_answers_their_own_questions_by_a_link(store: Store) -
             assert "red" not in window.painted
             for word in ("Home", "Runs", "Live"):
                 assert word not in window.painted
+            await window.until("⏎ Send")  # what the footer says once the answer's line has the keys
             await window.keys("Indigo.\r")
             await until(lambda: store.runs.trace(second.turn.run).replies == 1)
             intake.look()

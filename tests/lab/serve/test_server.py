@@ -92,6 +92,7 @@ async def test_a_person_rates_by_a_link_and_comes_back_to_the_very_place(store: 
         assert (await one.get(f"/r/{token}"))[0] == 200, "the same link leads on, in the same browser"
         async with one.window(room) as window:
             await window.until("Was it completed?")
+            await window.until("Other")
             await window.keys("2")
             await until(lambda: answers(store, study) == ["completed", "not_completed"])
             await window.keys("\x11")  # ctrl+q
@@ -299,6 +300,7 @@ async def test_many_keys_in_one_message_are_a_flood_and_a_paste_is_none(store: S
         _, room = await one.begin(token)
         async with one.window(room) as window:
             await window.until("Was it completed?")
+            await window.until("Other")
             allowance = server.windows[window.id]._allowance
             await window.keys("\x1b[200~" + "pasted " * 1000 + "\x1b[201~")
             await window.keys("1")
