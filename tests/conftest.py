@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from screens.memory_use import give_pictures_back
 from tests.compiled import compile_all, read_constants
 from tests.fuzzing_examples import SOAK, examples
-from tests.kept_memory import keep_freed_memory
 from tests.memory_files import keep_files_in_memory
 from tests.schema_template import SchemaTemplate
 
@@ -31,8 +31,11 @@ settings.load_profile("busy machine")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Before the workers start; a worker, and pytest without any, compiles what it loads."""
-    keep_freed_memory()
+    """Before the workers start; a worker, and pytest without any, compiles what it loads.
+
+    Pictures are given back as the app does it: otherwise a worker grows to some GB.
+    """
+    give_pictures_back()
     if session.config.getoption("numprocesses", None) and not sys.dont_write_bytecode:
         compile_all(session.config)
         read_constants()
@@ -40,14 +43,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Ten thousand tests and what they import stay to the end: looking through them for rubbish took a seventh."""
+    """Eight thousand tests and what they import stay to the end: looking through them for rubbish took a seventh."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
-        gc.set_threshold(100_000, 20, 20)
+        gc.set_threshold(50_000, 10, 10)
         gc.enable()
 
 
