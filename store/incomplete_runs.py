@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from lab.core.run_records import Imported, twins
+from lab.core.run_records import Imported, whole_and_incomplete
 from lab.core.trace import Started, Step
 from store.formats.pictures import Pictures
 
@@ -50,4 +50,4 @@ def as_incomplete(run: Imported) -> Imported:
     """The run under the id that leaves room for the whole one."""
     first = run.events[0]
     assert isinstance(first, Started)
-    return run._replace(events=[replace(first, trace=twins(run.id)[1]), *run.events[1:]])
+    return run._replace(events=[replace(first, trace=whole_and_incomplete(run.id)[1]), *run.events[1:]])

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, twins
+from lab.core.run_records import Blob, Imported, whole_and_incomplete
 from lab.core.trace import Started
 from store.formats import FailedRun, KnownRun, detect, formats
 from store.formats.jsonl.reader import Blobs
@@ -207,7 +207,7 @@ def _sources(run: Imported) -> list[str]:
     """The run itself, and the one whose reviewed text it is."""
     first = run.events[0]
     source = first.source if isinstance(first, Started) else None
-    return [*twins(run.id), *([source.path] if source is not None and source.format == REVIEWED else [])]
+    return [*whole_and_incomplete(run.id), *([source.path] if source is not None and source.format == REVIEWED else [])]
 
 
 def _nothing(path: Path, format: str | None) -> str:

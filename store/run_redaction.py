@@ -191,7 +191,7 @@ def _widened(
                 f"run {family[0]}",
                 f"shares a picture to be covered with {len(others)} other run{'s' * (len(others) > 1)} ({names}); "
                 "nothing was done.",
-                "--everywhere covers it there too.",
+                "`--everywhere`, in the room Everywhere, covers it there too.",
             )
         todo = sorted({run for other in others for run in related(store.database.read, other)} - set(runs))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from lab.core.codec import decode, encode, escape_surrogates
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, Tombstone, twins
+from lab.core.run_records import Blob, Imported, Tombstone, whole_and_incomplete
 from lab.core.step import Observation, Proposed
 from lab.core.trace import AnyEvent, Asked, Ended, Resumed, Started, Step
 from store.proofreading import INSERT_CLEARANCE, INSERT_REVIEW, clearance_row, review_row
@@ -66,7 +66,7 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
 
 def check_not_erased(db: sqlite3.Connection, trace_id: str) -> None:
     """Raises `LabError` where a run was erased from this file: what a person had taken out does not come back."""
-    row = db.execute("SELECT body FROM tombstone WHERE trace IN (?, ?)", twins(trace_id)).fetchone()
+    row = db.execute("SELECT body FROM tombstone WHERE trace IN (?, ?)", whole_and_incomplete(trace_id)).fetchone()
     if row:
         raise LabError(f"run {trace_id}", erased_words(decode(row[0], Tombstone, "a tombstone in the file")))
 

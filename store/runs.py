@@ -12,7 +12,7 @@ from lab.core.codec import decode, escape_surrogates, unescape_surrogates
 from lab.core.design import Subject, subject_of
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import later, now
-from lab.core.run_records import Blob, Imported, RelatedRun, Summary, Verdict, twins
+from lab.core.run_records import Blob, Imported, RelatedRun, Summary, Verdict, whole_and_incomplete
 from lab.core.task import Task
 from lab.core.trace import VERSION, AnyEvent, Ended, Started, Trace, fold
 from store import run_rows
@@ -149,7 +149,7 @@ class Runs:
             if not rows:
                 rows = self._database.read("SELECT id FROM trace WHERE task = ? ORDER BY id LIMIT 6", prefix)
             ids = [row[0] for row in rows]
-            if len(ids) == 2 and tuple(ids) == twins(ids[0]) and prefix != ids[1]:
+            if len(ids) == 2 and tuple(ids) == whole_and_incomplete(ids[0]) and prefix != ids[1]:
                 return str(ids[0])
             if len(ids) == 1 or prefix in ids:
                 return prefix if prefix in ids else str(ids[0])

@@ -100,7 +100,7 @@ def _run(side: Side) -> ComparedRun:
         started.agent.id,
         ended.status if ended is not None else "open",
         ended.score if ended is not None else None,
-        side.taken,
+        side.steps_taken,
         cost.tokens,
         cost.dollars,
         cost.seconds,

@@ -31,7 +31,7 @@ from lab.studies.judging import JudgingJob
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
 from lab.studies.study_split import check_split, keep_split
-from store.one_at_a_time import alone
+from store.process_lock import process_lock
 
 if TYPE_CHECKING:
     from lab.core.study import Study
@@ -341,11 +341,9 @@ def _alone(job: JudgingJob, part: Split | None) -> Iterator[None]:
     study, judge = job.study, job.judge.id
     with ExitStack() as stack:
         for one in SPLITS if part is None else (part,):
-            if not stack.enter_context(alone(job.store.path, study.id, study.version, judge, one)):
-                raise LabError(
-                    "judge", f"another process has {plain(judge)} judge {study.name} now.",
-                    "Both would pay for the same answers. Once it has ended, the same line goes on.",
-                )  # fmt: skip
+            work = (study.id, study.version, judge, one)
+            does = f"has {plain(judge)} judge {study.name}"
+            stack.enter_context(process_lock(job.store.path, *work, title="judge", does=does))
         yield
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +48,8 @@ class GateReport(msgspec.Struct, frozen=True):
     written: bool
     answers: int
     fields: tuple[GateLine, ...]
+    not_compared: dict[str, int] = {}
+    """By field, the places of the file that have no answer to compare now."""
 
     @property
     def fell(self) -> bool:
@@ -69,16 +70,15 @@ def hold_gate(store: Store, study: Study, judge: str, file: Path, part: Split | 
     if part is not None:
         check_split(study_data)
     now = gate_of(study_data, judge, part)
-    left_out: dict[str, int] = {}
     if not file.exists():
         _write(file, now)
         report = GateReport(study.name, judge, judge, True, len(now.answers), ())
     else:
         before = _read(file)
         fields = tuple(_line(field) for field in gated(before, now, How("bootstrap")))
-        left_out = not_compared(before, now, study_data, part)
-        report = GateReport(study.name, judge, before.judge, False, len(now.answers), fields)
-    emit(report, lambda result: _tell(result, file, left_out), json=json)
+        without = not_compared(before, now, study_data, part)
+        report = GateReport(study.name, judge, before.judge, False, len(now.answers), fields, without)
+    emit(report, lambda result: _tell(result, file), json=json)
     return 1 if report.fell else 0
 
 
@@ -108,7 +108,7 @@ def _line(field: GatedField) -> GateLine:
     )  # fmt: skip
 
 
-def _tell(report: GateReport, file: Path, left_out: Mapping[str, int]) -> None:
+def _tell(report: GateReport, file: Path) -> None:
     if report.written:
         say(f"{plain(str(file), lines=False)} holds {report.answers:,} answers of {plain(report.judge)} from now on.")
         return
@@ -121,7 +121,7 @@ def _tell(report: GateReport, file: Path, left_out: Mapping[str, int]) -> None:
         )
         if field.settled_otherwise:
             say(f"       {field.settled_otherwise:,} places were settled otherwise meanwhile, and do not count")
-    for name, places in left_out.items():
+    for name, places in report.not_compared.items():
         say(
             f"not compared  {name}: {count(places, 'place')} of the file: {plain(report.judge)} gave no answer there, "
             "or people's is not settled any more"

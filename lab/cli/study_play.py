@@ -340,7 +340,7 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
     """Asks the study's shadows what they have not answered at the runs that people ended."""
     from lab.runs.shadows import ask_missing, check_shadows
     from lab.studies.played_runs import people_runs
-    from store.one_at_a_time import alone
+    from store.process_lock import process_lock
 
     if args.model:
         raise LabError("study play", "--model and --shadows: a study's shadows are in its plan.", code=2)
@@ -362,10 +362,8 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
             ended = "nobody knows what the answers cost, and there is a budget"
         return False
 
-    with alone(store.path, study.id, study.version, "shadows") as is_alone:
-        if not is_alone:
-            hint = "Both would pay for the same answers. Once it has ended, the same line goes on."
-            raise LabError("study play", f"another process asks the shadows of {study.name} now.", hint)
+    does = f"asks the shadows of {study.name}"
+    with process_lock(store.path, study.id, study.version, "shadows", title="study play", does=does):
         answers = ask_missing(store, people_runs(store, study), study.shadows, threading.Event(), may_ask)
     shadows = ShadowsPlayed(answers.of, answers.answered, answers.new, answers.cost)
     if not args.json:

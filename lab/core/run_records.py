@@ -188,7 +188,7 @@ INCOMPLETE = "-incomplete"
 """What the id of an imported run ends in whose source lacked pictures; without it, it is the whole run's."""
 
 
-def twins(id: str) -> tuple[str, str]:
+def whole_and_incomplete(id: str) -> tuple[str, str]:
     """The ids of a whole run and of the one that came in without some of its pictures, by either."""
     whole = id.removesuffix(INCOMPLETE)
     return whole, whole + INCOMPLETE

@@ -45,7 +45,7 @@ class Side(NamedTuple):
         return len(self.places) - (self.ended is not None)
 
     @property
-    def taken(self) -> int:
+    def steps_taken(self) -> int:
         """Steps that were taken; the question that a run stands at is none yet."""
         return sum(line.kind == "step" for line in self.reel.lines)
 
@@ -73,7 +73,7 @@ class Side(NamedTuple):
         tokens = "" if self.cost.tokens is None else f"{self.cost.tokens:,} tokens"
         price = "" if self.cost.dollars is None else money(self.cost.dollars)
         score_text = "no score" if score is None else f"score {score_words(score)}"
-        steps = f"{self.taken:,} step{'' if self.taken == 1 else 's'}"
+        steps = f"{self.steps_taken:,} step{'' if self.steps_taken == 1 else 's'}"
         return "   ".join(part for part in (score_text, status, steps, tokens, price) if part)
 
 

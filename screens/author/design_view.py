@@ -70,8 +70,6 @@ class DesignView(RoomScreen[None]):
         self.apps = StepApps(self, self.footage)
         self.outline = Outline(id="outline")
         self.form = ItemForm(id="form")
-        self.form_words = FORM_WORDS
-        """What the keys do while the form is open, with bindings for keys."""
         self.texts = StepTexts(id="texts")
         self._wanted: tuple[Task, str | None] | None = None
         self._allowed: tuple[object, ...] = ()
@@ -195,12 +193,12 @@ class DesignView(RoomScreen[None]):
         if session is None:
             return
         column = self.query_one("#design")
-        edits = self.form.is_open and self.form_words == FORM_WORDS
+        edits = self.form.is_open and self.form.words == FORM_WORDS
         column.update_classes({"-busy": edits, "-choosing": self.texts.is_open})
         description = self.texts.current if self.texts.is_open else about(session.design, self.outline.key)
         self._show("#about", description)
         self.footage.cover(session.design.evidence.get(self.outline.key, ()))
-        words = self.form_words if self.form.is_open else TEXTS_WORDS if self.texts.is_open else ""
+        words = self.form.words if self.form.is_open else TEXTS_WORDS if self.texts.is_open else ""
         words = with_keys(self, words) or state_words(session, lambda id: (keys_of(self, f"author.{id}") or [""])[0])
         wrong = item_words(session, self.outline.key)
         self._show("#author-state", "   ".join(filter(None, (words, wrong))))

@@ -117,9 +117,9 @@ class DraftEditor:
         if not key or not self.view.opened.writable:
             return
         title = f"{TITLES[self.view.outline.section]}: {design_editing.id_of(key)}"
-        serial = await self.view.form.open(title, fields_of(self.view.opened.design, key, self._apps))
+        fields = fields_of(self.view.opened.design, key, self._apps)
+        serial = await self.view.form.open(title, fields, words=FORM_WORDS)
         self.subjects[serial] = key
-        self.view.form_words = FORM_WORDS
         self.view.tell()
 
     @property

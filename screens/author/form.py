@@ -155,15 +155,18 @@ class ItemForm(VerticalScroll, can_focus=False):
         self.serial = 0
         """How often the form was opened: what is said of an earlier opening still belongs to that."""
         self.rows: list[FormRow] = []
+        self.words = ""
+        """What the keys do in it, with bindings for keys: for the line above the room's keys."""
 
     @property
     def is_open(self) -> bool:
         return self.has_class("-open")
 
-    async def open(self, title: str, fields: Sequence[FormField], *, at: str = "") -> int:
+    async def open(self, title: str, fields: Sequence[FormField], *, at: str = "", words: str = "") -> int:
         """Shows the fields of another thing, and takes the keys, in the field `at` or the first; gives its serial."""
         self.commit()
         self.serial += 1
+        self.words = words
         self.border_title = plain(title, lines=False)
         await self.remove_children()
         self.rows = rows = [FormRow(field) for field in fields]

@@ -34,20 +34,17 @@ class Verification:
         if key:
             marked = self.view.opened.marks.get(key, "")
             hint = with_keys(self.view, "what is wrong with it; {form.on} keeps it")
-            serial = await self.view.form.open(f"Object to {key}", [FormField("words", "wrong", marked, hint)])
+            field = FormField("words", "wrong", marked, hint)
+            serial = await self.view.form.open(f"Object to {key}", [field], words=OBJECT_WORDS)
             self._subjects[serial] = _OBJECT + key
-            self._says(OBJECT_WORDS)
+            self.view.tell()
 
     async def send_back(self) -> None:
         """Asks for a word about the whole, and gives it back to its authors."""
         hint = with_keys(self.view, "a word about the whole, if you like; {form.on} sends it back")
-        serial = await self.view.form.open("Send it back", [FormField("words", "about it", "", hint)])
+        field = FormField("words", "about it", "", hint)
+        serial = await self.view.form.open("Send it back", [field], words=SEND_BACK_WORDS)
         self._subjects[serial] = _SEND_BACK
-        self._says(SEND_BACK_WORDS)
-
-    def _says(self, words: str) -> None:
-        """The line above the keys tells what they do while the form is open."""
-        self.view.form_words = words
         self.view.tell()
 
     def freeze(self) -> None:

@@ -20,7 +20,7 @@ from lab.runs.shadows import answer_shadow
 from lab.studies.play_session import Participation
 from lab.studies.played_runs import played
 from simulators.users.model import UNKNOWN
-from store.one_at_a_time import alone
+from store.process_lock import process_lock
 from store.store import Store
 from tests.endpoint import ModelServer, Refused, Request, Said, serving
 from tests.plays import COFFEE, LUNCH, frozen, play_to_end, unit
@@ -163,8 +163,7 @@ def test_shadows_are_asked_no_more_once_the_budget_is_spent_or_nobody_knows_that
     hitlab("study", "play", "dusk", "--rehearse", "P1")
     before = len(server.requests)
     server.brain = lambda request: answers(request) if told else answers(request)._replace(usage=None)
-    with alone(tmp_path / "lab.db", "dusk", 1, "shadows") as is_alone:
-        assert is_alone
+    with process_lock(tmp_path / "lab.db", "dusk", 1, "shadows", title="study play", does="plays"):
         hitlab("study", "play", "dusk", "--shadows", code=1)  # another process asks them
     assert len(server.requests) == before
     done = hitlab("study", "play", "dusk", "--shadows", "--budget", "0.000001", code=3)

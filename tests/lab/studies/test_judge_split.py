@@ -300,6 +300,8 @@ def test_a_gate_tells_what_has_no_answer_any_more(
         assert call(*words, "--split", part) == 0
         told = capsys.readouterr().out
         assert f"not compared  {lost[0]['field']}: {places} of the file: plain gave no answer there" in told
+    assert call(*words, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["not_compared"] == {lost[0]["field"]: 3}
 
 
 @pytest.mark.parametrize("ask", [("--validate",), ("--as", "J1", "--gate", "gate.json")])

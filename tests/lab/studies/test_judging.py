@@ -33,7 +33,7 @@ from lab.studies.judging import JudgingJob
 from lab.studies.study_data import gathered
 from simulators.phone.phone import Phone
 from store.kit_export import make_kit
-from store.one_at_a_time import alone
+from store.process_lock import process_lock
 from store.store import Store
 from tests import plays
 from tests.bounded import HANGING
@@ -404,8 +404,7 @@ def test_two_processes_do_not_pay_for_the_same_answers(
     with serving(sheet_brain(says)) as server:
         monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
         line = ["judge", study.id, "--model", MODEL, "--db", str(store.path)]
-        with alone(store.path, study.id, study.version, MODEL, "dev") as is_alone:
-            assert is_alone
+        with process_lock(store.path, study.id, study.version, MODEL, "dev", title="judge", does="judges"):
             assert main(line) == 1
             assert f"another process has {MODEL} judge {study.name} now" in capfd.readouterr().err
             assert server.requests == []

@@ -1,4 +1,4 @@
-"""One process at a time: what two would pay for twice is done by one of them, for as long as it lives.
+"""A lock between processes: what two would pay for twice is done by one of them, for as long as it lives.
 
 Who does it holds a file in the temporary folder with flock(), which ends with the process, also where it is killed.
 """
@@ -13,29 +13,30 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from lab.core.codec import encode
+from lab.core.errors import LabError
 from store.leftovers import is_at, lock
 
 
 @contextmanager
-def alone(database: Path, *what: str | int) -> Iterator[bool]:
-    """Holds a piece of work on a database within; False where another holds it on this machine.
+def process_lock(database: Path, *work: str | int, title: str, does: str) -> Iterator[None]:
+    """Holds a piece of paid work on a database within; a `LabError` that another process `does` it on this machine.
 
     Where no such file can be made nobody is kept from anything.
     """
-    key = hashlib.sha256(encode([str(database.resolve()), *what])).hexdigest()[:32]
+    key = hashlib.sha256(encode([str(database.resolve()), *work])).hexdigest()[:32]
     path = Path(tempfile.gettempdir()) / f"hitlab-{key}.lock"
     with ExitStack() as stack:
         while True:  # until nobody removed it between the making and the locking
             try:
                 handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
             except OSError:
-                yield True
+                yield
                 return
             stack.callback(os.close, handle)
             if not lock(handle):
-                yield False
-                return
+                hint = "Both would pay for the same answers. Once it has ended, the same line goes on."
+                raise LabError(title, f"another process {does} now.", hint)
             if is_at(path, handle):
                 break
         stack.callback(path.unlink, missing_ok=True)
-        yield True
+        yield
