@@ -18,7 +18,8 @@ _LOOKED_AT = 7
 
 
 async def in_browser(store: Store, study: Study) -> Image.Image:
-    """One rater's room, in two windows side by side."""
+    """The room of a rater who has answered nothing yet, in two windows side by side."""
+    rater = study.raters[-1]
     server = LabServer(store, [study], ServerPlace("127.0.0.1", 0))
     await server.start()
     try:
@@ -27,7 +28,7 @@ async def in_browser(store: Store, study: Study) -> Image.Image:
             for size in (WIDE, PHONE):
                 async with person(browser, size) as one:
                     page = await one.new_page()
-                    token = make_link(store, study, study.raters[0], by="boss").token
+                    token = make_link(store, study, rater, by="boss").token
                     await page.goto(f"{server.place.address}/r/{token}")
                     await page.click("#begin")
                     shots.append(await _shot(Room(page), first=size == WIDE))

@@ -36,7 +36,7 @@ SAID: Mapping[str, Mapping[str, str]] = {
     "en": {
         "age": "{name} is {value} years old.",
         "nickname": "{name} is also called {value}.",
-        "occupation": "{name} works as {value}.",
+        "occupation": "{name}'s occupation: {value}.",
         "employer": "{name} works for {value}.",
         "address": "The address is {value}.",
         "label": "It is called “{value}”.",
@@ -103,7 +103,7 @@ SAID: Mapping[str, Mapping[str, str]] = {
 ASKED: Mapping[str, Mapping[str, str]] = {
     "en": {
         "age": "How old is {name}?",
-        "occupation": "What does {name} work as?",
+        "occupation": "What is {name}'s occupation?",
         "employer": "Who does {name} work for?",
         "address": "What is the address of this place of {name}'s: {owner}?",
         "label": "What does {name} call this place: {owner}?",
