@@ -164,6 +164,17 @@ how fast each person is.
         return "  ".join([*parts, *(cell(one_line(values[name]), column) for name, column in columns.items())])
 
 
+class OwnStudies(StudyTable):
+    """The studies in which something is dealt to whoever only rates in them."""
+
+    HELP = """\
+# Studies
+
+The studies in which something is dealt to you, with what is done and what is left of each. **{list.open}** opens one at
+the exact item where you left it, as the person that this seat is (`--as CODE`).
+"""
+
+
 _LEAST_TITLE = 12
 """Cells below which a title would say nothing."""
 _COLUMNS = {
