@@ -105,6 +105,8 @@ class HomeScreen(RoomScreen[None]):
         self.history: list[Callable[[], object]] = []
         """What undoes each thing that was archived or brought back here."""
         self._needle = ""
+        self._listed = ("", False)
+        """By which filter runs are listed, and whether those that are archived."""
         self._more = False
         self._reading = False
         self._following = self._behind = False
@@ -227,7 +229,7 @@ class HomeScreen(RoomScreen[None]):
     def on_home_screen_runs_read(self, message: RunsRead) -> None:
         self._reading = False
         runs = self.query_one(RunList)
-        current_id = runs.current.id if runs.current and message.first else None
+        current_id, listed = runs.current.id if runs.current and message.first else None, (self._needle, self.archived)
         runs.rows = message.runs if message.first else runs.rows + message.runs
         runs.titles |= {task: intent for task, intent in message.intents.items() if intent}
         self._more = message.more
@@ -236,7 +238,9 @@ class HomeScreen(RoomScreen[None]):
         runs.border_title = f"{'Archived runs' if self.archived else 'Runs'}  {runs.count}{'+' if self._more else ''}"
         runs.changed()
         if current_id is not None:
-            runs.go(next((i for i, run in enumerate(runs.rows) if run.id == current_id), 0))
+            near = runs.cursor if self._listed == listed else 0
+            runs.go(next((i for i, run in enumerate(runs.rows) if run.id == current_id), near))
+        self._listed = listed
         if not self._begun:
             self._begun = True
             self.call_after_refresh(self._begin)  # the first focus is given only then
@@ -266,11 +270,10 @@ class HomeScreen(RoomScreen[None]):
     def on_home_screen_studies_read(self, message: StudiesRead) -> None:
         studies = self.query_one(StudyTable)
         first = not studies.rows and bool(message.rows) and not may_run(self.settings.seat)
-        studies.rows = message.rows
+        studies.take(message.rows)
         studies.set_class(bool(message.rows), "-any")
         studies.border_title = f"{'Archived studies' if self.archived else 'Studies'}  {studies.count}"
         self._fit_studies()
-        studies.changed()
         self._to_last_study(studies)
         if first:
             studies.focus()

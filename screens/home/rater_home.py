@@ -61,9 +61,8 @@ class RatingHome(RoomScreen[None]):
 
     def on_rating_home_studies_read(self, message: StudiesRead) -> None:
         studies = self.query_one(StudyTable)
-        studies.rows = message.rows
+        studies.take(message.rows)
         studies.border_title = f"Studies  {studies.count}"
-        studies.changed()
         self._say_next()
 
     @on(LineList.Highlighted)

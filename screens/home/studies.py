@@ -90,6 +90,15 @@ how fast each person is.
         Binding("w", "progress", "Progress", id="studies.progress", tooltip="How far this study's people are"),
     ]
 
+    def take(self, rows: list[StudyRow]) -> None:
+        """Other lines; the cursor stays on the study that it was on, or where that was."""
+        row = self.current
+        self.rows = rows
+        self.changed()
+        if row is not None:
+            places = {(row.line.id, row.line.version): at for at, row in enumerate(rows)}
+            self.go(places.get((row.line.id, row.line.version), self.cursor))
+
     def next_words(self) -> str:
         """What Enter does on this line."""
         row = self.current

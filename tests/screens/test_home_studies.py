@@ -125,6 +125,21 @@ async def test_a_rater_is_told_of_no_key_that_this_seat_lacks(full: Store, until
         assert not any(word in OwnStudies.HELP for word in ("agree", "rchive", "fast"))
 
 
+async def test_the_cursor_stays_on_its_study_while_others_come_and_go(full: Store, until: Until) -> None:
+    for id in ("a", "b"):
+        frozen(full, [unit("u1")], id=id)
+    app = LabApp(full, Settings(person="D1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        studies = app.screen.query_one(StudyTable)
+        await until(pilot, lambda: [row.line.id for row in studies.rows] == ["b", "a"])
+        studies.focus()
+        frozen(full, [unit("u1")], id="c")  # in another window
+        await pilot.press("f11", "f2")
+        await until(pilot, lambda: studies.count == 3)
+        assert studies.current is not None
+        assert studies.current.line.id == "b"
+
+
 async def test_plus_gives_each_pane_the_whole_height(full: Store, until: Until) -> None:
     frozen(full, [unit("u1")], id="first")
     app = LabApp(full, Settings(person="R1"))
