@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.studies.seats import may_replay
+from lab.studies.seats import may_replay, may_run
 from screens.key_names import with_keys
 from screens.lab import TellsRefusals, lab_of
 from screens.widgets.footer import Footer
@@ -62,7 +62,9 @@ class LiveLauncher(TellsRefusals, Screen[None]):
         self._said = ""
 
     def compose(self) -> ComposeResult:
-        nothing = with_keys(self, "No run is live. {list.open} on a task in Home ({app.home}) starts one.")
+        nothing = "No run is live."
+        if may_run(lab_of(self).settings.seat):
+            nothing += with_keys(self, " {list.open} on a task in Home ({app.home}) starts one.")
         yield Static(self._said or nothing, id="door", markup=False)
         yield Footer()
 

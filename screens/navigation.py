@@ -11,7 +11,17 @@ from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.settings import UNNAMED, Settings
-from lab.studies.seats import Seat, may_answer, may_author, may_rate, may_replay, may_review, rates_blind, sees_outcomes
+from lab.studies.seats import (
+    Seat,
+    may_answer,
+    may_author,
+    may_rate,
+    may_replay,
+    may_review,
+    may_run,
+    rates_blind,
+    sees_outcomes,
+)  # fmt: skip
 from screens.key_names import with_keys
 from screens.lab import ScreenName, TellsRefusals
 from screens.widgets.typeahead import TypeAhead
@@ -345,6 +355,8 @@ class Navigation(TellsRefusals, TypeAhead):
     def action_show(self, name: ScreenName) -> None:
         """Goes to another room."""
         sentence, hint = ROOMS[name].empty
+        if name == "live" and not may_run(self.settings.seat):
+            hint = ""  # no task is listed in this seat's Home
         if name in OF_STUDY and self.read is not None:
             if self.reads.get(name) == self.read.name:
                 self.switch_mode(name)

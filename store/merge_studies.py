@@ -22,7 +22,7 @@ from lab.core.study import VERSION, Assignment, Study, Unit
 from store.foreign_file import Source, text_of
 from store.labels import insert_act, insert_label
 from store.progress_tables import counted_at_the_end
-from store.studies import MANY, insert_assignments, insert_study, insert_units, key_of, placed
+from store.studies import MANY, NOT_EXTENDED, insert_assignments, insert_study, insert_units, key_of, placed
 from store.tombstones import check_stays
 
 if TYPE_CHECKING:
@@ -271,10 +271,18 @@ GROUP BY kind, rater, unit, run, target, field HAVING count(*) > 1
 ORDER BY rater, unit, run, target, field
 """
 
+_GOING_ON = (
+    f"SELECT id, version FROM study WHERE {NOT_EXTENDED.format('study.id', 'study.version')} ORDER BY id, version"
+)
+
 
 def clashes_in(into: Merging) -> Iterator[tuple[str, int, str, str, int, str, str, bool]]:
-    """Places with two last words of one rater: study, version, rater, unit, run, target, field, and if handed in."""
-    studies = into.db.execute("SELECT id, version FROM study ORDER BY id, version").fetchall()
+    """Places with two last words of one rater: study, version, rater, unit, run, target, field, and if handed in.
+
+    Of a study that was extended those of the version as which it goes on: what was answered before was carried there,
+    and is settled there alone.
+    """
+    studies = into.db.execute(_GOING_ON).fetchall()
     for key in studies:
         for rater, unit, run, target, field, is_handed_in in into.db.execute(_CLASHES, key):
             yield (*key, rater, unit, run, target, field, bool(is_handed_in))

@@ -15,6 +15,7 @@ from store.formats import FailedRun, KnownRun, detect, formats
 from store.formats.jsonl.reader import Blobs
 from store.formats.pictures import Pictures
 from store.incomplete_runs import MissingPictures, as_incomplete, missing_pictures
+from store.repeated_attempts import further_attempt
 from store.run_export import REVIEWED
 from store.run_rows import erased_words
 from store.store import Store
@@ -121,7 +122,7 @@ class _Import:
                 case Imported():
                     self.take(run, kind)
                 case KnownRun():
-                    self.tell(run.id, "skipped", kind)
+                    self.take_known(run, kind)
                 case FailedRun():
                     self.tell(run.path, "failed", kind, run.error)
         if nothing:
@@ -143,6 +144,16 @@ class _Import:
         # What a run replaces may come next, and must be known as erased by then.
         if run.tombstones or len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:
             self.flush()
+
+    def take_known(self, run: KnownRun, format: str) -> None:
+        """A source whose steps are here: nothing comes in, but for a further attempt of the very same steps."""
+        id = further_attempt(run, self.store.runs)
+        if id is None or run.under is None:
+            self.tell(run.id, "skipped", format)
+        elif self._known(id):
+            self.tell(id, "skipped", format)
+        else:
+            self.take(run.under(id), format)
 
     def _comes(self, id: str) -> bool:
         """Whether a run is here, or in the batch: a source of it that lacks pictures brings nothing then."""
@@ -175,6 +186,8 @@ class _Import:
             self.on_run(name, outcome)
 
     def _known(self, id: str) -> bool:
+        if any(entry.run.id == id for entry in self.batch):
+            self.flush()
         return self.store.links.complete(id, link=self.link)
 
 

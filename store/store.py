@@ -50,6 +50,8 @@ class Store:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path, self.readonly = path, readonly
         self._is_new = False
+        self._leaves_tidy = False
+        """Whether what SQLite lays beside a file for who only reads is to be removed again."""
         """Whether `open` made the file."""
         self.database = Database(path, readonly=readonly)
         self.links = Links(self.database)
@@ -132,19 +134,20 @@ class Store:
         if is_there and not (path.is_file() or path.is_dir()):  # SQLite would wait at a pipe for ever
             raise LabError(named(path), "is a device or a pipe, not a file.")
         store = cls(path, readonly=readonly)
-        store._is_new, ahead = not is_there, has_write_ahead(path)
+        store._is_new, store._leaves_tidy = not is_there, readonly and not has_write_ahead(path)
         try:
             store.database.prepare()
         except BaseException:
             store.close()
-            if readonly and not ahead:
-                tidy_write_ahead(path)
             raise
         return store
 
     def close(self) -> None:
         """Closes every thread's connection; safe to call twice."""
         self.database.close()
+        tidy, self._leaves_tidy = self._leaves_tidy, False
+        if tidy and has_write_ahead(self.path):
+            tidy_write_ahead(self.path)
 
     def __enter__(self) -> Self:
         return self

@@ -32,9 +32,10 @@ _ARCHIVED = (
 )
 
 _EXTENDING = "SELECT version FROM study WHERE id = ? AND json_extract(body, '$.extends.version') = ?"
-_NOT_EXTENDED = (
+NOT_EXTENDED = (
     "NOT EXISTS (SELECT 1 FROM study later WHERE later.id = {} AND json_extract(later.body, '$.extends.version') = {})"
 )
+"""Whether a study, by its id and version, is the version as which it goes on."""
 
 _DEALT_AND_DONE = (
     "SELECT total(CASE WHEN rater IN (SELECT rater FROM act WHERE study = t.study AND version = t.version "
@@ -206,7 +207,7 @@ class Studies:
             "SELECT 1 FROM tally t WHERE rater = ? AND dealt > 0 AND NOT EXISTS "
             "(SELECT 1 FROM act WHERE study = t.study AND version = t.version AND act = 'locked') "
             f"AND ifnull(({_ARCHIVED.format('t.study', 't.version')}), '') <> 'archived' "
-            f"AND {_NOT_EXTENDED.format('t.study', 't.version')} LIMIT 1"
+            f"AND {NOT_EXTENDED.format('t.study', 't.version')} LIMIT 1"
         )
         if self._database.rows_in("tally", sql, storable(code)):
             return True
@@ -214,7 +215,7 @@ class Studies:
             "SELECT 1 FROM study s, json_each(s.body, '$.raters') WHERE value = ? AND NOT EXISTS "
             "(SELECT 1 FROM act WHERE study = s.id AND version = s.version AND act = 'locked') "
             f"AND ifnull(({_ARCHIVED.format('s.id', 's.version')}), '') <> 'archived' "
-            f"AND {_NOT_EXTENDED.format('s.id', 's.version')} LIMIT 1"
+            f"AND {NOT_EXTENDED.format('s.id', 's.version')} LIMIT 1"
         )
         return bool(self._database.rows_in("study", sql, storable(code)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -131,16 +132,17 @@ def _tell_gone(outcome: Merged) -> None:
 
 
 def _count_final(path: Path, outcome: Merged) -> int:
-    """How many places that clash nobody settles: they are handed in, and what is right was shown."""
+    """How many places that clash nobody settles, as `study status` looks at their sheets."""
     from store.store import Store
 
-    handed_in = [(clash[0], clash[1], clash[3]) for clash in outcome.clashes if clash[-1]]
-    if not handed_in:
-        return 0
+    sheets = Counter((study, version, rater, unit, run) for study, version, rater, unit, run, *_ in outcome.clashes)
     with Store.open(path, readonly=True) as store:
-        return sum(
-            bool(store.studies.unit(store.studies.study(id, version), unit).gold) for id, version, unit in handed_in
-        )
+
+        def is_final(id: str, version: int, rater: str, unit: str, run: int) -> bool:
+            study = store.studies.study(id, version)
+            return store.labels.sheet(study, store.studies.unit(study, unit), rater, run).is_final
+
+        return sum(places for sheet, places in sheets.items() if is_final(*sheet))
 
 
 def _tell_clashes(path: Path, outcome: Merged) -> None:

@@ -221,8 +221,8 @@ class BatchJudging:
                 job.hand_in(most=True)
                 tell()
             job.hand_in()
-            if not job.closing:
-                batches += [self._begin(model, draft) for model, draft in drafts.items() if draft.questions]
+            for model, draft in drafts.items():
+                batches += self._sent(model, draft)
         if job.closing and not job.ended:
             job.ended = "it was interrupted"
         return batches
@@ -239,7 +239,7 @@ class BatchJudging:
         draft = drafts[llm.model]
         draft.add(entry, self._apis[llm.model].line(entry.custom_id, question.messages, question.schema))
         if draft.full:
-            yield self._begin(llm.model, draft)
+            yield from self._sent(llm.model, draft)
 
     def _question(self, work: SheetWork, prices: tuple[float, float] | None) -> BatchedQuestion:
         question = work.asking
@@ -257,6 +257,12 @@ class BatchJudging:
             return False
         self._expected += one.expected
         return True
+
+    def _sent(self, model: str, draft: BatchDraft) -> list[OpenBatch]:
+        """Begins a batch of what was gathered; of nothing, and of what is wanted no more, none."""
+        if not draft.questions or self.job.closing or self.job.ends_where_closed():
+            return []
+        return [self._begin(model, draft)]
 
     def _begin(self, model: str, draft: BatchDraft) -> OpenBatch:
         """Begins a batch of these questions: first in the study's file, then at the provider; empties the draft."""

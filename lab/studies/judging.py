@@ -287,14 +287,16 @@ class JudgingJob:
         self.failed += failed
         self.done += len(finished) - len(failed)
         if failed and not self.ended:
-            self._end_where_closed()
+            self.ends_where_closed()
 
-    def _end_where_closed(self) -> None:
+    def ends_where_closed(self) -> bool:
         """Ends the job where the study was locked or extended meanwhile: no answer is taken in any more."""
         try:
             check_goes_on(self.store, self.study)
         except LabError as error:
             self.ended = f"the study {error.message.rstrip('.')}"
+            return True
+        return False
 
     def _write(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
         """Writes a sheet; one whose answers the rules for labels refuse without an answer, where these take that."""

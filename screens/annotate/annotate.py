@@ -28,6 +28,7 @@ from screens.annotate.sheet import SheetPane
 from screens.annotate.study_course import CoursePage, StudyCourse, sentence_page
 from screens.annotate.study_list import DealtStudies
 from screens.annotate.unit_pane import UnitPane
+from screens.key_names import with_keys
 from screens.lab import lab_of, tried
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
@@ -125,9 +126,14 @@ class AnnotateScreen(RoomScreen[None]):
             self._begin()
 
     def _begin(self) -> None:
+        """Begins at what comes now; where that cannot be read, a sentence says why."""
         self._leave()
-        if self._sit_down():
-            self._lay_out()
+        try:
+            if self._sit_down():
+                self._lay_out()
+        except LabError as error:
+            back = with_keys(self, "{annotate.back} leads back to the studies.")
+            self._show_page(sentence_page(f"{error.sentence} {back}"))
 
     def _sit_down(self) -> bool:
         """Begins a session; a sentence, and False, where this person cannot rate in the study now."""

@@ -9,22 +9,16 @@ from textual import on, work
 from textual.message import Message
 
 from lab.core.errors import LabError
-from screens.home.studies import StudyRow, StudyTable, study_rows
+from screens.home.studies import OwnStudies, StudyRow, study_rows
 from screens.lab import Failed, lab_of, post_if_newest
 
 if TYPE_CHECKING:
     from store.store import Store
 
 
-class DealtStudies(StudyTable):
+class DealtStudies(OwnStudies):
     """Stands where no study is open."""
 
-    HELP = """\
-# Studies
-
-The studies in which something is dealt to you, with what is done and what is left of each. **{list.open}** opens one at
-the exact item where you left it, as the person that this seat is (`--as CODE`).
-"""
     empty = "Reading ..."
 
     @dataclass

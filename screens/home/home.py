@@ -26,8 +26,8 @@ from lab.studies.study_archive import archive_study
 from screens.choice_memory import mark_of, recall, remember
 from screens.home.devices import DeviceList
 from screens.home.keys import KEYS
-from screens.home.lists import RunList, TaskRow, Tasks
-from screens.home.studies import StudyRow, StudyTable, study_rows
+from screens.home.lists import BlindRunList, RunList, TaskRow, Tasks
+from screens.home.studies import OwnStudies, StudyRow, StudyTable, study_rows
 from screens.key_names import with_keys
 from screens.lab import lab_of, post_if_newest
 from screens.widgets.footer import Footer
@@ -47,6 +47,9 @@ PAGE = 200
 NONE_YET = (
     "No runs yet: {list.open} on a task below starts one; `hitlab demo` shows one; `hitlab import PATH` brings yours."
 )
+
+NONE_TO_READ = "No runs yet: `hitlab demo` shows one; `hitlab import PATH` brings yours."
+"""Where none is started from Home."""
 
 NOTHING_ARCHIVED = "No run is archived. {home.back} shows the others."
 
@@ -102,6 +105,8 @@ class HomeScreen(RoomScreen[None]):
         self.history: list[Callable[[], object]] = []
         """What undoes each thing that was archived or brought back here."""
         self._needle = ""
+        self._listed = ("", False)
+        """By which filter runs are listed, and whether those that are archived."""
         self._more = False
         self._reading = False
         self._following = self._behind = False
@@ -114,16 +119,18 @@ class HomeScreen(RoomScreen[None]):
 
     def compose(self) -> ComposeResult:
         yield Static("hitlab", id="home-title", markup=False)
-        yield StudyTable(id="studies")
+        outcomes = sees_outcomes(self.settings.seat)
+        yield StudyTable(id="studies") if outcomes else OwnStudies(id="studies")
         with Horizontal(id="shelves"):
-            yield RunList(self.settings, id="runs")
+            yield RunList(self.settings, id="runs") if outcomes else BlindRunList(self.settings, id="runs")
             if may_run(self.settings.seat):
                 with Vertical(id="side"):
                     yield Tasks(id="tasks")
                     yield DeviceList(id="devices", chosen=self.settings.device)
         with Horizontal(id="filter-row"):
             yield Static("Filter:", id="filter-word")
-            yield Input(placeholder="task, agent, persona, status or id", id="filter", compact=True)
+            sought = f"task, {'agent, ' if outcomes else ''}persona, status or id"
+            yield Input(placeholder=sought, id="filter", compact=True)
         yield Static("", id="next", markup=False)
         yield Footer()
 
@@ -222,16 +229,18 @@ class HomeScreen(RoomScreen[None]):
     def on_home_screen_runs_read(self, message: RunsRead) -> None:
         self._reading = False
         runs = self.query_one(RunList)
-        current_id = runs.current.id if runs.current and message.first else None
+        current_id, listed = runs.current.id if runs.current and message.first else None, (self._needle, self.archived)
         runs.rows = message.runs if message.first else runs.rows + message.runs
         runs.titles |= {task: intent for task, intent in message.intents.items() if intent}
         self._more = message.more
-        none_yet = NOTHING_ARCHIVED if self.archived else NONE_YET
+        none_yet = NOTHING_ARCHIVED if self.archived else NONE_YET if may_run(self.settings.seat) else NONE_TO_READ
         runs.empty = f"Nothing fits {self._needle!r}. {{home.back}} shows all runs." if self._needle else none_yet
         runs.border_title = f"{'Archived runs' if self.archived else 'Runs'}  {runs.count}{'+' if self._more else ''}"
         runs.changed()
         if current_id is not None:
-            runs.go(next((i for i, run in enumerate(runs.rows) if run.id == current_id), 0))
+            near = runs.cursor if self._listed == listed else 0
+            runs.go(next((i for i, run in enumerate(runs.rows) if run.id == current_id), near))
+        self._listed = listed
         if not self._begun:
             self._begun = True
             self.call_after_refresh(self._begin)  # the first focus is given only then
@@ -261,11 +270,10 @@ class HomeScreen(RoomScreen[None]):
     def on_home_screen_studies_read(self, message: StudiesRead) -> None:
         studies = self.query_one(StudyTable)
         first = not studies.rows and bool(message.rows) and not may_run(self.settings.seat)
-        studies.rows = message.rows
+        studies.take(message.rows)
         studies.set_class(bool(message.rows), "-any")
         studies.border_title = f"{'Archived studies' if self.archived else 'Studies'}  {studies.count}"
         self._fit_studies()
-        studies.changed()
         self._to_last_study(studies)
         if first:
             studies.focus()
@@ -419,7 +427,8 @@ class HomeScreen(RoomScreen[None]):
         """The run under the cursor; a `LabError` where there is none."""
         run = self.query_one(RunList).current
         if run is None:
-            raise LabError("Runs", "no run is here.", with_keys(self, "{list.open} on a task makes one."))
+            hint = with_keys(self, "{list.open} on a task makes one.") if may_run(self.settings.seat) else ""
+            raise LabError("Runs", "no run is here.", hint)
         return run
 
     def action_replay(self) -> None:

@@ -131,6 +131,17 @@ _KIND = 13
 """Cells of a task's kind, before its name."""
 
 
+class BlindRunList(RunList):
+    """Stored runs for somebody who only looks at them, without what is not for a rater's seat."""
+
+    HELP = """\
+# Runs
+
+Every stored run, the newest first. **{list.open}** plays it back, an open one, too. **{home.filter}** finds runs by
+task, persona, status or id, **{home.copy}** copies the id.
+"""
+
+
 class Tasks(RowList[TaskRow]):
     """The tasks that come with hitlab."""
 

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from lab.core.settings import Settings
-from screens.home.studies import StudyRow, StudyTable, study_rows
+from screens.home.studies import OwnStudies, StudyRow, StudyTable, study_rows
 from screens.lab import lab_of, post_if_newest
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -39,7 +39,7 @@ class RatingHome(RoomScreen[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(f"hitlab   {self.settings.person}, rater", id="home-title", markup=False)
-        yield StudyTable(id="studies")
+        yield OwnStudies(id="studies")
         yield Static("", id="next", markup=False)
         yield Footer()
 
@@ -61,9 +61,8 @@ class RatingHome(RoomScreen[None]):
 
     def on_rating_home_studies_read(self, message: StudiesRead) -> None:
         studies = self.query_one(StudyTable)
-        studies.rows = message.rows
+        studies.take(message.rows)
         studies.border_title = f"Studies  {studies.count}"
-        studies.changed()
         self._say_next()
 
     @on(LineList.Highlighted)

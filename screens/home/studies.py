@@ -90,6 +90,15 @@ how fast each person is.
         Binding("w", "progress", "Progress", id="studies.progress", tooltip="How far this study's people are"),
     ]
 
+    def take(self, rows: list[StudyRow]) -> None:
+        """Other lines; the cursor stays on the study that it was on, or where that was."""
+        row = self.current
+        self.rows = rows
+        self.changed()
+        if row is not None:
+            places = {(row.line.id, row.line.version): at for at, row in enumerate(rows)}
+            self.go(places.get((row.line.id, row.line.version), self.cursor))
+
     def next_words(self) -> str:
         """What Enter does on this line."""
         row = self.current
@@ -162,6 +171,17 @@ how fast each person is.
         else:
             parts = [cell(name, TableColumn("", room, 0))]
         return "  ".join([*parts, *(cell(one_line(values[name]), column) for name, column in columns.items())])
+
+
+class OwnStudies(StudyTable):
+    """The studies in which something is dealt to whoever only rates in them."""
+
+    HELP = """\
+# Studies
+
+The studies in which something is dealt to you, with what is done and what is left of each. **{list.open}** opens one at
+the exact item where you left it, as the person that this seat is (`--as CODE`).
+"""
 
 
 _LEAST_TITLE = 12

@@ -160,18 +160,18 @@ class RunsScreen(RoomScreen[None]):
 
     # -- laying out ------------------------------------------------------------------------------------------
 
-    def _list(self) -> None:
+    def _list(self, *, near: bool = False) -> None:
         """Lists, of what was read, what is archived or what is not; what is gone is selected no longer."""
         self.entries = [run_entry for run_entry in self._read if run_entry.run.archived is self.archived]
         self.table.selection &= {run_entry.run.id for run_entry in self.entries}
-        self.lay_out()
+        self.lay_out(near=near)
 
-    def lay_out(self) -> None:
+    def lay_out(self, *, near: bool = False) -> None:
         """Lays the table out as it is filtered, sorted and grouped now."""
         self._fresh = 0
         runs = arrange(self.entries, self.sought, self.order, self.costs, self._opened)
         self.table.empty = self._nothing()
-        self.table.show(runs, self.order)
+        self.table.show(runs, self.order, near=near)
         self._title(runs)
         self.tell()
         if self.costly:
@@ -428,7 +428,7 @@ class RunsScreen(RoomScreen[None]):
             _stands(run_entry, states.get(run_entry.run.id, RunState())) if run_entry.run.id in ids else run_entry
             for run_entry in self._read
         ]
-        self._list()
+        self._list(near=True)
 
     def action_copy(self) -> None:
         """Copies the id of the run under the cursor."""

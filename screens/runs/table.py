@@ -126,11 +126,14 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
 
     # -- what is seen ----------------------------------------------------------------------------------------
 
-    def show(self, arranged: ArrangedRuns, order: Order) -> None:
-        """Other lines; the cursor stays on the run, or the group, that it was on, where that is still there."""
-        before = _key(self.current)
+    def show(self, arranged: ArrangedRuns, order: Order, *, near: bool = False) -> None:
+        """Other lines; the cursor stays on the run, or the group, that it was on, where that is still there.
+
+        Else it goes to the first line or, with `near`, stays where that was.
+        """
+        before, gone = _key(self.current), self.cursor if near else 0
         self.arranged, self.order = arranged, order
-        place = next((i for i, line in enumerate(arranged.lines) if _key(line) == before), 0) if before else 0
+        place = next((i for i, line in enumerate(arranged.lines) if _key(line) == before), gone) if before else 0
         self.changed()
         self.go(place)
         self.look()

@@ -88,7 +88,7 @@ class Footer(Widget, can_focus=False):
             self._asked = False
             # What the run that is live waits for; its own screen says that itself.
             badge = "" if getattr(self.app, "current_mode", "") == "live" else getattr(self.app, "badge", "")
-            verbs = self._fitting(self.app.size.width - (cell_len(badge) + 2) * bool(badge))
+            verbs = self._fitting((self.size or self.app.size).width - (cell_len(badge) + 2) * bool(badge))
             if (verbs, badge) != (self.verbs, self._badge):
                 self.verbs, self._badge = verbs, badge
                 self._hover(None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import unicodedata
 from collections import deque
 from collections.abc import Sequence
 
@@ -14,6 +15,17 @@ _ROUNDS = 3
 """How deep messages of messages are waited for: what a list posts of a key, then what its holder posts of that."""
 _LONGEST = 30.0
 """Seconds after which a key is given up that a handler which never ends keeps from rising: so hitlab can be left."""
+
+_JOINERS = "\u200c\u200d"
+"""What letters, and the parts of an emoji, are joined or kept apart by."""
+
+
+def _is_blank_of_text(character: str) -> bool:
+    """Whether a character that was typed belongs to a text although it paints nothing: a full-width space, a joiner.
+
+    Textual's fields take no such key, but they take it pasted.
+    """
+    return character in _JOINERS or (character != " " and unicodedata.category(character) == "Zs")
 
 
 class TypeAhead(App[None]):
@@ -39,6 +51,8 @@ class TypeAhead(App[None]):
         return self._rising is None and not self._kept
 
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and event.character is not None and _is_blank_of_text(event.character):
+            event = events.Paste(event.character)
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
         elif self._rising is not None:

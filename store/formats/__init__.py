@@ -34,10 +34,16 @@ class FailedRun(NamedTuple):
 
 
 class KnownRun(NamedTuple):
-    """A run that the asker said it has already; its pictures were not read."""
+    """A run that the asker said it has already; its pictures were not read.
+
+    `times` are those of its steps in its source's log. Where the run that is here bears others, this is a further
+    attempt of the very same steps, and `under` reads it as a run of another id.
+    """
 
     id: str
     path: str
+    times: tuple[str | None, ...] = ()
+    under: Callable[[str], Imported] | None = None
 
 
 _SHADOW, _SHADOWS = "._", "__MACOSX"

@@ -228,6 +228,16 @@ async def test_home_says_how_to_leave_and_q_leaves(home: LabApp, until: Until) -
         assert home._exit
 
 
+async def test_beside_the_help_each_key_below_is_whole_and_help_is_the_last(home: LabApp, until: Until) -> None:
+    async with home.run_test(size=(64, 18)) as pilot:
+        await until(pilot, lambda: runs(home).count == 3)
+        wide = painted(home).splitlines()[-1]
+        await pilot.press("question_mark")
+        await until(pilot, lambda: painted(home).splitlines()[-1].partition("▏")[0].rstrip().endswith("? Help"))
+        await pilot.press("question_mark")
+        await until(pilot, lambda: painted(home).splitlines()[-1] == wide)
+
+
 async def test_author_opens_beside_a_finished_run_before_a_newer_open_one(
     store: Store, settings: Settings, until: Until
 ) -> None:

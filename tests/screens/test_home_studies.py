@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from textual.widgets import Input, Markdown
+
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.settings import Settings
 from screens.app import LabApp
-from screens.home.studies import StudyTable
+from screens.home.lists import RunList
+from screens.home.studies import OwnStudies, StudyTable
 from screens.widgets.lines import LineList
 from store.store import Store
 from tests.screens.runs import painted
@@ -105,6 +108,36 @@ async def test_a_rater_has_no_key_for_agreement(full: Store, until: Until) -> No
         await pilot.pause()
         assert app.current_mode == "home"
         assert not any("agreement" in one.binding.action for one in app.screen.active_bindings.values() if one.enabled)
+
+
+async def test_a_rater_is_told_of_no_key_that_this_seat_lacks(full: Store, until: Until) -> None:
+    app = LabApp(full, Settings(person="R1", seat="rater"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen.query_one(RunList).count > 0)
+        await pilot.press("question_mark")
+        await until(pilot, lambda: any("# Runs" in one.source for one in app.screen.query(Markdown).results()))
+        (words,) = [one.source for one in app.screen.query(Markdown).results()]
+        assert "finds runs by" in words
+        assert not any(word in words for word in ("agent", "design", "table", "rchive", "undo", "resume"))
+        assert "agent" not in app.screen.query_one("#filter", Input).placeholder
+        await pilot.press("f3")
+        await until(pilot, lambda: [one.message for one in app._notifications] == ["no run is live."])
+        assert not any(word in OwnStudies.HELP for word in ("agree", "rchive", "fast"))
+
+
+async def test_the_cursor_stays_on_its_study_while_others_come_and_go(full: Store, until: Until) -> None:
+    for id in ("a", "b"):
+        frozen(full, [unit("u1")], id=id)
+    app = LabApp(full, Settings(person="D1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        studies = app.screen.query_one(StudyTable)
+        await until(pilot, lambda: [row.line.id for row in studies.rows] == ["b", "a"])
+        studies.focus()
+        frozen(full, [unit("u1")], id="c")  # in another window
+        await pilot.press("f11", "f2")
+        await until(pilot, lambda: studies.count == 3)
+        assert studies.current is not None
+        assert studies.current.line.id == "b"
 
 
 async def test_plus_gives_each_pane_the_whole_height(full: Store, until: Until) -> None:

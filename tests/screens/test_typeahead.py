@@ -103,3 +103,12 @@ async def test_a_pane_that_a_key_takes_away_holds_nothing_back(until: Any) -> No
         await until(pilot, lambda: app.typed_out)
         assert app.query_one("#below", Input).value == "abc"
         assert app.began == ["r"]
+
+
+async def test_a_full_width_space_and_the_parts_of_an_emoji_are_typed(until: Any) -> None:
+    app, text = Typed(), "好的\u3000谢谢\u00a0👩\u200d🔧"
+    async with app.run_test() as pilot:
+        app.query_one("#below", Input).focus()
+        app.type(text)
+        await until(pilot, lambda: app.typed_out)
+        assert app.query_one("#below", Input).value == text

@@ -265,6 +265,20 @@ def test_runs_with_the_same_bytes_are_told_apart_and_copies_are_not(tmp_path: Pa
     assert len({one(path).id for path in empty.values()}) == 4
 
 
+def test_attempts_of_the_very_same_steps_each_come_in_once_and_a_copy_does_not(tmp_path: Path, store: Store) -> None:
+    steps = [step(i, act("wait")) for i in range(1, 5)]
+    for root, minute in (("a", 1), ("a.2", 2), ("copy", 2), ("unlogged", None)):
+        run = folder(tmp_path, steps, name=f"{root}/T")
+        if minute is not None:
+            line = "2026-05-01 10:{:02}:00 | DEBUG | x:y:1 | container: c | Screenshot captured in step 1\n"
+            (run / "thread_0.log").write_text(line.format(minute))
+    report = import_paths(store, [tmp_path])
+    assert (report.imported, report.skipped, report.failed) == (2, 2, [])
+    assert sorted(run.agent for run in store.runs.summaries()) == ["a", "a.2"]
+    assert one(tmp_path / "a/T").id in {run.id for run in store.runs.summaries()}
+    assert import_paths(store, [tmp_path]).imported == 0
+
+
 def test_a_profile_in_the_folders_name_is_the_persona(tmp_path: Path) -> None:
     run = trace(folder(tmp_path, [step(1, act("wait"))], name="m/OrderTask@grandma"))
     assert (run.task.id, run.task.persona, run.task.instruction, run.task.budget) == (

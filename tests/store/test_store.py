@@ -232,3 +232,19 @@ def test_a_closed_store_says_so(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(LabError, match="is closed"):
         store.runs.summaries()
+
+
+def test_who_only_read_leaves_nothing_beside_the_file_but_what_others_use(tmp_path: Path) -> None:
+    path, ahead = tmp_path / "lab.db", tmp_path / "lab.db-wal"
+    Store.open(path).close()
+    before = path.read_bytes()
+    reader = Store.open(path, readonly=True)
+    assert ahead.exists()
+    other = Store.open(path)
+    reader.close()
+    assert ahead.exists()
+    other.close()
+    with Store.open(path, readonly=True):
+        assert ahead.exists()
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == before

@@ -296,6 +296,20 @@ def test_an_extension_comes_into_a_copy_that_went_on_rating_before_it(
         assert copy.check() == []
 
 
+def test_what_clashes_once_it_was_carried_is_told_of_the_version_that_goes_on_alone(
+    store: Store, plan: Study, tmp_path: Path
+) -> None:
+    pack(store.path, tmp_path / "copy.db", images=True)
+    rate(store, plan, R1, "u1")
+    later = extend(store, plan, "u3")
+    with Store.open(tmp_path / "copy.db") as copy:
+        rate(copy, plan, R1, "u1", value="not_completed")
+    clashes = merge(store, [tmp_path / "copy.db"]).clashes
+    assert clashes
+    assert {clash[:3] for clash in clashes} == {("trial", later.version, "R1")}
+    assert len(clashes) == len(store.labels.sheet(later, store.studies.unit(later, "u1"), "R1", 1).clashes)
+
+
 def test_extended_twice_a_late_kit_goes_all_the_way(store: Store, plan: Study, tmp_path: Path) -> None:
     kit = tmp_path / "R1.db"
     make_kit(store, plan, "R1", kit)

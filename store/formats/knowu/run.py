@@ -81,12 +81,21 @@ class KnowuEpisode(NamedTuple):
             names = (*names, str(self.attempt))
         return imported_id(NAME, b"\0".join([*(name.encode() for name in names), self.data]))
 
+    @property
+    def times(self) -> tuple[str | None, ...]:
+        """When each step was by the log, as `extra.log_time` keeps it."""
+        return tuple(self.log.times.get(_number(step, i)) for i, step in enumerate(self.steps))
+
 
 def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     """A run as events numbered from 0, its pictures and its verdict; `KnownRun` where `is_known` says so of its id."""
     id = episode.id
     if is_known(id):
-        return KnownRun(id, episode.path)
+        return KnownRun(id, episode.path, episode.times, lambda other: _imported(episode, other))
+    return _imported(episode, id)
+
+
+def _imported(episode: KnowuEpisode, id: str) -> Imported:
     images = Pictures(episode.root)
     events: list[AnyEvent] = []
     for i in range(len(episode.steps)):
@@ -123,7 +132,7 @@ def _started(episode: KnowuEpisode, id: str, events: list[AnyEvent]) -> Started:
 def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]:
     """The events of one step; a question stands before it, and its reply where there is one."""
     step = episode.steps[i]
-    number = step["step"] if type(step.get("step")) is int else i + 1
+    number = _number(step, i)
     extra = _extra(episode, i, number)
     before = _before(episode, number, images, extra)
     prediction = step.get("prediction")
@@ -140,6 +149,11 @@ def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]
     if reply:
         yield Answered(index=i, reply=reply, ms=ms)
     yield Step(index=i, proposed=proposed, before=before, question=question, reply=reply, extra=extra, ms=ms)
+
+
+def _number(step: dict[str, Any], i: int) -> int:
+    """A step's number in its source."""
+    return step["step"] if type(step.get("step")) is int else i + 1
 
 
 def _dialogue(episode: KnowuEpisode, i: int, number: int, proposed: Proposed) -> tuple[Question | None, Reply | None]:

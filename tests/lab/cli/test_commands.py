@@ -420,6 +420,7 @@ def test_what_only_reads_opens_the_file_only_to_read(hitlab: Hitlab, monkeypatch
         assert hitlab(*line.split(), "--db", "a.db").code == 0
     assert opened
     assert all(opened)
+    assert sorted(path.name for path in Path().glob("*.db*")) == ["a.db", "b.db"]
 
 
 @pytest.mark.parametrize("command", ["protocols", "study", "study new", "label", "labels", "withdraw"])

@@ -158,8 +158,7 @@ def test_asking_makes_nothing_and_sweeps_nothing(completed: Completed, tmp_path:
     assert none == []
     assert some
     assert list(Path().iterdir()) == []
-    companions = {Path(f"{tmp_path / 'lab.db'}{end}") for end in ("-wal", "-shm")}  # as of every file that is read
-    assert sorted(set(tmp_path.iterdir()) - companions) == before
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_a_file_that_is_none_of_ours_completes_nothing(completed: Completed) -> None:

@@ -231,6 +231,21 @@ def test_who_leaves_before_a_batch_is_begun_begins_none(store: Store, study: Stu
         assert judged(store, study, server).progress.asked == 4
 
 
+def test_nothing_is_sent_of_a_study_that_was_locked_while_it_was_gathered(store: Store, study: Study) -> None:
+    with batching(sheet_brain(says)) as server:
+        job, batches, _ = batched(store, study, server.base)
+        job.sign()
+
+        def locked(*_: object) -> None:
+            if not store.studies.locked(study):
+                assert main(["study", "lock", study.id, "--even-so", "--db", str(store.path)]) == 0
+
+        done = batches.go(locked)
+        assert (done.ended, done.progress.asked, server.calls) == (
+            "the study is locked; nothing in it changes any more", 0, [],
+        )  # fmt: skip
+
+
 def test_a_batch_that_began_unheard_is_found_again(store: Store, study: Study) -> None:
     with batching(sheet_brain(says)) as server:
         server.begins_unheard = True

@@ -11,6 +11,7 @@ from textual.binding import Binding
 from textual.widgets import Markdown
 
 from annotators.protocols import protocol
+from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind
 from lab.core.protocol import Protocol
@@ -27,6 +28,7 @@ from screens.annotate.keys import ROOM_KEYS, SHEET_KEYS
 from screens.annotate.menu import Menu
 from screens.annotate.study_list import DealtStudies
 from screens.app import LabApp
+from screens.home.studies import StudyTable
 from screens.navigation import Opening
 from store.labels import Labels
 from store.store import Store
@@ -287,6 +289,28 @@ async def test_where_nothing_is_asked_a_sentence_says_why(
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: words in painted(app))
         assert list(run.labels.read(study)) == []
+
+
+async def test_where_a_unit_cannot_be_read_a_sentence_says_why_and_esc_goes_back(
+    run: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(session: RatingSession, part: object) -> None:
+        raise LabError("run 1", "is damaged.")
+
+    studied(run, one_field(STARS), units("u1"))
+    app = LabApp(run, Settings(person="R1", bell=False))
+    async with app.run_test(size=(80, 24)) as pilot:
+        studies = app.screen.query_one(StudyTable)
+        await until(pilot, lambda: bool(studies.rows))
+        studies.focus()
+        with monkeypatch.context() as refusing:
+            refusing.setattr(RatingSession, "open", refuse)
+            await press(pilot, "enter")
+            await until(pilot, lambda: "run 1: is damaged. Esc leads back" in painted(app))
+        await press(pilot, "escape")
+        await until(pilot, lambda: bool(room(app).shelf.rows))
+        await press(pilot, "enter")
+        await until(pilot, lambda: ready(app))
 
 
 async def test_the_shelf_lists_this_person_s_studies(run: Store, until: Until) -> None:

@@ -159,6 +159,23 @@ async def test_home_archives_the_run_or_the_study_under_the_cursor(filled: Store
         await until(pilot, lambda: runs() == "a6 a5 a4 a3 a2 a1" and studies() == "other trial")
 
 
+@pytest.mark.parametrize("screen", ["home", "runs"])
+async def test_the_next_run_takes_the_place_of_one_that_was_archived_under_the_cursor(
+    filled: Store, until: Until, screen: Any
+) -> None:
+    app = LabApp(filled, Settings(person="D1"), Opening(screen))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "Runs  6" in painted(app))
+        await pilot.press("j", "j", "x")
+        await until(pilot, lambda: listed(filled) == "a6 a5 a3 a2 a1" and "Runs  5" in painted(app))
+        await pilot.press("x")
+        await until(pilot, lambda: listed(filled) == "a6 a5 a2 a1" and "Runs  4" in painted(app))
+        await pilot.press("j", "x")
+        await until(pilot, lambda: listed(filled) == "a6 a5 a2" and "Runs  3" in painted(app))
+        await pilot.press("x")
+        await until(pilot, lambda: listed(filled) == "a6 a5" and "Runs  2" in painted(app))
+
+
 async def test_what_was_read_before_the_last_undo_is_not_shown_after_it(
     filled: Store, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -221,7 +221,7 @@ async def test_pages_leave_out_none_and_what_stands_there_stays_until_all_is_rea
         assert ids(app).split() == [f"r{i:02d}" for i in reversed(range(23))]
         store.runs.add(made(Made("r23")))
         laid: list[int] = []
-        monkeypatch.setattr(room(app), "lay_out", lambda: laid.append(len(room(app).entries)))
+        monkeypatch.setattr(room(app), "lay_out", lambda **_: laid.append(len(room(app).entries)))
         room(app).reading.renew()
         await until(pilot, lambda: len(room(app).entries) == 24)
         assert laid == [24]
