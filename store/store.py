@@ -50,9 +50,9 @@ class Store:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path, self.readonly = path, readonly
         self._is_new = False
+        """Whether `open` made the file."""
         self._leaves_tidy = False
         """Whether what SQLite lays beside a file for who only reads is to be removed again."""
-        """Whether `open` made the file."""
         self.database = Database(path, readonly=readonly)
         self.links = Links(self.database)
         self.runs = Runs(self.database, self.links)
