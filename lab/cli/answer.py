@@ -306,7 +306,7 @@ def _tell(endpoint: EndpointServed, place: EndpointPlace, *, as_json: bool) -> N
     if as_json:
         print_json(endpoint)
         return
-    say(f"{', '.join(endpoint.people)} answers at {endpoint.base}")
+    say(f"{', '.join(endpoint.people)} {'answers' if len(endpoint.people) == 1 else 'answer'} at {endpoint.base}")
     for note in place.notes:
         say(f"  {note}")
     if place.close_after:

@@ -25,8 +25,12 @@ from lab.runs.conversation_run import (
     give_reply,
     waiting_turn,
 )
+from lab.runs.descriptions import one_line
 from lab.studies.seats import may_run
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
+
+_WIDEST = 300
+"""Characters of a question in a list; `--json` and `hitlab show` have all of it."""
 
 
 class AnswerActArguments(Arguments):
@@ -72,7 +76,7 @@ def _print_lines(lines: Sequence[ConversationLine]) -> None:
             "judge" if line.kind == "judge" else line.task,
             str(line.turns),
             _state(line),
-            line.question,
+            one_line(line.question, _WIDEST),
         ]
         for line in lines
     ]

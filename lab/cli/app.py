@@ -116,8 +116,11 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
 
 
 def _tell_left(store: Store, run: str) -> None:
-    """Says which run was left open and how it is gone on with; nothing of one that is over, or was never begun."""
-    if not store.runs.holds(run) or (trace := store.runs.trace(run)).ended is not None:
+    """Says which run this was, and of one that is left open how it is gone on with; nothing of one never begun."""
+    if not store.runs.holds(run):
+        return
+    if (trace := store.runs.trace(run)).ended is not None:
+        say(f"Run {run} is over.")
         return
     verb = "record" if trace.agent.kind == "human" else "live"
     file = "" if database(load()) == store.path else f" --db {shlex.quote(str(store.path))}"

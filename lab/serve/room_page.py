@@ -97,7 +97,8 @@ button { font: inherit; padding: .4em 1.4em; border: 0; border-radius: .3em; bac
 <script nonce="$nonce">
 const at = id => document.getElementById(id), said = at("said").dataset, LEAST = [innerWidth > 900 ? 80 : 64, 19];
 const CODES = $codes, ENDED = Object.fromEntries(Object.entries(CODES).map(([why, code]) => [code, why]));
-const TRIED = "hitlab-tried", tried = Number(sessionStorage.getItem(TRIED) || 0);
+const TRIED = "hitlab-tried";
+let tried = Number(sessionStorage.getItem(TRIED) || 0);
 const scheme = location.protocol === "https:" ? "wss:" : "ws:", touched = matchMedia("(pointer: coarse)").matches;
 const typed = () => document.querySelector(".xterm-helper-textarea");
 let room = null;
@@ -110,11 +111,16 @@ function notice(words, again) {
   at("notice").hidden = false;
   if (again) at("again").focus();
 }
-function goOn() { location.reload(); }
+function goOn() {  // loaded while no server is there, the page would be the browser's or a proxy's, and stay so
+  fetch(location.href, { cache: "no-store" }).then(answer => answer.status < 500, () => false).then(there => {
+    if (there) location.reload();
+    else tryAgain(said.lost);
+  });
+}
 function tryAgain(words) {
   notice(words, false);
-  sessionStorage.setItem(TRIED, tried + 1);
   setTimeout(goOn, Math.min(15000, 500 * 2 ** tried) * (0.75 + Math.random() / 2));
+  sessionStorage.setItem(TRIED, ++tried);
 }
 function ended(code) {
   const why = ENDED[code] || "lost";

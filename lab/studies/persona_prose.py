@@ -18,6 +18,8 @@ _SHORT = 60
 """Characters up to which a value without stops is said in a short sentence."""
 _FORMS = ("trigger", "action", "contact_info", "auth_documents", "system_settings", "security")
 """Parts of a profile's form that say nothing to who reads it."""
+_NOTHING = ("None", "none", "N/A", "n/a")
+"""How a profile says that there is none: no value that a sentence takes as a name."""
 _WHEN = ("event", "time", "time_range", "days", "place")
 
 
@@ -118,12 +120,13 @@ class _Writer:
         fact = key_words(key, self._locale)
         fact = self._said["_of"].format(fact=fact, owner=owner) if owner else fact
         says = self._said.get(key)
-        if says is not None and (not value.endswith(_ENDS)):
+        none = content is None or value in _NOTHING
+        if says is not None and not none and not value.endswith(_ENDS):
             return self._fill(says, value=_small(value) if key == "occupation" else value)
         plural = fact.endswith("s") and not fact.endswith("ss")
         several = isinstance(content, list) and len(content) > 1 and not plural
         long = value.endswith(_ENDS) or len(value) > _SHORT or ":" in value
-        if isinstance(content, bool) or content is None or long or several:
+        if isinstance(content, bool) or none or long or several:
             return _ended(self._fill(self._said["_as for"], fact=fact, value=value))
         return self._fill(self._said["_are" if plural else "_is"], fact=fact, value=value)
 

@@ -107,7 +107,8 @@ def spec_of(
 def played(store: Store, study: Study) -> list[StudyPlay]:
     """Every run of a study, by task and condition: what paired comparisons are made from.
 
-    A run that was interrupted, and dealt again, says so as its status.
+    A run that was interrupted, and dealt again, says so as its status. One that is over is not open, though whoever
+    played it left before its end was kept among what they did.
     """
     units = {unit.id: unit.play for unit in store.studies.units(study) if unit.play is not None}
     by_run: dict[tuple[str, str, str, int], StudyPlay] = {}
@@ -122,7 +123,13 @@ def played(store: Store, study: Study) -> list[StudyPlay]:
             by_run[key] = StudyPlay(play.task.id, play.condition, act.rater, act.unit, run, status)
         elif by_run[key].trace == run and by_run[key].status != "interrupted":
             by_run[key] = by_run[key]._replace(status=status)
-    return sorted(by_run.values(), key=lambda one: (one.task, one.condition, one.by.id, one.trace))
+    plays = [
+        one._replace(status=store.runs.summary(one.trace).status)
+        if one.status == "open" and store.runs.holds(one.trace)
+        else one
+        for one in by_run.values()
+    ]
+    return sorted(plays, key=lambda one: (one.task, one.condition, one.by.id, one.trace))
 
 
 def people_runs(store: Store, study: Study) -> list[str]:

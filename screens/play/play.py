@@ -404,8 +404,11 @@ class PlayScreen(RoomScreen[None]):
         self.sheet.open(session)
 
     @on(SheetPane.HandedIn)
-    def _handed_in(self, message: SheetPane.HandedIn) -> None:
+    @on(SheetPane.Settled)
+    def _handed_in(self, message: SheetPane.HandedIn | SheetPane.Settled) -> None:
+        """On from a sheet that is handed in, here or in another window; what comes may be another task's sheet."""
         message.stop()
+        self.sheet.display = False
         self.go()
 
     @on(SheetPane.Wanted)

@@ -50,6 +50,11 @@ def test_facts_read_as_sentences() -> None:
     assert lines(PROFILE) == READS
 
 
+@pytest.mark.parametrize(("employer", "told"), [("None", "None"), (None, "not told")])
+def test_who_works_for_nobody_is_not_said_to_work_for_none(employer: str | None, told: str) -> None:
+    assert lines({"identity": {"employer": employer}}) == f"Identity\n  As for employer: {told}."
+
+
 def test_facts_read_as_sentences_in_chinese_with_their_values_as_they_are() -> None:
     told = lines(PROFILE, "伊内丝", "zh")
     assert "伊内丝今年 36 岁。" in told

@@ -50,6 +50,11 @@ def test_there_are_eight_of_each_kind_and_some_end_in_silence_or_refusal() -> No
     assert len(PERSONAS) >= 4
 
 
+def test_no_check_says_that_what_the_person_wants_is_what_they_answered() -> None:
+    names = [check.name for name in TASKS for check in task_named(name).checks if not check.run]
+    assert not [name for name in names if re.search(r"(she|he) (answered|said)", name)], "a person may answer otherwise"
+
+
 @pytest.mark.parametrize("name", [name for name in TASKS if task_named(name).kind == "personalized"])
 def test_the_weight_of_rules_is_the_share_of_what_does_not_depend_on_the_person(name: str) -> None:
     task = task_named(name)

@@ -138,6 +138,7 @@ class _ChatBody(msgspec.Struct, frozen=True):
     tools: list[_OfferedTool] | None = None
     stream: bool | None = None
     n: int | None = None
+    tool_choice: Any = None
     parallel_tool_calls: bool | None = None
 
 
@@ -152,7 +153,7 @@ def read_chat(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
         tuple(_message(message, f"messages[{at}]", names) for at, message in enumerate(body.messages)),
         body.model,
         session,
-        _tools(tool.function for tool in body.tools or ()),
+        _tools((tool.function for tool in body.tools or ()), body.tool_choice),
         bool(body.stream),
         retry,
         body.parallel_tool_calls is False,
@@ -230,11 +231,12 @@ def _picture(value: Any, place: str) -> Blob | str:
     return Blob(data, mime) if mime else "(a picture that is no PNG or JPEG: not shown here)"
 
 
-def _tools(functions: Any) -> tuple[Tool, ...]:
+def _tools(functions: Any, choice: Any) -> tuple[Tool, ...]:
+    """The functions that may be called: none where the client forbids it for this answer."""
     return tuple(
         Tool(function.name, function.description or "", function.parameters or {})
         for function in functions
-        if function.name
+        if function.name and choice != "none"
     )
 
 
@@ -265,6 +267,7 @@ class _ResponsesBody(msgspec.Struct, frozen=True):
     tools: list[_OfferedFunction] | None = None
     stream: bool | None = None
     previous_response_id: str | None = None
+    tool_choice: Any = None
     parallel_tool_calls: bool | None = None
 
 
@@ -281,7 +284,7 @@ def read_responses(data: bytes, session: str = "", retry: int = 0) -> ChatReques
         tuple(messages),
         body.model,
         session,
-        _tools(body.tools or ()),
+        _tools(body.tools or (), body.tool_choice),
         bool(body.stream),
         retry,
         body.parallel_tool_calls is False,

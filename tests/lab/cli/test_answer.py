@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 
 from lab.cli import endpoint_start
+from lab.cli.answer_acts import _print_lines
 from lab.cli.arguments import duration
 from lab.cli.main import main
+from lab.core.ids_and_clock import now
+from lab.runs.conversation_list import ConversationLine
 from lab.runs.conversation_run import give_reply, waiting_turn
 from store.store import Store
 from tests.answering import CONSENT, JUDGE, Call, client, messages, reply_to, until
@@ -108,6 +111,14 @@ def test_a_script_answers_and_ctrl_c_ends_it_with_all_that_was_answered(
     assert served.process.returncode == 0
     lines = run("--list", "--json")[1]
     assert [(line["turns"], line["person"], line["asked_at"]) for line in lines] == [(1, "replies", "")] * 2
+
+
+def test_a_list_tells_the_beginning_of_a_long_question(capfd: pytest.CaptureFixture[str]) -> None:
+    at = now()
+    _print_lines([ConversationLine("01a2", "user", "P01", "c", "t", "word " * 5000, at, True, 0, False, at, at)])
+    told = capfd.readouterr().out
+    assert "…" in told
+    assert 50 < told.count("word") < 70
 
 
 def test_what_a_killed_lab_was_asked_waits_and_its_client_meets_it_again(

@@ -14,7 +14,7 @@ from lab.core.study import Play
 from lab.core.task import Actor
 from lab.core.trace import Answered
 from lab.studies.play_session import Participation
-from lab.studies.played_runs import played
+from lab.studies.played_runs import people_runs, played
 from store.store import Store
 from tests.lab.fitting import fits
 from tests.lab.openings import openings
@@ -89,6 +89,16 @@ def test_order_and_condition_are_told_of_each_run_with_what_its_questions_took(
     assert sum(len(run["questions"]) for run in people) >= 4
     scripts = [run for run in runs if run["kind"] == "script"]
     assert {(run["condition"], run["position"], run["consent"]) for run in scripts} == {("script", None, None)}
+
+
+def test_a_run_that_its_person_left_at_its_end_is_not_open(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        study = frozen(store, [unit("saturday_walk")], quiz=0)
+        part = Participation(store, study, Actor("human", "P1"))
+        part.agree()
+        play_to_end(part)
+        (one,) = played(store, study)
+        assert (one.status, people_runs(store, study)) == ("completed", [one.trace])
 
 
 def _of(play: Play | None) -> Play:

@@ -348,6 +348,25 @@ async def test_where_the_phone_is_hidden_no_frame_is(store: Store, chromium: Bro
         assert await room.page.evaluate("() => window.xterm.cols") > 120
 
 
+async def test_a_page_waits_for_a_server_that_is_started_again(store: Store, study: Study, chromium: Browser) -> None:
+    token = make_link(store, study, "R1", by="boss").token
+    first = LabServer(store, [study], ServerPlace("127.0.0.1", 0))
+    await first.start()
+    async with person(chromium) as one:
+        room = await begun_room(one, first.place.address, token)
+        page = room.page
+        async with page.expect_event("requestfailed"):  # it looked while nobody listened
+            await first.stop()
+        assert "tries again" in await page.inner_text("#words")
+        again = LabServer(store, [study], first.place)
+        await again.start()
+        try:
+            await page.locator("#notice").wait_for(state="hidden", timeout=180_000)
+            await room.until("Was it done?")
+        finally:
+            await again.stop()
+
+
 async def test_links_that_open_nothing_say_why(store: Store, study: Study, chromium: Browser) -> None:
     made = make_link(store, study, "R1", by="boss")
     async with served(store, study) as address, person(chromium) as one, person(chromium) as two:

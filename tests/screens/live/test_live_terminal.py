@@ -90,6 +90,22 @@ def test_quitting_says_which_run_was_left_and_the_command_that_goes_on(tmp_path:
     assert f"hitlab live --resume {left.id} --db '{db}'" in told
 
 
+def test_quitting_says_the_id_of_a_run_that_is_over(tmp_path: Path) -> None:
+    db = tmp_path / "lab.db"
+    program, main = started(["live", "saturday_walk", "--db", str(db)], tmp_path)
+    try:
+        read_until(main, b"The run is over")
+        os.write(main, b"\x11")
+        told = read_until(main, b" is over.", 60).decode(errors="replace")
+        assert program.wait(180) == 0
+    finally:
+        program.kill()
+        os.close(main)
+    with Store.open(db) as store:
+        (done,) = store.runs.summaries()
+    assert f"Run {done.id} is over." in told
+
+
 def test_quitting_ends_the_program_at_once(tmp_path: Path) -> None:
     program, main = started([PROGRAM, str(tmp_path / "lab.db")], tmp_path, CODE)
     try:

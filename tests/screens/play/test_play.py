@@ -31,8 +31,9 @@ from screens.play.answers import Answers
 from screens.play.lobby import LobbyScreen
 from screens.play.play import PlayScreen
 from store.store import Store
+from tests import plays
 from tests.crossed import IN_SOAK, crossed
-from tests.plays import COFFEE, LUNCH, answer_all, frozen, unit
+from tests.plays import COFFEE, LUNCH, answer_all, frozen, play_to_end, unit
 from tests.screens.runs import painted
 
 Until = Callable[..., Awaitable[None]]
@@ -387,6 +388,29 @@ async def test_a_task_that_another_window_goes_on_with_is_told_without_words_of_
         await pilot.press("enter")
         await until(pilot, lambda: app.stage == "questions" and app.sheet.display)
     assert not {line for line in app.painted if "resumed" in line or "back to Home" in line}
+
+
+async def test_enter_leads_on_from_questions_that_another_window_handed_in(store: Store, until: Until) -> None:
+    study = frozen(store, [unit("friday_reorder"), unit("saturday_walk")], quiz=0)
+    other = Participation(store, study, Actor("human", "P1"))
+    other.agree()
+    play_to_end(other)
+    app = Stage(store, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.stage == "questions" and app.sheet.display)
+        plays.hand_in(other)
+        play_to_end(other)
+        await pilot.press("1")
+        await until(pilot, lambda: "Another window handed it in." in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "task 2 of 2" in painted(app) and "Another window" not in painted(app))
+        await pilot.press("1")
+        await until(pilot, lambda: len(current(store.labels.read(study))) > 3)
+        plays.hand_in(other)
+        await pilot.press("1")
+        await until(pilot, lambda: "Another window handed it in." in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.stage == "done" and not app.sheet.display)
 
 
 async def test_reopening_lands_at_the_exact_place_and_after_a_run_it_is_plain_what_comes(

@@ -43,10 +43,8 @@ def test_a_run_that_was_killed_is_resumed_with_what_was_typed(tmp_path: Path) ->
         with opened(db, tmp_path, "teas", "P1", HITLAB_PACE="0") as second:
             second.see("mild pl")  # the same question, with the same draft, at once
             second.press(b"ease", ENTER)
-            second.until(
-                lambda: played(store, study)[0].status == "open" and store.runs.trace(run.trace).ended is not None
-            )
-            second.insist(ENTER, lambda: played(store, study)[0].status == "completed")
+            second.until(lambda: store.runs.trace(run.trace).ended is not None)
+            second.insist(ENTER, lambda: acts("played") == 2)
         trace = store.runs.trace(run.trace)
         assert [one.trace for one in played(store, study)] == [run.trace]
         assert trace.replies >= 1

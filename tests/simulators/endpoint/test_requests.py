@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -65,6 +66,14 @@ def test_parts_tools_and_calls_are_read() -> None:
     assert "input_audio" in read.messages[0].text
     assert read.messages[1].calls[0].name == "f"
     assert read.tools == (Tool("f", "", {"type": "object"}),)
+
+
+def test_functions_that_a_client_forbids_are_not_offered() -> None:
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": "Go."}], "tool_choice": "none"}
+    assert read_chat(json.dumps({**body, "tools": [{"function": {"name": "f"}}]}).encode()).tools == ()
+    body = {"input": "Go.", "tool_choice": {"type": "function", "name": "f"}, "tools": [{"name": "f"}]}
+    assert [tool.name for tool in read_responses(json.dumps(body).encode()).tools] == ["f"]
+    assert read_responses(json.dumps({**body, "tool_choice": "none"}).encode()).tools == ()
 
 
 def test_responses_are_read_as_the_same_request() -> None:
