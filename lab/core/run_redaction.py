@@ -196,9 +196,7 @@ class Redactor:
     def events(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
         """A run's events, covered; the phone's states, which hold more than was ever seen, are left out."""
         local, steps = self.local_words(events), _step_count(events)
-        return [
-            self._event(event, self.cloak.with_words(local.get(_index_of(event, steps), ()))) for event in events
-        ]
+        return [self._event(event, self.cloak.with_words(local.get(_index_of(event, steps), ()))) for event in events]
 
     def review(self, row: Review, events: Sequence[AnyEvent], ids: Callable[[str], str]) -> Review:
         """What was said in a review, covered, about the new run; `ids` gives each row's new id."""
