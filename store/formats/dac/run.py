@@ -201,11 +201,13 @@ def _branches(episode: DacEpisode) -> tuple[Branch, ...]:
 def _branch(i: int, row: Any) -> Branch:
     fields = row if isinstance(row, dict) else {"ask": row}
     depth = number(fields.get("depth", fields.get("level")))
+    options, right = names_of(fields.get("options", fields.get("branches"))), words(fields.get("right"))
     return Branch(
         id=words(fields.get("id")) or f"b{i}",
         ask=next((text for key in _ASK if (text := words(fields.get(key)))), ""),
-        options=names_of(fields.get("options", fields.get("branches"))),
+        options=options,
         depth=int(depth) if depth and depth >= 1 else 1,
+        right=right if right in options else "",
     )
 
 
