@@ -22,7 +22,7 @@ from store.formats.dac.actions import CoordinateFrame, action_of, flat
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
 from store.formats.draft import Draft, run_id
 from store.formats.geometry import number
-from store.formats.hitlab_fields import OURS, agent_of
+from store.formats.hitlab_fields import OURS, agent_of, exported_from
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, missing, names_of, without, words
 
@@ -218,6 +218,8 @@ def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Acti
         extra["missing"] = changes
     if i == 0 and (about := _about(episode)):
         extra["episode"] = about
+    if i == 0:
+        extra |= exported_from(episode.ours)
     shot = next((step[key] for key in _SHOT if step.get(key)), None)
     near = (".", "screenshots", "data/screenshots", f"data/screenshots/{episode.name or '.'}")
     observation = pictures.seen(episode.shots.find(shot, extra, near), extra)
