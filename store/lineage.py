@@ -2,7 +2,7 @@
 
 A run repeats another where its agent is that run played again (`recorded:ID`, also from a resumption on), where it was
 forked from it behind its beginning, where it is its reviewed text brought back, or where it was read in from an export
-of it: it then shows one of its pictures and holds every text that was typed or replied there.
+of it: it then tells so, or shows one of its pictures and holds every text that was typed or replied there.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from store.formats.hitlab_fields import EXPORTED
 from store.run_export import REVIEWED
 from store.run_rows import RECORDED
 
@@ -28,6 +29,11 @@ _READ_IN = """
 SELECT DISTINCT t.id FROM use mine JOIN use theirs ON theirs.sha256 = mine.sha256 AND theirs.trace <> mine.trace
 JOIN trace t ON t.id = theirs.trace WHERE mine.trace = ? AND t.source IS NOT NULL AND t.source <> ?
 """
+_EXPORTED = f"""
+SELECT json_extract(e.body, '$.extra.{EXPORTED}'), t.id FROM trace t JOIN event e ON e.trace = t.id AND e.seq = 1
+WHERE t.source IN ('dac', 'fingertip') AND instr(e.body, '"{EXPORTED}"')
+"""
+"""Formats that keep no dialogue: what was replied stands in no copy, so that these tell what they are copies of."""
 _TEXTS = """
 SELECT json_extract(body, '$.reply.text'), CASE json_extract(body, '$.proposed.action.kind')
     WHEN 'input_text' THEN json_extract(body, '$.proposed.action.text') END
@@ -71,10 +77,12 @@ def related(read: Read, run: str) -> list[str]:
 
 
 def _played(read: Read) -> Edges:
-    """Runs by which runs play or tell them again: as a recorded agent, or as reviewed text."""
+    """Runs by which runs play or tell them again: as a recorded agent, as reviewed text, or as exports that say so."""
     edges: Edges = {}
     for agent, copy in read(_PLAYED):
         edges.setdefault(str(agent).removeprefix(RECORDED), set()).add(copy)
+    for of, copy in read(_EXPORTED):
+        edges.setdefault(str(of), set()).add(copy)
     for of, copy in read("SELECT source_path, id FROM trace WHERE source = ?", REVIEWED):
         edges.setdefault(str(of), set()).add(copy)
     return edges

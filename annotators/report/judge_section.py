@@ -16,6 +16,7 @@ from annotators.validation.study_split import SPLITS, Split, parts_of
 from annotators.validation.study_validation import JudgedField, categories_told, judged_fields
 from lab.core.agreement import How
 from lab.core.report import Cell, Grid, Number, Picture, Section, Table
+from lab.core.rounding import count
 
 _NAMES = {"recall": "true positive rate", "specificity": "true negative rate", "f1": "F1"}
 _KAPPAS = ("kappa", "entropy")
@@ -176,9 +177,9 @@ def _rates(study_data: StudyData, id: str, one: JudgedField) -> Table:
     left_out = one.validation.confusion
     notes = []
     if left_out.unanswered:
-        notes.append(f"At {left_out.unanswered:,} settled items the judge says nothing.")
+        notes.append(f"At {count(left_out.unanswered, 'settled item')} the judge says nothing.")
     if left_out.unsettled:
-        notes.append(f"At {left_out.unsettled:,} items that it answered nothing is settled.")
+        notes.append(f"At {count(left_out.unsettled, 'item')} that it answered nothing is settled.")
     title = f"{one.field.shown}: against what people settled"
     return Table(f"{id}-rates", title, ("", "Value", "Items", "Units"), tuple(rows), notes=tuple(notes))
 

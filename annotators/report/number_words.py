@@ -38,8 +38,7 @@ class ReportedNumber(NamedTuple):
 
 def figure(value: float, digits: int, times: int = 1) -> str:
     """A value rounded half up; what is rounded to nothing has no sign."""
-    text = rounded(value, digits, times)
-    return text.lstrip("-") if not text.strip("-0.,") else text
+    return rounded(value, digits, times)
 
 
 def value_of(number: Number) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -244,7 +244,10 @@ def _validate(args: JudgeArguments, settings: Settings) -> int:
         if args.split is not None:
             check_split(study_data)
         judge_sections = tuple(sections(study_data, args.rater or args.model, args.split, grids=True))
-    judges = [study_data.columns.raters[at].id for at in study_data.judges]
+    columns = study_data.columns
+    judges = {
+        columns.raters[at].id: bool(((columns.rater == at) & (columns.value >= 0)).any()) for at in study_data.judges
+    }
     emit(
         JudgeValidation(study.name, judge_sections), lambda validation: _tell_validation(validation, args, judges),
         json=args.json,
@@ -262,8 +265,11 @@ def _hold_gate(args: JudgeArguments, settings: Settings, file: Path) -> int:
         return hold_gate(store, study_named(store, args.study), judge, file, args.split, json=args.json)
 
 
-def _tell_validation(validation: JudgeValidation, args: JudgeArguments, judges: Sequence[str]) -> None:
-    """Prints the sections; where there is none, why: nobody judged, not who is named, or without any answer."""
+def _tell_validation(validation: JudgeValidation, args: JudgeArguments, judges: Mapping[str, bool]) -> None:
+    """Prints the sections; where there is none, why: nobody judged, not who is named, or without any answer.
+
+    `judges` are those who judged, and whether any of them answered.
+    """
     from annotators.report.text import section_lines
 
     judge = args.rater or args.model
@@ -274,7 +280,13 @@ def _tell_validation(validation: JudgeValidation, args: JudgeArguments, judges: 
     elif not validation.judges:
         part = f", units of {args.split}" if args.split is not None else ""
         nobody = f"{plain(judge)} gave no answer" if judge else "No model gave an answer"
-        say(f"{nobody} in {validation.study}{part}: nothing can be compared.")
+        if judges[judge] if judge else any(judges.values()):
+            study = validation.study.partition(" ")[0]
+            say(
+                f"{nobody} that is a category in {validation.study}{part}: `hitlab agreement {study}` compares numbers."
+            )
+        else:
+            say(f"{nobody} in {validation.study}{part}: nothing can be compared.")
     for section in validation.judges:
         for line in section_lines(section, max(60, min(160, shutil.get_terminal_size((100, 24)).columns))):
             say(line)

@@ -10,14 +10,14 @@ def rounded(value: float, digits: int, times: int = 1) -> str:
 
     121 of 400 is 30.25 %, which is told as 30.3: a machine's own rounding goes to the even digit, and from there to
     30.2. The shortest decimal number that a value is written as is what is rounded, so 1.005 becomes 1.01. A value that
-    is not finite is told as it is.
+    is not finite is told as it is. What is rounded to nothing has no sign.
     """
     exact = Decimal(repr(float(value))) * times
     if not exact.is_finite():
         return str(float(value))
-    return (
-        f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP) if exact.adjusted() < 20 else exact:,.{digits}f}"
-    )
+    near = exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP) if exact.adjusted() < 20 else exact
+    text = f"{near:,.{digits}f}"
+    return text.lstrip("-") if not text.strip("-0.") else text
 
 
 def count(many: int, one: str, more: str = "") -> str:

@@ -195,10 +195,8 @@ class Redactor:
 
     def events(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
         """A run's events, covered; the phone's states, which hold more than was ever seen, are left out."""
-        local = self.local_words(events)
-        return [
-            self._event(event, self.cloak.with_words(local.get(getattr(event, "index", -1), ()))) for event in events
-        ]
+        local, steps = self.local_words(events), _step_count(events)
+        return [self._event(event, self.cloak.with_words(local.get(_index_of(event, steps), ()))) for event in events]
 
     def review(self, row: Review, events: Sequence[AnyEvent], ids: Callable[[str], str]) -> Review:
         """What was said in a review, covered, about the new run; `ids` gives each row's new id."""
@@ -226,15 +224,16 @@ class Redactor:
         )
 
     def local_words(self, events: Sequence[AnyEvent]) -> dict[int, list[str]]:
-        """By step: the texts under its boxes, and what was typed into a field under one."""
+        """By step (the number of steps is the last screen): the texts under its boxes, and what was typed under one."""
         by_step: dict[int, list[str]] = {}
+        steps = _step_count(events)
         for event in events:
-            if isinstance(event, Asked | Step):
-                boxes = self.plan.boxes.get(event.before.image or "", ())
-                words = texts_under(event.before.tree, boxes)
-                if boxes:
+            for screen in observations(event):
+                boxes = self.plan.boxes.get(screen.image or "", ())
+                words = texts_under(screen.tree, boxes)
+                if boxes and isinstance(event, Asked | Step):
                     words += _typed_under(event, boxes)
-                by_step[event.index] = [*by_step.get(event.index, ()), *words]
+                by_step.setdefault(_index_of(event, steps), []).extend(words)
         return by_step
 
     def _event(self, event: AnyEvent, cloak: TextRedaction) -> AnyEvent:
@@ -289,6 +288,15 @@ class Redactor:
             return proposed
         images = tuple(self.pictures.get(image, image) for image in prompt.images)
         return msgspec.structs.replace(proposed, prompt=Prompt(prompt.text, images))
+
+
+def _step_count(events: Sequence[AnyEvent]) -> int:
+    return sum(isinstance(event, Step) for event in events)
+
+
+def _index_of(event: AnyEvent, steps: int) -> int:
+    """The step that an event belongs to; the end to the screen after all steps, and -1 where it is of none."""
+    return steps if isinstance(event, Ended) else getattr(event, "index", -1)
 
 
 def _typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str]:

@@ -24,6 +24,8 @@ _SHORT = 4
 """Words of fewer characters are covered only where they stand alone: Ann, but not in Annual."""
 _LOCAL = 3
 """A text under a box of at least this many characters is also covered in what was said and done in its step."""
+_BETWEEN = r"(?:[\s_-]|\\+[nrt])+"
+"""What may stand between two words: names of tasks, files and tags have no blanks, JSON in a text escapes lines."""
 _NUMBER = re.compile(r"[\d\s()+./\-]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FIXED = frozenset({
@@ -36,7 +38,9 @@ _FIXED = frozenset({
 
 
 class TextRedaction:
-    """Covers words in text, whatever their case, spacing or JSON escapes; a long number whatever its punctuation."""
+    """Covers words in text, whatever their case, what stands between them (also Mara_Quill) or JSON escapes; a long
+    number whatever its punctuation.
+    """
 
     def __init__(self, words: Iterable[str], ids: Mapping[str, str] | None = None) -> None:
         """`ids` are runs' old ids and the new ones that are written in their place. Raises `LabError` for no words."""
@@ -210,7 +214,7 @@ def _patterns(word: str) -> set[str]:
         return {r"\+?" + r"[\s().\-/]{0,2}".join(digits)}
     patterns = set()
     for text in {word, json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1]}:
-        pattern = r"\s+".join(re.escape(part) for part in text.split(" "))
+        pattern = _BETWEEN.join(re.escape(part) for part in text.split(" "))
         alone = len(word) < _SHORT and word.isalnum()
         patterns.add(rf"(?<!\w){pattern}(?!\w)" if alone else pattern)
     return patterns

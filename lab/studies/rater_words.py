@@ -75,7 +75,6 @@ def n_words(one: Agreement) -> str:
 
 def _figure(value: float, line: NumberLine) -> str:
     text = rounded(value, 1, 100) if line.points or line.share else rounded(value, 2)
-    text = text.lstrip("-") if not text.strip("-0.,") else text
     return f"+{text}" if line.points and text.strip("-0.,") and not text.startswith("-") else text
 
 

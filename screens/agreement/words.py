@@ -32,8 +32,7 @@ def statistic_words(agreement: Agreement) -> str:
 
 def figure(value: float, digits: int = 2) -> str:
     """A value rounded half up; what rounds to nothing has no sign."""
-    text = rounded(value, digits)
-    return text.lstrip("-") if not text.strip("-0.,") else text
+    return rounded(value, digits)
 
 
 def value_words(one: Agreement) -> str:

@@ -12,6 +12,8 @@ from lab.core.task import Actor
 
 OURS = "hitlab"
 """The key of what we add to a format."""
+EXPORTED = "hitlab_run"
+"""Where the first step of a run that was read from an export of ours keeps which run that was (`store.lineage`)."""
 _KEPT = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms", "boxes")
 
 
@@ -42,6 +44,12 @@ def agent_of(fields: Any, otherwise: Actor) -> Actor:
         return msgspec.convert(fields, Actor)
     except msgspec.ValidationError:
         return otherwise
+
+
+def exported_from(fields: dict[str, Any]) -> dict[str, str]:
+    """Which run was exported, for the first step's `extra`, where we wrote it ourselves."""
+    run = fields.get("run")
+    return {EXPORTED: run} if isinstance(run, str) and run else {}
 
 
 def _values(action: Action) -> dict[str, Any]:

@@ -111,6 +111,20 @@ def test_a_copy_that_was_read_in_from_another_format_goes_too(db: Path, call: Hi
     assert runs(call) == {"run-other", "run-screen"}
 
 
+@pytest.mark.parametrize("format", ["dac", "fingertip"])
+def test_a_copy_that_keeps_no_dialogue_goes_too(db: Path, call: Hitlab, tmp_path: Path, format: str) -> None:
+    folder = str(tmp_path / "out")
+    assert call("export", "run-said", "run-other", "--format", format, "--out", folder)[0] == 0
+    before = runs(call)
+    assert call("import", folder)[0] == 0
+    assert len(runs(call) - before) == 2
+    assert call("withdraw", "P07", "--yes")[0] == 0
+    left = runs(call)
+    assert "run-other" in left
+    assert len(left - before) == 1
+    assert TYPED.encode() not in bytes_of(db)
+
+
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_a_copy_elsewhere_does_not_come_back(
     db: Path, call: Hitlab, tmp_path: Path, order: tuple[int, int], capsys: pytest.CaptureFixture[str],

@@ -22,7 +22,7 @@ from store.run_export import REVIEWED, export_runs
 from store.run_import import import_paths
 from store.run_redaction import Redacted, redact
 from store.store import Store
-from tests.demonstrations import DEMO, MAIL, NAME, PHONE, SCREENS, SIZE, demonstration, drawn, row
+from tests.demonstrations import DEMO, MAIL, NAME, PHONE, SCREENS, SIZE, demonstration, drawn, row, tree_of
 
 BY = Actor("human", "D01")
 NUMBER = Bounds(10, 200, 351, 261)
@@ -103,6 +103,22 @@ def test_text_typed_into_a_field_under_a_box_goes_with_it(store: Store) -> None:
     step = store.runs.trace(done.replaced[DEMO]).steps[1]
     assert step.action is not None
     assert (step.action.text, step.proposed.instruction) == (MASK, f"Type {MASK} in To")
+
+
+def test_what_a_box_covers_on_the_last_screen_is_covered_in_how_the_run_ended(store: Store) -> None:
+    run = demonstration()
+    shot = drawn([PHONE, "Called", PHONE])
+    final = Observation(shot.sha256, SIZE, tree_of([PHONE, "Called", PHONE]), "com.mail/.Main")
+    ended = Ended(status="completed", reason=f"called {PHONE}", final=final)
+    events = numbered([*run.events[:-1], ended])
+    store.runs.add(Imported(events, {**run.images, shot.sha256: shot}, []))
+    done = covered(store, boxes={4: [Bounds(10, 40, 351, 101)]})
+    again = store.runs.trace(done.replaced[DEMO]).ended
+    assert again is not None
+    assert again.reason == f"called {MASK}"
+    assert again.final is not None
+    assert again.final.tree is not None
+    assert [node.text for node in again.final.tree.nodes() if node.text] == [MASK, "Called", MASK]
 
 
 def test_the_old_run_never_comes_back_and_a_tombstone_remembers_no_word(store: Store, tmp_path: Path) -> None:

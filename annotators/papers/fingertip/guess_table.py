@@ -21,6 +21,7 @@ from annotators.papers.fingertip.text_similarity import LONGEST, cosine, similar
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.report import Cell, Number, Section, Table
+from lab.core.rounding import count as so_many
 from lab.core.study import Unit
 
 GUESS = "guess"
@@ -52,7 +53,7 @@ def sections(study_data: StudyData) -> list[Section]:
         return [Section(title, ("Nobody has handed in a guess yet.",))]
     judge_verdicts = verdicts(study_data)
     unknown = sum(not one.intent for one in guesses)
-    says = (f"{unknown} guesses are of intents that are not known, and are in no score.",) if unknown else ()
+    says = (f"In no score: {so_many(unknown, 'guess', 'guesses')}, of intents that are not known.",) if unknown else ()
     tables = (_humans(study_data, guesses, judge_verdicts), _people(study_data, guesses, judge_verdicts))
     return [Section(title, says, tables), _shared(study_data, guesses, judge_verdicts)]
 
@@ -109,8 +110,9 @@ def _humans(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
         rows.append((says, *_rights(study_data, sample, by, single), *_texts(study_data, sample), "-"))
     episodes = len({one.unit.id for one in sample})
     kind = "that one person guessed" if single else "all of them guessed by several; an episode counts once"
+    guess_count = so_many(len(sample), "guess", "guesses")
     notes = (
-        f"{len(sample)} guesses of {episodes} episodes, {kind}. Profile, time, place and past intents, no screens.",
+        f"{guess_count} of {so_many(episodes, 'episode')}, {kind}. Profile, time, place and past intents, no screens.",
         "A verdict of cannot tell is neither right nor wrong, and is left out.",
         "Sim1 is the mean of a cosine of embeddings and of the Levenshtein half, which stands beside it"
         + (

@@ -20,6 +20,7 @@ from annotators.study_data import StudyData
 from annotators.units.pairs import method_of
 from lab.core.agreement import Agreement
 from lab.core.report import Cell, Number, Point, Scatter, Section, Table
+from lab.core.rounding import count as so_many
 from lab.core.study import Unit
 
 RATING = "personal"
@@ -100,8 +101,8 @@ def _thirteen(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Tabl
     rows = [(*row, *(means[str(row[0])] for _, means in judges)) for row in rows]
     models, episodes = len(rows), len({one.episode for one in sequences})
     notes = (
-        f"{models} models, {episodes} episodes; ratings 1 to 5 by each episode's owner alone, so that no agreement "
-        "between raters can be told. Intervals are over owners.",
+        f"{so_many(models, 'model')}, {so_many(episodes, 'episode')}; ratings 1 to 5 by each episode's owner alone, so "
+        "that no agreement between raters can be told. Intervals are over owners.",
         "Across so few models a correlation describes and proves nothing: with 4, the same order of rank has p = 1/24.",
         "The paper has 0.95 / 2.42, 1.21 / 3.35, 0.98 / 2.55, 1.06 / 2.72.",
         *few(episodes, "episodes"),
@@ -184,8 +185,8 @@ def _within(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
     notes = (
         "Clustered by owner. The second row is the rank model: a chance of 50 % says nothing goes together; ties in "
         "Sim2 or in rating are left out.",
-        *((f"{flat} episodes with all ratings, or all Sim2, the same have no rho.",) if flat else ()),
-        *((f"{small} episodes have fewer than {_LEAST} sequences with a Sim2.",) if small else ()),
+        *((f"No rho: {so_many(flat, 'episode')} with all ratings, or all Sim2, the same.",) if flat else ()),
+        *((f"No rho: {so_many(small, 'episode')} of fewer than {_LEAST} sequences with a Sim2.",) if small else ()),
         *few(len({one.unit.clustered for one in sequences}), "owners"),
     )
     return Table("fingertip-within", "Sim2 and rating within episodes", ("", "Value", "n"), rows, _SOURCE, notes)

@@ -45,7 +45,7 @@ def _success(
     notes = (
         f"A run of more than {MOST:g} times the golden steps has failed by rule, and nobody is asked about it.",
         "A task that checkers settle to be impossible counts as not reached.",
-        *((f"{open_} runs are not settled and left out.",) if open_ else ()),
+        *((f"{open_} {'run is' if open_ == 1 else 'runs are'} not settled and left out.",) if open_ else ()),
         "The paper's own range from 1.0 to 38.5 % over models, 200 runs each (Table 4); who checked is not said.",
         *few(len(truth_by_place)),
     )

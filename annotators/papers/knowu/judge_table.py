@@ -52,7 +52,9 @@ def sections(study_data: StudyData) -> list[Section]:
     experts = numbers_of(study_data, WHOLE)
     evaluator_list = evaluators(study_data, experts)
     cluster_count = len(experts.traces)
-    says = [f"{len(experts.places):,} runs were rated by {len(experts.raters)} experts; their mean is the truth."]
+    runs = len(experts.places)
+    by = f"{len(experts.raters)} expert{'' if len(experts.raters) == 1 else 's'}"
+    says = [f"{runs:,} {'run was' if runs == 1 else 'runs were'} rated by {by}; their mean is the truth."]
     if not evaluator_list:
         says.append("No evaluator has scored these runs: none of them has a score by rules, and no judge rated here.")
     tables = [

@@ -22,7 +22,7 @@ from store.formats.dac.actions import CoordinateFrame, action_of, flat
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
 from store.formats.draft import Draft, run_id
 from store.formats.geometry import number
-from store.formats.hitlab_fields import OURS, agent_of
+from store.formats.hitlab_fields import OURS, agent_of, exported_from
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, missing, names_of, without, words
 
@@ -201,11 +201,13 @@ def _branches(episode: DacEpisode) -> tuple[Branch, ...]:
 def _branch(i: int, row: Any) -> Branch:
     fields = row if isinstance(row, dict) else {"ask": row}
     depth = number(fields.get("depth", fields.get("level")))
+    options, right = names_of(fields.get("options", fields.get("branches"))), words(fields.get("right"))
     return Branch(
         id=words(fields.get("id")) or f"b{i}",
         ask=next((text for key in _ASK if (text := words(fields.get(key)))), ""),
-        options=names_of(fields.get("options", fields.get("branches"))),
+        options=options,
         depth=int(depth) if depth and depth >= 1 else 1,
+        right=right if right in options else "",
     )
 
 
@@ -216,6 +218,8 @@ def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Acti
         extra["missing"] = changes
     if i == 0 and (about := _about(episode)):
         extra["episode"] = about
+    if i == 0:
+        extra |= exported_from(episode.ours)
     shot = next((step[key] for key in _SHOT if step.get(key)), None)
     near = (".", "screenshots", "data/screenshots", f"data/screenshots/{episode.name or '.'}")
     observation = pictures.seen(episode.shots.find(shot, extra, near), extra)

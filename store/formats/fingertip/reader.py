@@ -38,7 +38,7 @@ from store.formats.fingertip.files import (
     spells_actions,
 )
 from store.formats.fingertip.trees import tree_in
-from store.formats.hitlab_fields import OURS, agent_of, with_ours
+from store.formats.hitlab_fields import OURS, agent_of, exported_from, with_ours
 from store.formats.pictures import Pictures
 from store.formats.values import missing, names_of, without, words
 
@@ -86,6 +86,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     actions = []
     for i, (row, (shot, xml)) in enumerate(zip(rows, screens(files, rows), strict=True)):
         extra: dict[str, Any] = {"episode": about} if i == 0 and (about := without(fields, _PLACED)) else {}
+        extra |= exported_from(_ours(fields)) if i == 0 else {}
         actions.append(_step(draft, files, row, shot, xml, pictures, extra, fields))
     why = actions[-1].text if actions and actions[-1].status == "infeasible" else None
     end = ended(actions, None, why or "")

@@ -66,8 +66,10 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
 
 
 def _user(trace: Trace) -> str:
-    """Who demonstrated; of a model's run the person it worked for."""
-    return trace.agent.id if trace.agent.kind == "human" or trace.persona is None else trace.persona.id
+    """Who demonstrated; of a model's run the person it worked for, where its task or persona tells."""
+    if trace.agent.kind == "human":
+        return trace.agent.id
+    return (trace.persona.id if trace.persona is not None else trace.task.persona) or trace.agent.id
 
 
 def _facts(persona: Persona) -> dict[str, Any]:

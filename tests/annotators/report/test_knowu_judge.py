@@ -131,6 +131,19 @@ def test_an_evaluator_that_scored_some_runs_is_compared_on_those_alone(tmp_path:
     assert off == [pytest.approx((0.1 - 0.05) / 2)] * 2 + ["2"]
 
 
+def test_one_run_and_one_expert_are_told_in_the_singular(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "one.db") as store:
+        store.runs.add(run(0))
+        rated(
+            store,
+            UNITS[:1],
+            protocol("rubric"),
+            {"R1": {"u0": {("c", "score"): 0.8, ("", "task_score"): 0.8}}},
+            id="five-a",
+        )
+        assert told(store).says[0] == "1 run was rated by 1 expert; their mean is the truth."
+
+
 def test_nothing_rated_is_a_sentence_and_no_table(tmp_path: Path) -> None:
     with Store.open(tmp_path / "empty.db") as store:
         rated(store, UNITS, protocol("rubric"), {"R1": {}, "R2": {}}, id="five-a")

@@ -24,6 +24,8 @@ from tests.demonstrations import demonstration
     ("word", "text", "covered"),
     [
         ("Mara Quill", "by mara  QUILL, and Mara\nQuill", f"by {MASK}, and {MASK}"),
+        ("Mara Quill", "Write_to_Mara_Quill_now #mara-quill", f"Write_to_{MASK}_now #{MASK}"),
+        ("Mara Quill", json.dumps({"to": "Mara\nQuill"}), f'{{"to": "{MASK}"}}'),
         ("Ann", "Ann, annual, Joann: ann", f"{MASK}, annual, Joann: {MASK}"),
         ("Zoë 王", json.dumps({"to": "Zoë 王"}), f'{{"to": "{MASK}"}}'),
         ('a "b" c', json.dumps(['a "b" c']), f'["{MASK}"]'),

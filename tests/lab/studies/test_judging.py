@@ -356,6 +356,20 @@ def test_validation_without_anything_to_compare_says_why(
     assert told("--as", "deaf") == "deaf has judged nothing in trial v1; mute did.\n"
 
 
+def test_validation_of_a_judge_that_gave_numbers_alone_says_where_these_are_compared(
+    store: Store, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rated = Protocol(
+        "rated", "How much?", "run", (Field("rating", "How much?", "interval", least=0, most=100, step=1),)
+    )
+    study = frozen(store, [unit("u1", runs=(WHOLE,), targets=())], rated)
+    with serving(sheet_brain(lambda item, field: {"value": 70})) as server:
+        assert went(store, study, server, "mean").progress.done == 1
+    assert main(["judge", "trial", "--validate", "--db", str(store.database.path)]) == 1
+    says = "No model gave an answer that is a category in trial v1: `hitlab agreement trial` compares numbers.\n"
+    assert capfd.readouterr().out == says
+
+
 def test_closing_waits_for_what_is_under_way(store: Store) -> None:
     study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(9)], RUN_UNIT)
     two, go = threading.Event(), threading.Event()

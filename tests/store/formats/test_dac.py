@@ -426,7 +426,7 @@ def written(store: Store, runs: list[Imported], out: Path, format: str = "dac") 
 def test_a_demonstration_written_and_read_back(tmp_path: Path, store: Store) -> None:
     traits = {"category": "c", "structure": "Conditional", "platform": "android", "language": "en", "level": "LL"}
     run = demonstration(
-        tmp_path, ACTS[:9], traits=traits, branches=(Branch("b1", "if?", ("a", "b"), 2),), apps=("com.x",)
+        tmp_path, ACTS[:9], traits=traits, branches=(Branch("b1", "if?", ("a", "b"), 2, "b"),), apps=("com.x",)
     )
     out = written(store, [run], tmp_path / "out")
     back, trace = only(out)

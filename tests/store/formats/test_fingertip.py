@@ -389,6 +389,17 @@ def test_runs_that_began_in_one_second_and_those_without_a_time(tmp_path: Path, 
     assert {trace.agent for trace in traces} == {Actor("human", "R1"), Actor("model", "../m")}
 
 
+def test_a_models_run_that_was_read_again_is_still_of_the_person_it_worked_for(tmp_path: Path, store: Store) -> None:
+    run = run_of(tmp_path, ACTS[:1], agent=Actor("model", "m1"), persona=Persona("ines", "Ines", {}))
+    store.runs.add_all([run])
+    export_runs(store, [run.id], tmp_path / "out", "fingertip")
+    with Store.open(tmp_path / "back.db") as back:
+        assert import_paths(back, [tmp_path / "out"]).imported == 1
+        export_runs(back, [one.id for one in back.runs.summaries()], tmp_path / "again", "fingertip")
+    (survey,) = (tmp_path / "again").rglob("survey_result.json")
+    assert (survey.parent.parent.name, json.loads(survey.read_bytes())["user_id"]) == ("ines", "ines")
+
+
 def test_writing_what_was_read_keeps_it(tmp_path: Path, store: Store) -> None:
     source = real(tmp_path / "in")
     (tmp_path / "in" / "user_profile.csv").write_text("user_id,sex\n55,male\n")
