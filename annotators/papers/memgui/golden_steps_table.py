@@ -63,6 +63,11 @@ class GoldenWay(NamedTuple):
             return most[0][0]
         return self.third.steps if self.third is not None else None
 
+    @property
+    def waits(self) -> bool:
+        """Whether a third expert is still to settle it; a task that the second or third cannot do has no number."""
+        return self.final is None and all(word is None or word.executable for word in (self.second, self.third))
+
 
 def sections(study_data: StudyData) -> list[Section]:
     """The three experts, and the tasks by difficulty."""
@@ -120,7 +125,7 @@ def _checked(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
         for way in both
     ]
     steps = numbers_by(STEPS, ("first expert", "second expert"), rows)
-    open_ = sum(way.final is None for way in both if way.second is None or way.second.executable)
+    open_ = sum(way.waits for way in both)
     n = len(both)
     table: tuple[tuple[Cell, ...], ...] = (
         ("tasks that two experts walked", count(n, STEPS, part="tasks")),

@@ -43,6 +43,16 @@ def test_what_the_second_expert_changed_and_how_hard_tasks_are(tmp_path: Path) -
     assert hard.notes[0] == "From 10 to 50 steps."
 
 
+def test_a_task_that_the_third_expert_cannot_do_waits_for_nobody(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        made = Rated(store, "golden-steps", [unit("t1", 30), unit("t2", 20)], raters=("E2", "E3"))
+        for task in ("t1", "t2"):
+            made.say(task, "E2", {"executable": "yes", "optimal": "no", "steps": 19})
+        made.say("t1", "E3", {"executable": "no"})
+        found = sections(made.studied())
+    assert value(row(table(found, "memgui-golden"), "waiting for a third expert")["Value"]) == 1, "t2"
+
+
 def test_what_an_expert_could_not_tell_changes_nothing(tmp_path: Path) -> None:
     units = [unit("t1", 10), unit("t2", 21), unit("t3", 30)]
     with Store.open(tmp_path / "lab.db") as store:
