@@ -6,12 +6,17 @@ log of another says of its times makes an id of its own.
 
 from __future__ import annotations
 
-from lab.core.run_records import imported_id
+from lab.core.run_records import Imported, imported_id
 from lab.core.trace import Step
 from store.formats import KnownRun
 from store.runs import Runs
 
 _KIND = "attempt"
+
+
+def tells_times(run: Imported) -> bool:
+    """Whether its source's log told times, by which a further attempt of the very same steps can be known."""
+    return any(isinstance(event, Step) and event.extra.get("log_time") for event in run.events)
 
 
 def further_attempt(source: KnownRun, runs: Runs) -> str | None:
