@@ -201,13 +201,17 @@ class Stage(LabApp):
         return self.live.query_one(GatePanel).has_class("-open") and self.live.query_one(GateRow).ready
 
     def events(self, kind: type[Any]) -> list[Any]:
-        """What the file holds of this run, of one kind."""
+        """What the file holds of this run, of one kind; nothing before the run has begun."""
         run = self.run_under_test.trace_id
+        if not self.store.runs.holds(run):
+            return []
         return [event for event in self.store.runs.events(run) if isinstance(event, kind)]
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        return self.store.runs.trace(self.run_under_test.trace_id).steps
+        """The steps that the file holds; none before the run has begun."""
+        run = self.run_under_test.trace_id
+        return self.store.runs.trace(run).steps if self.store.runs.holds(run) else ()
 
 
 @pytest.fixture

@@ -103,7 +103,9 @@ class Stage(LabApp):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        return self.store.runs.trace(self.run_under_test.trace_id).steps
+        """The steps that the file holds; none before the recording has begun."""
+        run = self.run_under_test.trace_id
+        return self.store.runs.trace(run).steps if self.store.runs.holds(run) else ()
 
     @property
     def instructions(self) -> list[str]:
