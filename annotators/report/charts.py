@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
-from annotators.report.number_words import figure
 from annotators.report.table_layout import table_lines
 from lab.core.report import Bars, Grid, Lines, Picture, Point, Scatter
+from lab.core.rounding import rounded
 from lab.core.text_charts import interval_bar, scale
 from lab.core.text_table import clean, folded, padded
 
@@ -109,7 +109,7 @@ def _on(value: float, least: float, most: float, cells: int) -> int:
 
 def edge(value: float) -> str:
     """A tick's number."""
-    return figure(value, 0) if float(value).is_integer() else figure(value, 2)
+    return rounded(value, 0) if float(value).is_integer() else rounded(value, 2)
 
 
 def _marks(points: Iterable[Point]) -> dict[str, str]:
@@ -162,7 +162,7 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
             canvas.dot(point.x, point.y, marks[point.series])
         lines = canvas.lines(scatter.across, scatter.up, width)
     legend = "· the same" if scatter.diagonal else ""
-    legend += f"   ˙ {figure(scatter.band, 2)} away" if scatter.band else ""
+    legend += f"   ˙ {rounded(scatter.band, 2)} away" if scatter.band else ""
     return [*lines, *_legend(marks, width, legend.strip())]
 
 
@@ -207,7 +207,7 @@ def bar_lines(picture: Bars, width: int) -> list[str]:
             out += _after(f"{padded(last, margin)}  ", f"undefined ({bar.undefined})", width)
             continue
         row = interval_bar(bar.value, bar.low, bar.high, wide, least, most)
-        out.append(f"{padded(last, margin)}  {row}  {figure(bar.value, 2)}")
+        out.append(f"{padded(last, margin)}  {row}  {rounded(bar.value, 2)}")
     return [*out, f"{' ' * margin}  {scale(wide, least, most)}"]
 
 

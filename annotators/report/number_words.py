@@ -36,17 +36,12 @@ class ReportedNumber(NamedTuple):
     agreement: Agreement
 
 
-def figure(value: float, digits: int, times: int = 1) -> str:
-    """A value rounded half up; what is rounded to nothing has no sign."""
-    return rounded(value, digits, times)
-
-
 def value_of(number: Number) -> str:
     """A number as its table prints it; what is undefined says so, with its reason."""
     one = number.agreement
     if one.value is None:
         return f"undefined ({one.undefined or 'no reason is told'})"
-    return f"{figure(one.value, number.digits, number.times)}{number.suffix}"
+    return f"{rounded(one.value, number.digits, number.times)}{number.suffix}"
 
 
 def interval_of(number: Number) -> str:
@@ -54,7 +49,7 @@ def interval_of(number: Number) -> str:
     one = number.agreement
     if one.value is None or one.low is None or one.high is None:
         return ""
-    low, high = (figure(end, number.digits, number.times) for end in (one.low, one.high))
+    low, high = (rounded(end, number.digits, number.times) for end in (one.low, one.high))
     return f"[{low}, {high}]"
 
 
@@ -73,7 +68,7 @@ def name_of(one: Agreement) -> str:
 
 def value_in_full(one: Agreement) -> str:
     """A value with more digits than its table prints."""
-    return f"undefined ({one.undefined})" if one.value is None else figure(one.value, DIGITS)
+    return f"undefined ({one.undefined})" if one.value is None else rounded(one.value, DIGITS)
 
 
 def interval_in_full(one: Agreement) -> str:
@@ -82,8 +77,8 @@ def interval_in_full(one: Agreement) -> str:
         return "none"
     if one.low is None or one.high is None:
         return f"none: {one.no_interval or 'no reason is told'}"
-    ends = f"[{figure(one.low, DIGITS)}, {figure(one.high, DIGITS)}]"
-    return f"{ends} {figure(one.level, 0, 100)} %, {method_of(one)}"
+    ends = f"[{rounded(one.low, DIGITS)}, {rounded(one.high, DIGITS)}]"
+    return f"{ends} {rounded(one.level, 0, 100)} %, {method_of(one)}"
 
 
 def method_of(one: Agreement) -> str:
@@ -123,7 +118,7 @@ def n_of(one: Agreement) -> str:
 def missing_of(one: Agreement) -> str:
     """The share of answers that are missing, and why."""
     why = ", ".join(f"{reason.replace('_', ' ')} {many:,}" for reason, many in sorted(one.reasons.items()))
-    return f"{figure(one.missing, 1, 100)} %{f' ({why})' if why else ''}"
+    return f"{rounded(one.missing, 1, 100)} %{f' ({why})' if why else ''}"
 
 
 def numbers_in(report: Report) -> list[ReportedNumber]:
@@ -179,7 +174,7 @@ def provenance_rows(report: Report) -> list[tuple[str, str]]:
         if value is None or value == ():
             continue
         if field == "level":
-            value = f"{figure(value, 0, 100)} %"
+            value = f"{rounded(value, 0, 100)} %"
         if field == "interval":
             value = _INTERVALS[value]
         rows.append((name, ", ".join(value) if isinstance(value, tuple) else str(value)))

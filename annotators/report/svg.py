@@ -9,9 +9,9 @@ from html import escape
 from rich.cells import cell_len, set_cell_size
 
 from annotators.report.charts import edge, in_order, many, spread
-from annotators.report.number_words import figure
 from lab.core.agreement import Agreement
 from lab.core.report import Bars, Grid, Lines, Picture, Point, Scatter
+from lab.core.rounding import rounded
 from lab.core.text_table import clean
 
 INKS = ("#0b62a4", "#b5490b", "#1d7a46", "#8a3aa8", "#8c6a00", "#b01e57", "#2b7f8c", "#5f5f5f")
@@ -163,7 +163,7 @@ def _scatter(one: Scatter) -> str:
         edges = " ".join(f"{_n(x)},{_n(plane.y(value))}" for x, value in truth)
         body.append(f'<polyline points="{edges}" fill="none" stroke="currentColor" stroke-opacity=".5"/>')
     for at, point in points:
-        says = f"{point.says}: {figure(point.x, 3)}, {figure(point.y, 3)}".removeprefix(": ")
+        says = f"{point.says}: {rounded(point.x, 3)}, {rounded(point.y, 3)}".removeprefix(": ")
         body.append(_mark(plane.x(at), plane.y(point.y), names.index(point.series), says))
     return _with_legend(plane, names, one.title, body)
 
@@ -188,7 +188,7 @@ def _lines(one: Lines) -> str:
 
 
 def _point_words(point: Point) -> str:
-    return f"{point.says}: {figure(point.y, 3)}".removeprefix(": ")
+    return f"{point.says}: {rounded(point.y, 3)}".removeprefix(": ")
 
 
 def _bars(one: Bars) -> str:
@@ -220,8 +220,8 @@ def _bar(name: str, bar: Agreement, left: float, y: float, x: Callable[[float], 
         low, high = x(bar.low), x(bar.high)
         out.append(_line(low, y, high, y, ' stroke-width="1.6"'))
         out += [_line(end, y - 5, end, y + 5, ' stroke-width="1.6"') for end in (low, high)]
-    out.append(_mark(x(bar.value), y, 0, f"{name}: {figure(bar.value, 4)}"))
-    return [*out, _text(x(math.inf) + 10, y + 4, figure(bar.value, 2))]
+    out.append(_mark(x(bar.value), y, 0, f"{name}: {rounded(bar.value, 4)}"))
+    return [*out, _text(x(math.inf) + 10, y + 4, rounded(bar.value, 2))]
 
 
 def _grid(one: Grid) -> str:

@@ -281,10 +281,8 @@ def _tell_validation(validation: JudgeValidation, args: JudgeArguments, judges: 
         part = f", units of {args.split}" if args.split is not None else ""
         nobody = f"{plain(judge)} gave no answer" if judge else "No model gave an answer"
         if judges[judge] if judge else any(judges.values()):
-            study = validation.study.partition(" ")[0]
-            say(
-                f"{nobody} that is a category in {validation.study}{part}: `hitlab agreement {study}` compares numbers."
-            )
+            compares = f"`hitlab agreement {plain(args.study)}` compares numbers."
+            say(f"{nobody} that is a category in {validation.study}{part}: {compares}")
         else:
             say(f"{nobody} in {validation.study}{part}: nothing can be compared.")
     for section in validation.judges:

@@ -260,7 +260,7 @@ class BatchJudging:
 
     def _sent(self, model: str, draft: BatchDraft) -> list[OpenBatch]:
         """Begins a batch of what was gathered; of nothing, and of what is wanted no more, none."""
-        if not draft.questions or self.job.closing or self.job.ends_where_closed():
+        if not draft.questions or self.job.closing or self.job.end_where_closed():
             return []
         return [self._begin(model, draft)]
 

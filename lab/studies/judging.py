@@ -287,10 +287,10 @@ class JudgingJob:
         self.failed += failed
         self.done += len(finished) - len(failed)
         if failed and not self.ended:
-            self.ends_where_closed()
+            self.end_where_closed()
 
-    def ends_where_closed(self) -> bool:
-        """Ends the job where the study was locked or extended meanwhile: no answer is taken in any more."""
+    def end_where_closed(self) -> bool:
+        """Ends the job, and says so, where the study was locked or extended meanwhile: it takes no answer any more."""
         try:
             check_goes_on(self.store, self.study)
         except LabError as error:

@@ -30,11 +30,6 @@ def statistic_words(agreement: Agreement) -> str:
     return f"{name}{of}{rest}"
 
 
-def figure(value: float, digits: int = 2) -> str:
-    """A value rounded half up; what rounds to nothing has no sign."""
-    return rounded(value, digits)
-
-
 def value_words(one: Agreement) -> str:
     """The value, or a dash where it is undefined; the reason stands beside it."""
     return "-" if one.value is None else f"{_figure(one, one.value)}{' %' if is_share(one) else ''}"
@@ -50,7 +45,7 @@ def interval_words(one: Agreement) -> str:
 
 def _figure(one: Agreement, value: float) -> str:
     """A table's digits: two, or of a share the percentage with one."""
-    return rounded(value, 1, 100) if is_share(one) else figure(value)
+    return rounded(value, 1, 100) if is_share(one) else rounded(value, 2)
 
 
 def undefined_words(one: Agreement) -> str:
@@ -97,7 +92,7 @@ def _interval(one: Agreement) -> str:
 
 def _whole(one: Agreement, value: float) -> str:
     """A value's digits where there is room: three, or of a share the percentage with one."""
-    return f"{rounded(value, 1, 100)} %" if is_share(one) else figure(value, 3)
+    return f"{rounded(value, 1, 100)} %" if is_share(one) else rounded(value, 3)
 
 
 def rests_on(one: Agreement) -> str:
@@ -136,12 +131,12 @@ def wanted_words(one: Agreement, width: float, traces: int | None) -> str:
         return f"For {of} that cannot be told: its spread over {one.clusters}s is not known."
     if now <= width:
         return (
-            f"The interval of {of} is {figure(now)} wide with {count(one.traces, one.clusters)}: "
-            f"{figure(width)} is reached already."
+            f"The interval of {of} is {rounded(now, 2)} wide with {count(one.traces, one.clusters)}: "
+            f"{rounded(width, 2)} is reached already."
         )
     return (
         f"About {count(traces, one.clusters)} in all, {traces - one.traces:,} more, would bring the interval of {of} "
-        f"from {figure(now)} to {figure(width)}. "
+        f"from {rounded(now, 2)} to {rounded(width, 2)}. "
         f"An estimate: it takes the {count(one.traces, one.clusters)} of now for a fair picture of those to come."
     )
 

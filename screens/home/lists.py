@@ -127,10 +127,6 @@ same key brings back; **{home.undo}** undoes what was archived last.
         return status_words(run.status, waits(run))
 
 
-_KIND = 13
-"""Cells of a task's kind, before its name."""
-
-
 class BlindRunList(RunList):
     """Stored runs for somebody who only looks at them, without what is not for a rater's seat."""
 
@@ -140,6 +136,10 @@ class BlindRunList(RunList):
 Every stored run, the newest first. **{list.open}** plays it back, an open one, too. **{home.filter}** finds runs by
 task, persona, status or id, **{home.copy}** copies the id.
 """
+
+
+_KIND = 13
+"""Cells of a task's kind, before its name."""
 
 
 class Tasks(RowList[TaskRow]):

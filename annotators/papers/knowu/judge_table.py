@@ -30,6 +30,7 @@ from annotators.study_data import StudyData
 from lab.core.agreement import Agreement, How
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Point, Scatter, Section, Table
+from lab.core.rounding import count
 
 WHOLE, EACH = "task_score", "score"
 _EXPERTS = "experts"
@@ -53,7 +54,7 @@ def sections(study_data: StudyData) -> list[Section]:
     evaluator_list = evaluators(study_data, experts)
     cluster_count = len(experts.traces)
     runs = len(experts.places)
-    by = f"{len(experts.raters)} expert{'' if len(experts.raters) == 1 else 's'}"
+    by = count(len(experts.raters), "expert")
     says = [f"{runs:,} {'run was' if runs == 1 else 'runs were'} rated by {by}; their mean is the truth."]
     if not evaluator_list:
         says.append("No evaluator has scored these runs: none of them has a score by rules, and no judge rated here.")

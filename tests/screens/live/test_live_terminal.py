@@ -9,6 +9,8 @@ import select
 import struct
 import termios
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from store.store import Store
@@ -71,19 +73,26 @@ def started(args: list[str], home: Path, main: str = "lab.cli.main:main") -> tup
     return program, ours
 
 
+@contextmanager
+def leaving(args: list[str], home: Path) -> Iterator[int]:
+    """The terminal of such a program, which ends well once it was told to within."""
+    program, main = started(args, home)
+    try:
+        yield main
+        assert program.wait(180) == 0
+    finally:
+        program.kill()
+        os.close(main)
+
+
 def test_quitting_says_which_run_was_left_and_the_command_that_goes_on(tmp_path: Path) -> None:
     db = tmp_path / "a b.db"
-    program, main = started(["live", "flight_alarm", "--gate", "ask", "--db", str(db)], tmp_path)
-    try:
+    with leaving(["live", "flight_alarm", "--gate", "ask", "--db", str(db)], tmp_path) as main:
         read_until(main, b"The agent waits for you")
         os.write(main, b"\x11")
         read_until(main, b"leave it open and quit")
         os.write(main, b"\r")
         told = read_until(main, b".db'").decode(errors="replace")  # what was read before may end within a character
-        assert program.wait(180) == 0
-    finally:
-        program.kill()
-        os.close(main)
     with Store.open(db) as store:
         (left,) = store.runs.summaries()
     assert f"Run {left.id} is left open." in told
@@ -92,15 +101,10 @@ def test_quitting_says_which_run_was_left_and_the_command_that_goes_on(tmp_path:
 
 def test_quitting_says_the_id_of_a_run_that_is_over(tmp_path: Path) -> None:
     db = tmp_path / "lab.db"
-    program, main = started(["live", "saturday_walk", "--db", str(db)], tmp_path)
-    try:
+    with leaving(["live", "saturday_walk", "--db", str(db)], tmp_path) as main:
         read_until(main, b"The run is over")
         os.write(main, b"\x11")
         told = read_until(main, b" is over.", 60).decode(errors="replace")
-        assert program.wait(180) == 0
-    finally:
-        program.kill()
-        os.close(main)
     with Store.open(db) as store:
         (done,) = store.runs.summaries()
     assert f"Run {done.id} is over." in told
