@@ -15,7 +15,7 @@ from store.formats import FailedRun, KnownRun, detect, formats
 from store.formats.jsonl.reader import Blobs
 from store.formats.pictures import Pictures
 from store.incomplete_runs import MissingPictures, as_incomplete, missing_pictures
-from store.repeated_attempts import further_attempt, tells_times
+from store.repeated_attempts import further_attempt, is_told_apart
 from store.run_export import REVIEWED
 from store.run_rows import erased_words
 from store.store import Store
@@ -186,7 +186,7 @@ class _Import:
             self.on_run(name, outcome)
 
     def _known(self, id: str) -> bool:
-        if any(entry.run.id == id and tells_times(entry.run) for entry in self.batch):
+        if any(entry.run.id == id and is_told_apart(entry.run) for entry in self.batch):
             self.flush()  # a further attempt is told from what is in the file
         return self.store.links.complete(id, link=self.link)
 

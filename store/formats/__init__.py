@@ -36,13 +36,15 @@ class FailedRun(NamedTuple):
 class KnownRun(NamedTuple):
     """A run that the asker said it has already; its pictures were not read.
 
-    `times` are those of its steps in its source's log. Where the run that is here bears others, this is a further
-    attempt of the very same steps, and `under` reads it as a run of another id.
+    `times` are those of its steps in its source's log; where a source has none, `pictures` reads the sha256 of its
+    steps' pictures. Where the run that is here bears others, this is a further attempt of the very same steps, and
+    `under` reads it as a run of another id.
     """
 
     id: str
     path: str
     times: tuple[str | None, ...] = ()
+    pictures: Callable[[], tuple[str | None, ...]] | None = None
     under: Callable[[str], Imported] | None = None
 
 

@@ -91,7 +91,7 @@ def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported
     """A run as events numbered from 0, its pictures and its verdict; `KnownRun` where `is_known` says so of its id."""
     id = episode.id
     if is_known(id):
-        return KnownRun(id, episode.path, episode.times, lambda other: _imported(episode, other))
+        return KnownRun(id, episode.path, episode.times, under=lambda other: _imported(episode, other))
     return _imported(episode, id)
 
 

@@ -76,14 +76,31 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
 
 
 def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
-    folder = source.path
-    path = folder / _FILE
+    path = source.path / _FILE
     data = read_within(source.root, path)
-    name = escape_surrogates(folder.resolve().name) or "unknown"
+    name = escape_surrogates(source.path.resolve().name) or "unknown"
     id = run_id(NAME, name, data)
     source_path = escape_surrogates(str(path))
     if is_known(id):
-        return KnownRun(id, source_path)
+        return KnownRun(
+            id,
+            source_path,
+            pictures=lambda: _pictures(source, data),
+            under=lambda other: _imported(source, other, name, data),
+        )
+    return _imported(source, id, name, data)
+
+
+def _pictures(source: RunSource, data: bytes) -> tuple[str | None, ...]:
+    """The sha256 of each step's picture; None where there is none, or not the whole of it."""
+    shots, pictures = numbered(source.path, _SHOT), Pictures(source.root)
+    images = [pictures.seen(shots.get(i), {}).image for i in range(len(_lines(data, _FILE)))]
+    return tuple(None if image in pictures.cut else image for image in images)
+
+
+def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
+    folder = source.path
+    path = folder / _FILE
     lines = _lines(data, str(path))
     models = Counter(model for line in lines if (model := as_text(_answer(line).get("model"))))
     model = models.most_common(1)[0][0] if models else ""
@@ -94,7 +111,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
         Task(id=name, kind="general", instruction=goal),
         Actor("model", model or NAME),
         format=NAME,
-        path=source_path,
+        path=escape_surrogates(str(path)),
         data=data,
         model=model,
         images=(pictures := Pictures(source.root)),

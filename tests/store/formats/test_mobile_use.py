@@ -282,6 +282,20 @@ def test_a_call_may_be_named_by_its_action(tmp_path: Path, made: dict[str, Any])
     assert (last.proposed.action.kind, trace(path).status) == ("status", "completed")
 
 
+def test_attempts_of_the_very_same_actions_each_come_in_by_their_pictures_and_a_copy_does_not(
+    tmp_path: Path, store: Store
+) -> None:
+    for root, marks in (("a", [0, 1]), ("b", [0, 2]), ("copy", [0, 2]), ("bare", [])):
+        (tmp_path / root).mkdir()
+        path = folder(tmp_path / root, [call("open", text="Clock"), call("terminate", status="success")])
+        for i, mark in enumerate(marks):
+            (path / f"screenshot_{i}.png").write_bytes(png(mark))
+    report = import_paths(store, [tmp_path])
+    assert (report.imported, report.skipped, report.failed) == (2, 2, [])
+    assert one(tmp_path / "a" / "Turn_wifi_on.").id in {run.id for run in store.runs.summaries()}
+    assert import_paths(store, [tmp_path / "copy"]).imported == 0
+
+
 SMALL = [call("click", coordinate=[540, 800]), call("click", coordinate=[270, 600])]
 
 
