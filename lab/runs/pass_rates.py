@@ -65,7 +65,8 @@ class PassRate(msgspec.Struct, frozen=True):
 class KindResult(msgspec.Struct, frozen=True):
     """All tasks of a kind, or `all`. `unchecked` tasks have no rules, or were not tried, and count in no rate.
 
-    `recovery` is MemGUI-Bench's failure recovery rate (A.6.2), null where no first attempt failed.
+    `recovery` is MemGUI-Bench's failure recovery rate (A.6.2) over the tasks whose attempts decide it, null where none
+    of them failed at first.
     """
 
     kind: str
@@ -167,7 +168,7 @@ def _kind_result(kind: str, tasks: Sequence[TaskResult], most: int, independent:
         unchecked=len(tasks) - len(outcomes),
         attempts=len(whole),
         rates=pass_rates(outcomes, most, independent=independent),
-        recovery=recovery(outcomes),
+        recovery=recovery(outcomes, most),
         steps=_mean([attempt.steps for attempt in whole]),
         seconds=_mean([attempt.seconds for attempt in whole]),
         cost=_sum(task.cost for task in tasks),
@@ -201,9 +202,13 @@ def unbiased(n: int, c: int, k: int) -> float:
     return 1.0 - math.comb(n - c, k) / math.comb(n, k)
 
 
-def recovery(outcomes: Sequence[Sequence[bool]]) -> float | None:
-    """The share of tasks failed at first that passed later, attempt i weighing 1/(i-1); None where none failed."""
-    failed_first = [outcome for outcome in outcomes if outcome and not outcome[0]]
+def recovery(outcomes: Sequence[Sequence[bool]], most: int) -> float | None:
+    """The share of tasks failed at first that passed later, attempt i weighing 1/(i-1); None where none failed.
+
+    A task counts once its attempts decide it: one passed, or all `most` of them failed.
+    """
+    decided = [outcome for outcome in outcomes if len(outcome) >= most or any(outcome)]
+    failed_first = [outcome for outcome in decided if outcome and not outcome[0]]
     if not failed_first:
         return None
     return sum(1 / outcome.index(True) for outcome in failed_first if any(outcome)) / len(failed_first)

@@ -250,14 +250,15 @@ def test_pass_at_k_counts_tasks_and_recovery_weighs_the_early_ones_more() -> Non
         (2, 4),
         (3, 4),
     ]
-    assert recovery(outcomes) == pytest.approx((1 + 1 / 2) / 3)
-    assert recovery([[True]]) is None
-    assert recovery([[False, False]]) == 0.0
+    assert recovery(outcomes, 3) == pytest.approx((1 + 1 / 2) / 3)
+    assert recovery([[True]], 1) is None
+    assert recovery([[False, False]], 2) == 0.0
 
 
 def test_what_is_not_decided_is_left_out() -> None:
     rates = pass_rates([[False], [True], []], 2, independent=True)
     assert [(rate.passed, rate.tasks, rate.unbiased) for rate in rates] == [(1, 2, None), (1, 1, None)]
+    assert (recovery([[False]], 2), recovery([[False], [False, True]], 3)) == (None, 1.0)
     assert [kind.kind for kind in kind_results([], 1, independent=True)] == ["all"]
     assert kind_results([], 1, independent=True)[0].rates[0].rate is None
 
