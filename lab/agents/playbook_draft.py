@@ -92,7 +92,7 @@ def _moves(trace: Trace, step: Step, after: UiTree | None) -> Iterator[Do]:
             text = _sentence(step.proposed.thought)
             yield Move(infeasible=text) if action.status == "infeasible" else Move(done=text or "That is done.")
         case kind:
-            hint = "Flag it as a slip in the replay, or write the playbook by hand."
+            hint = "Write the playbook by hand, or record it anew: a step that is marked as a slip there is left out."
             raise LabError(f"run {trace.id}, step {step.index + 1}", f"is a {kind}, which no move can say.", hint)
 
 

@@ -89,6 +89,16 @@ def test_what_a_run_touched_is_called_by_its_name_and_not_by_the_letter_of_its_p
     assert list(msgspec.to_builtins(moves)) == [{"tap": words}]
 
 
+def test_a_step_that_no_move_can_say_is_left_out_where_a_recording_calls_it_a_slip() -> None:
+    acts = (Action("press_recent"), Action("wait"))
+    steps = tuple(Step(i, Proposed(act), Observation()) for i, act in enumerate(acts))
+    trace = Trace("r", library.task("night_mode"), Actor("human", "A1"), steps=steps)
+    with pytest.raises(LabError, match=r"step 1: is a press_recent") as refused:
+        drafted(trace)
+    assert "replay" not in refused.value.hint
+    assert drafted(msgspec.structs.replace(trace, slips=(0,))) == ("wait",)
+
+
 def test_a_participants_kit_says_nothing_of_what_goes_wrong() -> None:
     task = library.task("usual_lunch")
     for agent, names in (("playbook", ()), ("playbook:wrong-dish", ("wrong-dish",))):
