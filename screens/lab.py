@@ -84,6 +84,8 @@ class Lab(Protocol):
     """Where this program is asked at an endpoint; None where it is not."""
     serve_endpoint: Callable[[str], EndpointPlace] | None
     """Starts an endpoint at which the person of this code is asked; None where none can be started from here."""
+    on_recording: Callable[[str], None] | None
+    """Hears the run of each demonstration that is recorded in this app."""
     after_run: str
     """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
 

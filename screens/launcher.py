@@ -99,6 +99,8 @@ class LiveLauncher(TellsRefusals, Screen[None]):
         self._say(with_keys(self, "This run is over or was left. Home ({app.home}) lists it."))
         app = lab_of(self)
         app.session = session
+        if session.spec.agent == PERSON and app.on_recording is not None:
+            app.on_recording(session.trace_id)
         self.app.push_screen(screen)
         self.app.call_after_refresh(app.fit)
 

@@ -54,6 +54,8 @@ class Opening(NamedTuple):
     """The task whose design is drafted, beside the run `trace_id`."""
     ask: Asking | None = None
     """The demonstration that is recorded, once its intent and place are said."""
+    on_recording: Callable[[str], None] | None = None
+    """Hears the run of each demonstration that is recorded in this app."""
     study: Study | None = None
     """The study that is rated in, or played, by the person of this seat."""
     only: bool = False
@@ -261,12 +263,15 @@ class Navigation(TellsRefusals, TypeAhead):
     endpoint: EndpointPlace | None
     serve_endpoint: Callable[[str], EndpointPlace] | None
     """Where this program is asked at an endpoint, and how one is started; see `Opening`."""
+    on_recording: Callable[[str], None] | None
+    """See `Opening`."""
 
     def furnish(self, opening: Opening) -> None:
         """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
         self.came_from = {}
         self.read, self.reads = None, {}
         self.endpoint, self.serve_endpoint = opening.endpoint, opening.serve_endpoint
+        self.on_recording = opening.on_recording
         studies = opening.study is not None or self.store.studies.rates(self.settings.person)
         self.rates = rates_blind(self.settings.seat, studies=studies)
         self._asked_for = opening.screen

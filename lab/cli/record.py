@@ -75,6 +75,8 @@ def record(args: RecordArguments) -> int:
     settings = load(db=db, person=args.person, seat=args.seat, device=args.device, window=args.window)
     if settings.seat == "rater":
         raise LabError("record", "is not there for the seat rater.")
+    if args.save_playbook is not None and Path(args.save_playbook).exists():
+        raise _is_there(args.save_playbook)
     with open_store(settings) as store:
         from screens.navigation import Opening
 
@@ -85,19 +87,15 @@ def record(args: RecordArguments) -> int:
         else:
             opening = Opening("live", ask=_asked(args, settings))
             _check_phone(opening.ask.spec if opening.ask else None)
-        earlier = _newest(store)
+        runs: list[str] = []
+        opening = opening._replace(on_recording=runs.append)
         code = show_room(store, settings, opening, "record", "A demonstration needs a person at a terminal.")
         if args.save_playbook is not None:
-            run = store.runs.find(args.resume) if args.resume is not None else _newest(store)
-            if run is None or (run == earlier and args.resume is None):
+            run = next((run for run in reversed(runs) if store.runs.holds(run)), None)
+            if run is None:
                 raise LabError("--save-playbook", "nothing was recorded, so nothing is written.")
             _save(store, run, args.save_playbook)
         return code
-
-
-def _newest(store: Store) -> str | None:
-    """The run that was begun last."""
-    return next((line.id for line in store.runs.summaries(1, archived=None)), None)
 
 
 def _saved(args: RecordArguments) -> int:
@@ -128,10 +126,14 @@ def _save(store: Store, run: str, file: str) -> None:
         with Path(file).open("x", encoding="utf-8") as out:
             out.write(as_yaml(moves))
     except FileExistsError as error:
-        raise LabError(file, "is there already; nothing was written.", "Name a new file.") from error
+        raise _is_there(file) from error
     except OSError as error:
         raise LabError(file, f"cannot be written ({error.strerror}).") from error
     say(f"{file}: {len(moves)} moves. `hitlab live TASK --playbook {file}` plays them.")
+
+
+def _is_there(file: str) -> LabError:
+    return LabError(file, "is there already; nothing was written.", "Name a new file.")
 
 
 def _check_phone(spec: Spec | None) -> None:

@@ -14,11 +14,13 @@ from lab.core.blinding import blinded_unit
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.playbook import PlaybookFile, changed, load_playbook
+from lab.core.settings import Settings
 from lab.core.step import Action, Observation, Proposed
 from lab.core.study import Play, Unit
 from lab.core.task import Actor, load_task
 from lab.core.trace import Step, Trace
 from lab.core.ui_tree import Bounds, Node, UiTree
+from screens.navigation import Opening
 from simulators import library
 from store.store import Store
 from tests.crossed import crossed, spread
@@ -163,6 +165,26 @@ def test_what_was_done_in_a_run_is_saved_as_a_playbook_that_does_it_again(hitlab
         assert "is there already" in hitlab("record", "--run", run, "--save-playbook", file).err
         assert load_playbook(Path(file)).playbook
         assert hitlab("live", name, "--playbook", file, "--json").json["score"] == 1.0
+
+
+def test_the_playbook_is_of_what_was_recorded_here_and_not_of_the_newest_run(
+    hitlab: Hitlab,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def record(store: Store, settings: Settings, opening: Opening) -> int:
+        assert opening.on_recording is not None
+        opening.on_recording(hitlab("live", "way_home", "--json").json["trace"])
+        hitlab("live", "usual_lunch", "--json")  # another terminal's, on the same file
+        return 0
+
+    monkeypatch.setattr("lab.cli.app.has_terminal", lambda: True)
+    monkeypatch.setattr("lab.cli.app.run_app", record)
+    file = tmp_path / "mine.yaml"
+    assert hitlab("record", "way_home", "--save-playbook", str(file)).code == 0
+    assert "Maps" in file.read_text()
+    monkeypatch.setattr("lab.cli.app.run_app", lambda *_: pytest.fail("opened"))
+    assert "is there already" in hitlab("record", "way_home", "--save-playbook", str(file)).err
 
 
 def test_a_run_of_the_first_version_is_forked_and_the_playbook_goes_on(hitlab: Hitlab, tmp_path: Path) -> None:  # noqa: F811

@@ -76,8 +76,12 @@ async def test_a_tasks_instruction_stands(store: Store, until: Any) -> None:
 
 async def test_nothing_is_asked_where_all_is_said(store: Store, until: Any) -> None:
     app = app_for(store, Task("t", "general", instruction="x", place="home"), own=False)
+    runs: list[str] = []
+    app.on_recording = runs.append
     async with app.run_test(size=(80, 24)) as pilot:
         assert (await recorded(app, pilot, until)).place == "home"
+        assert app.session is not None
+        assert runs == [app.session.trace_id]
 
 
 async def test_the_form_is_left_by_escape(store: Store, until: Any) -> None:
