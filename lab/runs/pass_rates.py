@@ -16,8 +16,9 @@ _PASSES = 0.99
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """One run. `passed` is null where the task has no rules or the run was stopped; `cost` in US dollars where known.
+    """One run; `cost` in US dollars where known.
 
+    `passed` is null where the task has no rules, where its phone's state cannot be checked, or where it was stopped.
     `state` is the sha256 of the phone's state it began from: the same for every attempt at a task. `scored_by` is the
     environment that gave the score, empty where the task's rules did.
     """
@@ -63,7 +64,7 @@ class PassRate(msgspec.Struct, frozen=True):
 
 
 class KindResult(msgspec.Struct, frozen=True):
-    """All tasks of a kind, or `all`. `unchecked` tasks have no rules, or were not tried, and count in no rate.
+    """All tasks of a kind, or `all`; `unchecked` tasks, of whose attempts nothing was checked, count in no rate.
 
     `recovery` is MemGUI-Bench's failure recovery rate (A.6.2) over the tasks whose attempts decide it, null where none
     of them failed at first.
@@ -120,7 +121,9 @@ def attempt_of(trace: Trace) -> Attempt:
     ended = trace.ended
     score = ended.score if ended is not None else None
     scored = trace.device.kind == "environment" and trace.source is None
-    checked = (scored or any(check.weight for check in trace.task.checks)) and trace.status != "stopped"
+    checkable = trace.state is not None and not (trace.status == "completed" and score is None)
+    ruled = checkable and any(check.weight for check in trace.task.checks)
+    checked = (scored or ruled) and trace.status != "stopped"
     passes = (score or 0.0) > _PASSES if scored else trace.status == "completed" and score == 1.0
     return Attempt(
         trace=trace.id,

@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from lab.core.task import Actor
+from lab.core.trace import Ended, Trace
 from lab.runs import attempt_worker
-from lab.runs.pass_rates import kind_results, pass_rates, recovery, unbiased
+from lab.runs.pass_rates import attempt_of, kind_results, pass_rates, recovery, unbiased
 from lab.runs.spec import Spec, phone_of
 from simulators.phone.phone import Phone
 from store.store import Store
@@ -273,6 +276,15 @@ def test_rates_never_fall_with_k_and_the_estimate_is_the_mean_over_all_draws(out
     assert estimates[0] == pytest.approx(sum(map(sum, outcomes)) / (4 * len(outcomes)))
     assert estimates[-1] == pytest.approx(shares[-1])
     assert unbiased(4, 1, 2) == pytest.approx(1 / 2)
+
+
+def test_a_run_on_a_phone_whose_state_cannot_be_checked_has_neither_passed_nor_failed() -> None:
+    from simulators import library
+
+    ended = Ended(status="completed")
+    seen = Trace("r", library.task("night_mode"), Actor("script", "playbook"), ended=ended)
+    assert attempt_of(seen).passed is None
+    assert attempt_of(replace(seen, state="s", ended=replace(ended, status="failed"))).passed is False
 
 
 def test_the_phone_of_a_spec_is_the_same_each_time() -> None:
