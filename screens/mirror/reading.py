@@ -125,7 +125,9 @@ class TextFinder:
         if ink is None and line and self._missed.get(key, 0) == 0:
             ink = find_ink(pixels, shape(text.text, width_of(line)), (across, down), text.sure)
         if ink is None:
-            self._missed[key] = (self._missed.get(key, 0) + 1) % _MISSES
+            # in one colour nothing is written yet, or not any more: a phone that is black, an app that is still empty
+            is_bare = pixels.min() == pixels.max()
+            self._missed[key] = 0 if is_bare else (self._missed.get(key, 0) + 1) % _MISSES
             return None
         pixels = pixels.copy()
         words = _words(text, ink, place, picture.scale)

@@ -185,6 +185,19 @@ def test_without_a_tree_old_words_go_where_their_pixels_changed_and_come_back_wi
     assert [found.strip() for found in back if found.strip()] == ["Stays here", "Goes away"]
 
 
+def test_words_come_back_with_the_picture_of_a_phone_that_was_black_as_its_tree_came() -> None:
+    """Asleep, or secured: the tree is told of what the picture does not show."""
+    sheet = Sheet()
+    sheet.text("Battery", (240, 1170, 900, 1230))
+    painter = Painter()
+    black = sheet.shot()._replace(pixels=bytes(SIZE[0] * SIZE[1] * 3))
+    said = []
+    for shot in (sheet.shot(), black, sheet.shot(tree=False), sheet.shot()):
+        painted = painter.paint(shot, WIDE)
+        said.append("".join(rows(painted, painter.codes)).strip())
+    assert said == ["Battery", "", "", "Battery"]
+
+
 def test_a_cursor_that_blinks_hides_nothing() -> None:
     sheet = Sheet()
     sheet.text("Half a sentence", (100, 300, 900, 380))
