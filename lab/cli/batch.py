@@ -15,7 +15,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings, load
 from lab.core.trace import POSTURES, AnyEvent, Paused, Resumed, Step
-from lab.runs.pass_rates import Attempt, BatchResult, PassRate, TaskResult, kind_results
+from lab.runs.pass_rates import Attempt, BatchResult, PassRate, TaskResult, dealt_again, kind_results
 from lab.runs.task_source import TaskSource, task_source
 from lab.studies.seats import refuse_blind, refuse_recorded
 from simulators import library
@@ -347,7 +347,9 @@ def _notes(result: BatchResult) -> list[str]:
         notes.append(f"A run that was not over after {limit} ended with the status budget (MemGUI-Bench A.9.6).")
     if result.broken:
         runs = f"{len(result.broken)} run{' was' if len(result.broken) == 1 else 's were'}"
-        notes.append(f"Counted as no attempt, and archived: {runs} broken off by a phone. Each was dealt again.")
+        again = dealt_again(result.tasks, result.broken)
+        dealt = "Each was dealt again." if again == len(result.broken) else f"Dealt again: {again or 'none'} of them."
+        notes.append(f"Counted as no attempt, and archived: {runs} broken off by a phone. {dealt}")
     if result.lost:
         notes.append(f"Not made, for want of a phone: {result.lost} of all attempts.")
     if result.interrupted:

@@ -155,6 +155,13 @@ def task_result(task: str, kind: Kind, attempts: Sequence[Attempt]) -> TaskResul
     )
 
 
+def dealt_again(tasks: Sequence[TaskResult], broken: Sequence[BrokenRun]) -> int:
+    """How many of the attempts that a phone broke off were begun once more."""
+    made = {(task.task, attempt.attempt) for task in tasks for attempt in task.attempts}
+    broken_off = [(run.task, run.attempt) for run in broken]
+    return sum(one in made or one in broken_off[i:] for i, one in enumerate(broken_off, 1))
+
+
 def kind_results(tasks: Sequence[TaskResult], most: int, *, independent: bool) -> tuple[KindResult, ...]:
     """What the tasks come to, by kind and together; `most` attempts were asked for."""
     by_kind = [(kind, [task for task in tasks if task.kind == kind]) for kind in MODES]

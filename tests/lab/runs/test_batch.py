@@ -18,8 +18,18 @@ from msgspec.structs import replace
 from lab.core.task import Actor
 from lab.core.trace import Ended, Trace
 from lab.runs import attempt_worker
-from lab.runs.pass_rates import attempt_of, kind_results, pass_rates, recovery, unbiased
+from lab.runs.pass_rates import (
+    BrokenRun,
+    attempt_of,
+    dealt_again,
+    kind_results,
+    pass_rates,
+    recovery,
+    task_result,
+    unbiased,
+)
 from lab.runs.spec import Spec, phone_of
+from simulators import library
 from simulators.phone.phone import Phone
 from store.store import Store
 from tests.lab.cli.test_commands import Hitlab, hitlab
@@ -278,9 +288,14 @@ def test_rates_never_fall_with_k_and_the_estimate_is_the_mean_over_all_draws(out
     assert unbiased(4, 1, 2) == pytest.approx(1 / 2)
 
 
-def test_a_run_on_a_phone_whose_state_cannot_be_checked_has_neither_passed_nor_failed() -> None:
-    from simulators import library
+def test_an_attempt_that_a_phone_broke_off_is_dealt_again_once_it_was_begun_anew() -> None:
+    first, second, other = (BrokenRun(f"r{n}", task, n, "p", "") for n, task in ((1, "t"), (1, "t"), (2, "t")))
+    made = attempt_of(Trace("r", library.task("night_mode"), Actor("script", "playbook"), attempt=2))
+    task = task_result("t", "general", [made])
+    assert [dealt_again([task], broken) for broken in ([first], [first, second], [other], [])] == [0, 1, 1, 0]
 
+
+def test_a_run_on_a_phone_whose_state_cannot_be_checked_has_neither_passed_nor_failed() -> None:
     ended = Ended(status="completed")
     seen = Trace("r", library.task("night_mode"), Actor("script", "playbook"), ended=ended)
     assert attempt_of(seen).passed is None
@@ -288,8 +303,6 @@ def test_a_run_on_a_phone_whose_state_cannot_be_checked_has_neither_passed_nor_f
 
 
 def test_the_phone_of_a_spec_is_the_same_each_time() -> None:
-    from simulators import library
-
     spec = Spec(library.task("saturday_walk"), seed=5)
     assert phone_of(spec).snapshot() == phone_of(spec).snapshot()
     assert READY
