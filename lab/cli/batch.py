@@ -213,6 +213,7 @@ def _spec(args: RunArguments, settings: Settings, source: TaskSource, name: str,
     from lab.runs.spec import Spec, check_phone, given_playbook, in_world, is_playbook, limited, playbook_agent
 
     task = given_playbook(source.task(name), args.playbook, args.agent)
+    source.check(task)
     if is_playbook(args.agent):
         playbook_agent(args.agent, task)
     who = args.persona or ("" if places[0].environment else task.persona)

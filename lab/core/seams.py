@@ -178,6 +178,9 @@ class Environment(Protocol):
     def persona(self, task: Task) -> Persona | None:
         """Whom the agent works for in a task, for who plays that part; None where the environment does not tell."""
 
+    def check(self, task: Task) -> None:
+        """A `LabError` where a run of the task could not be scored, as far as that can be told beforehand."""
+
     def phone(self, task: Task, seed: int) -> Device:
         """Its phone (`Scoring`) where the task begins, whatever was there before; the task ends when that is closed."""
 

@@ -26,6 +26,9 @@ class TaskSource(Protocol):
     def persona(self, task: Task) -> Persona | None:
         """The person of a task, with the log that it has agents see; None where it has none."""
 
+    def check(self, task: Task) -> None:
+        """A `LabError` where a run of the task could not be scored, as far as that can be told beforehand."""
+
 
 class Library:
     """The built-in tasks, and task files."""
@@ -41,6 +44,9 @@ class Library:
 
     def persona(self, task: Task) -> Persona | None:
         return library.persona(task.persona, task.log) if task.persona else None
+
+    def check(self, task: Task) -> None:
+        """What a phone cannot be checked for is told at the end of its run."""
 
 
 class EnvironmentTasks:
@@ -67,6 +73,9 @@ class EnvironmentTasks:
 
     def persona(self, task: Task) -> Persona | None:
         return self._environment.persona(task)
+
+    def check(self, task: Task) -> None:
+        self._environment.check(task)
 
     def close(self) -> None:
         self._environment.close()

@@ -155,6 +155,9 @@ class AndroidWorld:
     def persona(self, task: Task) -> None:
         """AndroidWorld has no persons."""
 
+    def check(self, task: Task) -> None:
+        """It scores by the phone and the answer alone."""
+
     def phone(self, task: Task, seed: int) -> AndroidWorldPhone:
         """Its phone where the task begins, in a process of its own."""
         worker = Worker(self._address)

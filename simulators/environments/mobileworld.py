@@ -138,13 +138,16 @@ class MobileWorld:
             return None
         return read_persona(data, task.persona, f"{self._line.base}/download")
 
-    def phone(self, task: Task, seed: int) -> MobileWorldPhone:
-        """Its phone where the task begins, after what was left of it before is torn down."""
-        replies = reply_endpoint()
-        if replies is None and _rests_on_replies(task):
+    def check(self, task: Task) -> None:
+        """Whether the server hears the replies that its score of the task rests on."""
+        if reply_endpoint() is None and _rests_on_replies(task):
             problem = f"scores {plain(task.id, lines=False)!r} by what its user replies, and is not told of it."
             hint = f"Set {SETTING}=HOST:PORT here, and USER_AGENT_BASE_URL=http://HOST:PORT/v1 for the server."
             raise LabError(self._line.base, problem, hint)
+
+    def phone(self, task: Task, seed: int) -> MobileWorldPhone:
+        """Its phone where the task begins, after what was left of it before is torn down."""
+        self.check(task)
         device = self._address.options.get("device", DEVICE)
         settles = float(self._address.options.get("settle", _SETTLES))
         viewport: _Viewport = self._line.ask("POST", "/init", _Viewport, body={"device": device}, seconds=_LOOK)
@@ -152,7 +155,7 @@ class MobileWorld:
             raise ServerRefusal(
                 f"{self._line.base}/init", f"field viewport_size: {list(viewport.viewport_size)} is no screen."
             )
-        phone = MobileWorldPhone(self._line, device, task, viewport.viewport_size, settles, replies)
+        phone = MobileWorldPhone(self._line, device, task, viewport.viewport_size, settles, reply_endpoint())
         phone.begin()
         return phone
 

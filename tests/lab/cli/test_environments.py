@@ -117,7 +117,8 @@ def test_a_program_and_a_model_work_its_phone(
         (("run", "FlightAlarm", "--env", "10.0.0.7"), "is no environment's address"),
         (("tasks", "--env", "androidworld:"), "names no Python"),
         (("run", "FlightAlarm", "--env", "{env}", "--agent", "model:x/y", "--user", "script:no.yaml"), "no.yaml"),
-        (("run", "--kind", "proactive", "--env", "{env}", "--agent", "nobody"), "is none of"),
+        (("run", "--kind", "general", "--env", "{env}", "--agent", "nobody"), "is none of"),
+        (("run", "--all", "--env", "{env}", "--agent", "process:true"), "'LowBattery@tobin' by what its user replies"),
     ],
 )
 def test_what_does_not_go_is_refused_before_anything_is_begun(
