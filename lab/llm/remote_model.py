@@ -46,5 +46,6 @@ class RemoteModel:
         except NoModelAnswer:
             raise
         except LabError as error:
-            self.lost = error
-            raise
+            hint = "Runs that were over before are in the file; the same line begins each of them anew."
+            self.lost = LabError(error.title, error.message, hint, code=error.code)
+            raise self.lost from error

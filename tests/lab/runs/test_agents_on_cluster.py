@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
+from lab.core.errors import LabError
+from lab.llm.client import Llm, ModelAnswer, ModelTerms
+from lab.llm.remote_model import RemoteModel
 from tests.bench.timed_model import act
 from tests.clusters import LocalWorkers, local_workers
 from tests.endpoint import Said, serving
@@ -52,6 +57,21 @@ def test_workers_ask_the_model_of_agents(
         assert {request.headers["authorization"] for request in server.requests} == {
             "Bearer sk-of-the-worker-0123456789"
         }
+
+
+def test_a_cluster_that_is_lost_promises_no_batch_that_goes_on() -> None:
+    class Lost:
+        width = 1
+
+        def submit(self, question: object) -> Future[ModelAnswer]:
+            raise LabError("cluster c", "was lost.", "The same line goes on.")
+
+        def close(self, *, at_once: bool = False) -> None: ...
+
+    model = RemoteModel(Llm("openai/tiny", ModelTerms()), Lost())
+    with pytest.raises(LabError, match="cluster c: was lost") as told:
+        model.ask([], threading.Event())
+    assert (model.lost, "begins each of them anew" in told.value.hint) == (told.value, True)
 
 
 def test_what_no_cluster_can_ask_is_refused(hitlab: Hitlab, tasks: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
