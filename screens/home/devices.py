@@ -105,7 +105,8 @@ now on.
             state, style = ("○ ready", MUTED) if plain_screen else (f"○ {one_line(row.screen)}", WARNING)
         else:
             state, style = f"✗ {one_line(row.state)}", WARNING
-        age = f" {span(time.monotonic() - row.since)}" if row.since else ""
+        # how long a phone is on the line is not how long the run on it is live
+        age = f" {span(time.monotonic() - row.since)}" if row.since and row.serial != self.busy else ""
         room = width - len(mark) - len(state) - 2
         if len(one_line(row.serial)) > room - len(age):
             age = ""

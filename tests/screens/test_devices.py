@@ -132,3 +132,11 @@ def test_phones_of_one_model_are_told_apart_in_little_room() -> None:
         assert all(line.cell_length <= width for line in lines)
         assert sum("5601" in line.plain for line in lines) == sum("5603" in line.plain for line in lines) == 1
         assert sum("_tcp" in line.plain for line in lines) == 1
+
+
+def test_how_long_a_phone_is_on_the_line_is_not_told_as_how_long_its_run_is_live() -> None:
+    shelf = DeviceList("devices")
+    shelf.found([("R58", "device", "Pixel")])
+    assert shelf.paint(1, 60).plain.endswith("○ ready 0:00")
+    shelf.busy = "R58"
+    assert shelf.paint(1, 60).plain.endswith("● live")
