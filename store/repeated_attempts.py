@@ -14,8 +14,8 @@ from store.formats import KnownRun
 from store.runs import Runs
 
 _KIND = "attempt"
-_BY_PICTURES = "mobile_use"
-"""The format whose runs are named after a task and its actions, which say nothing of when they were done."""
+_BY_PICTURES = ("knowu", "mobile_use")
+"""Formats whose runs are named after a task and its steps, which say nothing of when they were done."""
 
 Marks = tuple[str | None, ...]
 """What tells attempts apart: for each step the time in its log, or the sha256 of its picture."""
@@ -24,22 +24,23 @@ Marks = tuple[str | None, ...]
 def is_told_apart(run: Imported) -> bool:
     """Whether its source tells something by which a further attempt of the very same steps can be known."""
     first = run.events[0]
-    by_pictures = isinstance(first, Started) and first.source is not None and first.source.format == _BY_PICTURES
+    by_pictures = isinstance(first, Started) and first.source is not None and first.source.format in _BY_PICTURES
     return any(_times(run.events)) or (by_pictures and any(_pictures(run.events)))
 
 
 def further_attempt(source: KnownRun, runs: Runs) -> str | None:
     """The id of a source as a further attempt; None where it is the run that is here, or nothing tells them apart."""
-    if not runs.holds(source.id):
+    timed = any(source.times)
+    marks = source.times if timed or source.pictures is None else source.pictures()
+    if not any(marks) or not runs.holds(source.id):
         return None
-    if any(source.times):
-        marks, here = source.times, _times(runs.events(source.id))
-        differs = here != marks and any(here)
-    elif source.pictures is not None:
-        marks, here = source.pictures(), _pictures(runs.events(source.id))
-        differs = any(mine and other and mine != other for mine, other in zip(marks, here, strict=False))
+    events = list(runs.events(source.id))
+    times, pictures = _times(events), _pictures(events)
+    if timed:
+        differs = marks != times and any(times)
     else:
-        return None
+        changes = (mine and other and mine != other for mine, other in zip(marks, pictures, strict=False))
+        differs = not any(times) and any(changes)
     return imported_id(_KIND, "\0".join([source.id, *(mark or "" for mark in marks)]).encode()) if differs else None
 
 

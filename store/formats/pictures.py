@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,6 +74,11 @@ class Pictures(Mapping[str, Blob]):
         except LabError as error:
             extra["screenshot"] = unread(path, error)
             return Observation(tree=tree)
+
+    def whole(self, paths: Iterable[Path | None]) -> tuple[str | None, ...]:
+        """The sha256 of each picture; None where there is none, or a file holds its beginning alone."""
+        images = [self.seen(path, {}).image for path in paths]
+        return tuple(None if image in self.cut else image for image in images)
 
     def add(self, data: bytes, tree: UiTree | None = None) -> Observation:
         """What was seen, from a PNG's or JPEG's bytes; a `LabError` where they are neither."""

@@ -16,6 +16,7 @@ from store.formats import FailedRun, read
 from store.formats.knowu.actions import action_of, thought_of
 from store.run_import import import_paths
 from store.store import Store
+from tests.store.formats.samples import png as marked_png
 
 TRACES = Path(__file__).parents[2].parent / "shared" / "traces"
 WORLD = TRACES / "mobileworld"
@@ -276,6 +277,16 @@ def test_attempts_of_the_very_same_steps_each_come_in_once_and_a_copy_does_not(t
     assert (report.imported, report.skipped, report.failed) == (2, 2, [])
     assert sorted(run.agent for run in store.runs.summaries()) == ["a", "a.2"]
     assert one(tmp_path / "a/T").id in {run.id for run in store.runs.summaries()}
+    assert import_paths(store, [tmp_path]).imported == 0
+
+
+def test_attempts_without_logs_are_told_apart_by_their_pictures(tmp_path: Path, store: Store) -> None:
+    for root, mark in (("a", 0), ("b", 7), ("copy", 7)):
+        shots = folder(tmp_path, [step(i, act("wait")) for i in range(1, 5)], name=f"{root}/T") / "screenshots"
+        shots.mkdir(exist_ok=True)
+        for i in range(1, 5):
+            (shots / f"T-0-{i}.png").write_bytes(marked_png(i + mark))
+    assert import_paths(store, [tmp_path]).imported == 2
     assert import_paths(store, [tmp_path]).imported == 0
 
 

@@ -86,12 +86,16 @@ class KnowuEpisode(NamedTuple):
         """When each step was by the log, as `extra.log_time` keeps it."""
         return tuple(self.log.times.get(_number(step, i)) for i, step in enumerate(self.steps))
 
+    def pictures(self) -> tuple[str | None, ...]:
+        """The sha256 of each step's picture; None where there is none, or not the whole of it."""
+        return Pictures(self.root).whole(self.shots.get(_number(step, i)) for i, step in enumerate(self.steps))
+
 
 def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     """A run as events numbered from 0, its pictures and its verdict; `KnownRun` where `is_known` says so of its id."""
     id = episode.id
     if is_known(id):
-        return KnownRun(id, episode.path, episode.times, under=lambda other: _imported(episode, other))
+        return KnownRun(id, episode.path, episode.times, episode.pictures, lambda other: _imported(episode, other))
     return _imported(episode, id)
 
 

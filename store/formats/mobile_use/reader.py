@@ -93,9 +93,8 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
 
 def _pictures(source: RunSource, data: bytes) -> tuple[str | None, ...]:
     """The sha256 of each step's picture; None where there is none, or not the whole of it."""
-    shots, pictures = numbered(source.path, _SHOT), Pictures(source.root)
-    images = [pictures.seen(shots.get(i), {}).image for i in range(len(_lines(data, _FILE)))]
-    return tuple(None if image in pictures.cut else image for image in images)
+    shots = numbered(source.path, _SHOT)
+    return Pictures(source.root).whole(shots.get(i) for i in range(len(_lines(data, _FILE))))
 
 
 def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
