@@ -144,8 +144,21 @@ def run(args: RunArguments) -> int:
         with progress(len(specs), args.attempts) as counter:
             batch = Batch(store, specs, terms, places, counter, remote)
             _tell_width(args, batch, places)
-            batch.play()
+            error = _played(batch)
+        if error is not None:
+            if not args.json and any(task.attempts for task in batch.results()):
+                _report(args, batch, places)
+            raise error
         return _report(args, batch, places)
+
+
+def _played(batch: Batch) -> LabError | None:
+    """Makes all attempts; gives what broke the batch off: the tables tell what was made before."""
+    try:
+        batch.play()
+    except LabError as error:
+        return error
+    return None
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,18 @@ def test_what_does_not_go_is_refused_before_anything_is_begun(
     assert "Traceback" not in refused.err
     assert not server.asked("/task/init")
     assert not list(Path("data").rglob("*.db"))
+
+
+def test_a_batch_that_is_broken_off_tells_what_was_made_before(hitlab: Hitlab, server: MobileWorldServer) -> None:
+    def scored(handler: BaseHTTPRequestHandler) -> None:
+        server.faults["/task/init"] = answers(500, b"full")
+        answers(200, b'{"score": 1.0}')(handler)
+
+    server.faults["/task/eval"] = scored
+    args = ("run", "FlightAlarm", "--env", server.env, "--playbook", playbook("flight_alarm"), "--db", "x.db")
+    done = hitlab(*args, "--attempts", 2)
+    assert (done.code, "answers with 500" in done.err) == (1, True)
+    assert "1/1 100%" in done.out
 
 
 def test_a_service_that_is_another_one_is_said_to_be(hitlab: Hitlab, server: MobileWorldServer) -> None:
