@@ -119,7 +119,7 @@ def _save(store: Store, run: str, file: str) -> None:
     trace = store.runs.trace(run)
     if trace.ended is None:
         raise LabError(
-            f"run {run}", "is not over yet; it has no playbook.", f"`hitlab record --resume {run[:8]}` ends it."
+            f"run {run}", "is not over yet; it has no playbook.", f"`hitlab record --resume {run[:13]}` ends it."
         )
     moves = drafted(trace)
     try:

@@ -187,6 +187,18 @@ def test_the_playbook_is_of_what_was_recorded_here_and_not_of_the_newest_run(
     assert "is there already" in hitlab("record", "way_home", "--save-playbook", str(file)).err
 
 
+def test_a_run_that_is_open_is_named_as_one_can_type_it(hitlab: Hitlab, tmp_path: Path) -> None:  # noqa: F811
+    open_run, other = "0197aaaa-0000-7000-8000-000000000001", "0197aaaa-0001-7000-8000-000000000002"
+    hitlab("live", "way_home", "--db", "a.db", "--json")
+    with Store.open(tmp_path / "a.db") as store:
+        started: Any = next(store.runs.events(store.runs.summaries(1)[0].id))
+        for id in (open_run, other):
+            store.runs.append_event(id, msgspec.structs.replace(started, trace=id))
+    refused = hitlab("record", "--run", open_run, "--save-playbook", "b.yaml", "--db", "a.db").err
+    named = refused.partition("--resume ")[2].partition("`")[0]
+    assert hitlab("show", named, "--db", "a.db").code == 0
+
+
 def test_a_run_of_the_first_version_is_forked_and_the_playbook_goes_on(hitlab: Hitlab, tmp_path: Path) -> None:  # noqa: F811
     """Its actor was `rule`, and its task, as it is kept, knows of no playbook."""
     run = hitlab("live", "way_home", "--db", "a.db", "--json").json["trace"]
