@@ -139,10 +139,10 @@ def test_what_is_missing_is_told_by_reason_and_open_items_are_not_missing(store:
 
 def test_a_flag_that_must_be_answered_is_missing_where_it_has_a_reason(store: Store) -> None:
     asked = replace(WIDE, fields=(OK, replace(ODD, required=True)))
-    said = {
-        "u1": {("", "ok"): "y", ("", "odd"): Answer(missing="cannot_judge")},
-        "u2": {("", "ok"): "y", ("", "odd"): False},
-    }
+    missing = Answer(missing="cannot_judge")
+    said: dict[str, dict[tuple[str, str], Any]] = {
+        "u1": {("", "ok"): "y", ("", "odd"): missing}, "u2": {("", "ok"): "y", ("", "odd"): False},
+    }  # fmt: skip
     one = numbers(store, rated(store, UNITS[:2], asked, {"R1": said}))["R1"]
     assert (one.reasons, told(one.missing)) == ({"cannot_judge": 1}, (0.25, 4, 2))
 

@@ -54,9 +54,7 @@ async def test_a_set_is_settled(store: Store, shared_apps: SharedApps, until: Un
         await until(pilot, lambda: settled() == ([], "adjudicator"))
 
 
-async def test_what_is_chosen_or_typed_is_seen_in_few_rows(
-    store: Store, shared_apps: SharedApps, until: Until
-) -> None:
+async def test_what_is_chosen_or_typed_is_seen_in_few_rows(store: Store, shared_apps: SharedApps, until: Until) -> None:
     store.runs.add(whole_run())
     said: Any = {
         name: {"u1": {("", "failed"): "yes", ("", "modes"): sets[0]}} for name, sets in SETS.items()
