@@ -216,7 +216,7 @@ class _Rater:
         trace: list[npt.NDArray[np.int32]] = []
         unit: list[npt.NDArray[np.int32]] = []
         for field in self.study_data.study.protocol.fields:
-            if field.kind == "flag":
+            if field.kind == "flag" and not field.required:
                 continue
             answers = answers_of(self.study_data, field, (self.at,), 1)
             why = answers.why[:, 0].copy()

@@ -240,16 +240,16 @@ def sets_again(study_data: StudyData, field: Field) -> list[Agreement]:
         _beside(sets_of(study_data, field.id, [rater], run=2), sets_of(study_data, field.id, [rater], run=1))
         for rater in study_data.people
     ]
-    parts = [one for one in parts if one.numbers.there.all(axis=1).any()]
-    if not parts:
-        return []
     places = tuple(place for one in parts for place in one.numbers.places)
+    if not places:
+        return []
     values = np.concatenate([one.numbers.values[:, ::-1] for one in parts])
     trace, traces = clusters_at(study_data, places)
     missing = missing_of_all([one.numbers.missing for one in parts])
     numbers = NumericRatings(field.id, values, ("first", "again"), trace, traces, places, missing)
     two = parts[0]._replace(numbers=numbers)
-    return EstimateMaker(study_data, field.id, numbers, between=AGAIN, raters=len(parts)).all(_of_sets(two))
+    raters = sum(bool(one.numbers.there.all(axis=1).any()) for one in parts)
+    return EstimateMaker(study_data, field.id, numbers, between=AGAIN, raters=raters).all(_of_sets(two))
 
 
 def sets_of_runs(study_data: StudyData, field: Field, judge: int, runs: Sequence[int]) -> SetRatings | None:

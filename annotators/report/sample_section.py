@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from annotators.introductions import introduction_lines
 from annotators.report.answer_counts import AnswerCounts, counted
 from annotators.study_data import StudyData
+from lab.core.adjudication import Means
 from lab.core.protocol import Field
 from lab.core.rating_sheet import MISSING
 from lab.core.report import Section, Table
@@ -16,6 +18,10 @@ from lab.core.rounding import rounded
 from lab.core.screen_clock import span
 from lab.core.study import Study
 from lab.core.task import Actor
+
+_MEANS: Mapping[Means, str] = {
+    "majority": "by majority", "discussion": "by discussion", "adjudicator": "by an adjudicator",
+}  # fmt: skip
 
 
 def sections(study_data: StudyData) -> list[Section]:
@@ -116,7 +122,9 @@ def _answers(study_data: StudyData) -> Section:
             f"Places with two last words after a merge, left out until settled: {study_data.columns.clashes:,}."
         )
     if study_data.settled:
-        says.append(f"Places settled by discussion or an adjudicator: {len(study_data.settled):,}.")
+        means = Counter(one.what.by_means for one in study_data.settled.values())
+        by_means = ", ".join(f"{means[id]:,} {words}" for id, words in _MEANS.items() if means[id])
+        says.append(f"Places settled: {by_means}.")
     tables = (_by_rater(study_data, counts), _by_field(study_data, counts), *_introductions(study_data))
     return Section("What came back", tuple(says), tables)
 

@@ -114,6 +114,7 @@ class AdjudicateScreen(RoomScreen[None]):
         assert self.session is not None
         self.disputes.empty = "Reading what people said ..."
         self.disputes.set_rows([])
+        self.at_once.close()
         self.to_queue()
         self.read(self.session)
 

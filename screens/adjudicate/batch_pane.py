@@ -176,6 +176,8 @@ class BatchPane(TellsRefusals, Vertical):
     @on(Counted)
     def _counted(self, message: Counted) -> None:
         message.stop()
+        if self.stage != "counting":
+            return  # it was left meanwhile, or another study was opened
         assert self.session is not None
         self._batch = message.batch
         if not message.batch.rulings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -185,7 +186,8 @@ class SettlePane(TellsRefusals, Vertical):
     @property
     def next_words(self) -> str:
         """What the keys do now, and where answers are out of sight, how they are read."""
-        more = "   tab, then PgDn: the answers read on" if self.choices.show_vertical_scrollbar else ""
+        out_of_sight = self.choices.show_vertical_scrollbar and not self.menu.display
+        more = "   tab, then PgDn: the answers read on" if out_of_sight else ""
         return with_keys(self, self._next_words()) + more
 
     def _next_words(self) -> str:
@@ -225,6 +227,7 @@ class SettlePane(TellsRefusals, Vertical):
         self.typing = what
         presets = [choice.value for choice in reason_choices(self.way)] if what == "reason" else []
         self.set_class(bool(presets), "-reason")
+        self.add_class("-typing")
         self.line.open(title, words, hint, selected=selected, presets=presets)
         self.refresh_bindings()
         self.post_message(self.Turned())
@@ -233,7 +236,7 @@ class SettlePane(TellsRefusals, Vertical):
         """Closes the line and what else is open over the item; a reason that was begun stays."""
         if self.typing == "reason" and self.case is not None:
             self.draft.reason = self.line.text.strip()
-        self.remove_class("-reason")
+        self.remove_class("-reason", "-typing", "-menu")
         if self.typing or self.menu.display:
             reasoned, self.typing = self.typing == "reason", ""
             self.line.close()
@@ -272,8 +275,7 @@ class SettlePane(TellsRefusals, Vertical):
         """An option; a first digit of what is typed; 0 asks why there is no right answer."""
         if digit == 0:
             reasons = [MenuEntry(f"missing {reason}", self.way.reason(reason)) for reason in _REASONS]
-            self.menu.open("No right answer: why", reasons)
-            self.post_message(self.Turned())
+            self._offer("No right answer: why", reasons)
             return
         choices = self.way.choices(self.item) if self.by_digits else []
         if not choices:
@@ -344,13 +346,19 @@ class SettlePane(TellsRefusals, Vertical):
             return
         stayed = [MenuEntry(_STAYED, "did not change their mind")] if voice.mask in self.draft.moves else []
         entries = [MenuEntry(f"now {at}", move.says) for at, move in enumerate(choices)]
-        self.menu.open(f"{voice.called} changed to", [*entries, *stayed])
+        self._offer(f"{voice.called} changed to", [*entries, *stayed])
+
+    def _offer(self, title: str, entries: Sequence[MenuEntry]) -> None:
+        """Opens the menu; in few rows the answers make room for it."""
+        self.add_class("-menu")
+        self.menu.open(title, entries)
         self.post_message(self.Turned())
 
     @on(Menu.Picked)
     def _chosen(self, message: Menu.Picked) -> None:
         message.stop()
         self.menu.close()
+        self.remove_class("-menu")
         self.voices.focus()
         what, _, which = message.id.partition(" ")
         if what == "missing":

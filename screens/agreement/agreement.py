@@ -106,7 +106,8 @@ class AgreementScreen(RoomScreen[None]):
             self.agreements, self.view, self.how = [], NumberFilter(), JACKKNIFE
         if self.is_mounted:
             if other:
-                self.remove_class("-listing")
+                self.remove_class("-listing", "-planning")
+                self.planner.close()
                 self._blank()
                 self.fields.focus()
             self._begin()

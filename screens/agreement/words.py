@@ -10,13 +10,6 @@ from lab.core.study import Study
 from lab.runs.descriptions import one_line
 from screens.agreement.rows import MINUS, of_people
 
-_MISSING = {
-    "not_reached": "not reached",
-    "not_applicable": "not applicable",
-    "cannot_judge": "cannot judge",
-    "skipped": "skipped",
-}
-
 _NAMES = {"fleiss kappa": "Fleiss' kappa", "cohen kappa": "Cohen's kappa", "ac1": "AC1", "ac2": "AC2", "mae": "MAE",
           "mse": "MSE", "f1": "F1", "irr": "IRR"}  # fmt: skip
 _CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
@@ -97,9 +90,7 @@ def _whole(one: Agreement, value: float) -> str:
 
 def rests_on(one: Agreement) -> str:
     """What a number rests on."""
-    why = ", ".join(
-        f"{many:,} {_MISSING.get(reason, one_line(reason))}" for reason, many in sorted(one.reasons.items())
-    )
+    why = ", ".join(f"{many:,} {one_line(reason.replace('_', ' '))}" for reason, many in sorted(one.reasons.items()))
     missing = f"{missing_words(one)} missing{f' ({why})' if why else ''}" if one.missing or why else "none missing"
     sheets = f", {count(one.units, 'sheet')}" if one.units not in (one.traces, one.places) else ""
     return (

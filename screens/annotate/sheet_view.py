@@ -453,6 +453,8 @@ class SheetView(TellsRefusals, Vertical):
         item = self.item
         if self.menu.display:
             return "A digit or {other.choose} chooses, {other.leave} leaves."
+        if self.typing == SEARCH:
+            return "{entry.keep} goes to the next step that holds these words, {entry.leave} ends the search."
         if self.typing:
             return "{entry.keep} keeps what you typed, {entry.leave} leaves it for later."
         if self.session is None or self.session.sheet is None:

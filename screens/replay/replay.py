@@ -100,6 +100,7 @@ class ReplayScreen(RoomScreen[None]):
         """Shows a run at a step, counted from 1; a step past the end shows the end."""
         self._wanted = RecordedRun(self.store.runs, trace_id), max(1, step) - 1
         if self.is_mounted:
+            self._leave_search()
             self.forking.close()
             self._open(*self._wanted)
 
@@ -299,8 +300,7 @@ class ReplayScreen(RoomScreen[None]):
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.query_one(SearchRow).is_open:
-            self.query_one(SearchRow).close()
-            self.footage.timeline.focus()
+            self._leave_search()
         elif self.forking.back():
             return
         elif self.footage.stage.mirror.enlarged:
@@ -336,6 +336,13 @@ class ReplayScreen(RoomScreen[None]):
         self.query_one(SearchRow).open()
         self.words.look()
         self._tell()
+
+    def _leave_search(self) -> None:
+        """Closes the search, where it is open."""
+        row = self.query_one(SearchRow)
+        if row.is_open:
+            row.close()
+            self.footage.timeline.focus()
 
     @on(SearchRow.Sought)
     def _sought(self, message: SearchRow.Sought) -> None:

@@ -59,6 +59,7 @@ class SearchRow(Horizontal):
     def close(self) -> None:
         """Hides the row, and nothing is looked for; what was typed stays for the next time."""
         self.remove_class("-open")
+        self.say("")
         self.post_message(self.Sought("", on=False))
 
     def say(self, text: str) -> None:

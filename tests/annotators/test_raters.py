@@ -137,6 +137,16 @@ def test_what_is_missing_is_told_by_reason_and_open_items_are_not_missing(store:
     assert (one.done, one.dealt, one.answers) == (5, 6, 5)
 
 
+def test_a_flag_that_must_be_answered_is_missing_where_it_has_a_reason(store: Store) -> None:
+    asked = replace(WIDE, fields=(OK, replace(ODD, required=True)))
+    missing = Answer(missing="cannot_judge")
+    said: dict[str, dict[tuple[str, str], Any]] = {
+        "u1": {("", "ok"): "y", ("", "odd"): missing}, "u2": {("", "ok"): "y", ("", "odd"): False},
+    }  # fmt: skip
+    one = numbers(store, rated(store, UNITS[:2], asked, {"R1": said}))["R1"]
+    assert (one.reasons, told(one.missing)) == ({"cannot_judge": 1}, (0.25, 4, 2))
+
+
 def test_flags_numbers_and_the_mean_of_the_rest(store: Store) -> None:
     marks = {"R1": [5, 5, 5, 5, 5, 5], "R2": [4, 4, 4, 4, 4, 4], "R3": [8, 8, 8, 8, 8, 6]}
     said = {

@@ -252,6 +252,17 @@ def test_people_beside_themselves_and_a_judges_runs(store: Store) -> None:
     assert runs["percent"].places == 3
 
 
+def test_what_somebody_has_still_to_rate_again_is_missing(store: Store) -> None:
+    dealt = [(rater, f"u{at}", run) for rater in ("R1", "R2") for run in (1, 2) for at in range(2)]
+    answered = Answered(store, UNITS[:2], PROTOCOL, raters=("R1", "R2"), dealt=dealt)
+    for rater, unit, run in dealt:
+        if rater == "R1" or run == 1:
+            answered.says(Actor("human", rater), unit, "", "modes", ["slip"], run=run)
+            answered.hands_in(Actor("human", rater), unit, run)
+    again = numbers(answered.studied(), between="the same person again")["percent"]
+    assert (again.places, again.raters, again.reasons) == (2, 1, {"not_handed_in": 2})
+
+
 def test_alpha_as_krippendorffs_library_has_it() -> None:
     rng = np.random.default_rng(7)
     words = [[WORDS[at] for at in row] for row in rng.integers(0, len(WORDS), (40, 3))]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from annotators.papers.memgui.evaluator_table import sections
+from annotators.report import sample_section
 from annotators.report.provenance import labels_sha
 from lab.core.adjudication import Move, Settlement
 from lab.core.judge_call import JudgeCall
@@ -75,6 +76,11 @@ def test_consensus_is_told_with_who_moved_how_long_and_why(rated: Rated) -> None
     assert [cells[:4] for cells in moves.rows] == [
         ("R1", "success", "failure", "undone"), ("R2", "success", "failure", "undone")
     ]  # fmt: skip
+
+
+def test_what_is_settled_is_told_by_how_it_was(rated: Rated) -> None:
+    rated.settle("u4", Settlement("", "outcome", "majority", "failure", reason="most say so"))
+    assert "Places settled: 1 by majority, 1 by discussion." in sample_section.sections(rated.studied())[1].says
 
 
 def test_evaluators_stand_against_the_consensus_by_kind_of_task_and_by_agent(rated: Rated) -> None:

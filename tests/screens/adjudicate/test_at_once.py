@@ -196,6 +196,21 @@ async def test_codes_are_never_shown_where_raters_are_hidden(
     assert found(list(HIDDEN.values()), watched.text) == set()
 
 
+async def test_what_was_begun_in_one_study_is_not_asked_in_another(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    first = studied(store)
+    other = rated(store, [Unit("u9", (WHOLE,), targets=TARGETS)], PROTOCOL, {}, id="at-once-other")
+    app = settling(store, first, shared_apps=shared_apps)
+    async with shared_apps.at((120, 40)) as pilot:
+        await queued(pilot, app, until)
+        await press(pilot, "a", "1")
+        await until(pilot, lambda: "4 items are settled as most say" in painted(app))
+        app.open_numbers(other, "adjudicate")
+        await until(pilot, lambda: "at-once-other" in painted(app) and "People differ on nothing" in painted(app))
+        assert "items are settled" not in painted(app)
+
+
 LONG = replace(PROTOCOL.reasons[0], says="The recording was cut off before anything of it could be seen at all. " * 3)
 
 

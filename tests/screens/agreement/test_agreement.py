@@ -424,6 +424,11 @@ async def test_another_study_takes_the_place_of_the_one_before(
         app.open_numbers(first)
         await until(pilot, lambda: ready(app))
         assert room(app).beneath.pairs.count == 4
+        await pilot.press("w")
+        await until(pilot, lambda: "Interval no wider" in painted(app))
+        app.open_numbers(second)
+        await until(pilot, lambda: "Nobody's answers are handed in yet" in painted(app))
+        assert "Interval no wider" not in painted(app)
 
 
 async def test_answers_are_read_once_for_all_that_is_made_of_them(

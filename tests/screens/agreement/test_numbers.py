@@ -104,6 +104,7 @@ def test_the_column_of_clusters_is_headed_by_what_they_are(one: str) -> None:
 def test_sheets_are_told_where_they_are_neither_items_nor_runs() -> None:
     assert "412 items, 98 runs" in words.whole(number(units=98))
     assert "none missing" in words.whole(number(missing=0.0, reasons={}))
+    assert "(8 not handed in)" in words.whole(number(reasons={"not_handed_in": 8}))
 
 
 @pytest.mark.parametrize(

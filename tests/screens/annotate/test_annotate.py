@@ -168,6 +168,7 @@ async def test_the_guide_is_one_key_away_words_are_searched_and_handing_in_waits
         assert "guide" in acts(run, study)
         await press(pilot, "slash")
         await burst(pilot, *"pay")
+        await until(pilot, lambda: "Enter goes to the next step that holds these words" in painted(app))
         await press(pilot, "enter")
         await until(pilot, lambda: sheet(app).place.endswith("@5"))
         await press(pilot, "escape", "1")

@@ -169,6 +169,21 @@ async def test_search_looks_in_thoughts_actions_dialogue_and_screens(full: Store
         await until(pilot, lambda: at(app, "Step 3"))
 
 
+async def test_what_was_looked_for_in_one_run_is_not_told_of_another(full: Store, until: Until) -> None:
+    app = replay(full, WHOLE)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: at(app, "Step 1"))
+        await pilot.press("slash")
+        await burst(pilot, *"remark")
+        await until(pilot, lambda: "2 steps; Enter: next" in painted(app))
+        app.open_replay(BARE)
+        await until(pilot, lambda: "no screenshot here" in painted(app))
+        assert "2 steps" not in painted(app)
+        await pilot.press("slash")
+        await until(pilot, lambda: "Search: remark" in painted(app))
+        assert "2 steps" not in painted(app)
+
+
 async def test_play_goes_on_to_the_end_and_stops(full: Store, until: Until) -> None:
     app = replay(full, BARE, 3)
     async with app.run_test() as pilot:
