@@ -1,4 +1,8 @@
-"""Words of pictures in tests: the engine, which takes seconds for each, reads a picture once for all workers."""
+"""Words of pictures in tests: what the engine, which takes seconds for each, read of them is kept in a packed file.
+
+A picture is known by its pixels. One that is not in the file is read by the engine, once for all workers: where another
+engine is installed, or a screen is drawn otherwise. In a soak each one is. `make snapshots` adds what is new.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +23,18 @@ import pytest
 from PIL import Image
 
 from lab.core.read_text import ReadLine
+from lab.ocr.engine import engine_name
 from lab.ocr.reader import TextReader
 from tests import drawn_once
+from tests.crossed import IN_SOAK
 
+PACKED = Path(__file__).with_name("read_pictures.jsonl")
+"""What was read, a picture a line."""
 by_the_engine = TextReader._asked
 """For tests of the engine's process itself."""
 _known: dict[str, list[ReadLine]] = {}
+_adding = False
+"""Whether what the engine reads is added to the packed file."""
 _one_at_a_time = threading.Lock()
 _MORE = 900.0
 """Seconds more than the program waits for a picture."""
@@ -40,18 +50,53 @@ def _asked(reader: TextReader, data: bytes, until: float, patience: float) -> li
     key = _picture_of(data)
     with _one_at_a_time:  # of two readers that asked at once, one was told what stands in the other's picture
         if key not in _known:
-            _known[key] = _by_any_worker(key, lambda: by_the_engine(_shared(), data, until + _MORE, patience + _MORE))
+            _known[key] = _read(key, lambda: by_the_engine(_shared(), data, until + _MORE, patience + _MORE))
         return _known[key]
+
+
+def _read(key: str, read: Callable[[], list[ReadLine]]) -> list[ReadLine]:
+    packed = None if IN_SOAK or _adding else _packed().get(_name(key))
+    return _by_any_worker(key, read) if packed is None else packed
+
+
+class PackedText(msgspec.Struct):
+    """What an engine read of a picture, which is known by the sha256 of what names its pixels."""
+
+    engine: str
+    picture: str
+    lines: list[ReadLine]
+
+
+_LINES = msgspec.json.Decoder(PackedText)
+
+
+def _packed() -> dict[str, list[ReadLine]]:
+    """What was read by the engine that is installed."""
+    texts = _LINES.decode_lines(PACKED.read_bytes()) if PACKED.exists() else []
+    return {text.picture: text.lines for text in texts if text.engine == engine_name()}
+
+
+def _name(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def _add(key: str, lines: list[ReadLine]) -> None:
+    """Puts a picture into the packed file; what other engines read goes."""
+    texts = [PackedText(engine_name(), *one) for one in sorted((_packed() | {_name(key): lines}).items())]
+    PACKED.write_bytes(msgspec.json.Encoder().encode_lines(texts))
 
 
 def _by_any_worker(key: str, read: Callable[[], list[ReadLine]]) -> list[ReadLine]:
     """What was read of the picture in whichever worker of one run of the tests came to it first."""
     folder = Path(os.environ[drawn_once.FOLDER]).with_name("read")
     folder.mkdir(exist_ok=True)
-    path = folder / hashlib.sha256(key.encode()).hexdigest()
+    path = folder / _name(key)
     with _alone(path.with_suffix(".lock")):
         if not path.exists():
-            path.write_bytes(msgspec.json.encode(read()))
+            lines = read()
+            path.write_bytes(msgspec.json.encode(lines))
+            if _adding:
+                _add(key, lines)
     return msgspec.json.decode(path.read_bytes(), type=list[ReadLine])
 
 
@@ -88,5 +133,6 @@ def _shared() -> TextReader:
 
 
 @pytest.fixture(autouse=True)
-def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def read_once(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    monkeypatch.setattr("tests.read_once._adding", bool(request.config.getoption("update_snapshots", False)))
     monkeypatch.setattr(TextReader, "_asked", _asked)
