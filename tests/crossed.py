@@ -1,4 +1,9 @@
-"""Cases of which `make test` runs a spread and `make soak` all; a test of such cases is marked `crossed`."""
+"""What `make test` leaves to `make soak`: of many cases all but a spread, and of long tests the whole.
+
+A test of which some cases run in `make test`, or with what was packed before, is marked `crossed`. One that runs in
+`make soak` alone is marked `soak`: it kills, fuzzes, lasts long or keeps another program busy for seconds, and shorter
+tests look at the same parts.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ from tests.fuzzing_examples import soaking
 Case = TypeVar("Case")
 
 crossed = pytest.mark.crossed
+soak = pytest.mark.soak
 IN_SOAK = soaking()
 
 

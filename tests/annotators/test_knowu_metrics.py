@@ -22,6 +22,7 @@ from lab.core.task import Actor, Check, Persona, Task
 from lab.core.trace import Ended, Source, Started, Step
 from store.formats import FailedRun, KnownRun, RunSource
 from store.formats.knowu.reader import KNOWU
+from tests.crossed import soak
 
 MODEL = Actor("model", "m")
 USER = Actor("model", "user-simulator")
@@ -383,6 +384,7 @@ def test_mobileworlds_own_numbers() -> None:
     assert silent["UIQ", "MobileWorld", "script"].undefined.startswith("no run of a task that needs interaction")
 
 
+@soak
 @pytest.mark.parametrize(
     ("model", "results", "missing", "done", "interaction", "gui"),
     [

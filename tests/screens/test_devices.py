@@ -14,6 +14,7 @@ from screens.home.devices import DeviceList, DeviceRow
 from screens.home.home import HomeScreen
 from screens.live.live import LiveScreen
 from store.store import Store
+from tests.crossed import soak
 from tests.screens.runs import painted
 from tests.simulators.phone.served.rig import AdbServer, Rig, adb_environment, adb_server, rig
 
@@ -64,6 +65,7 @@ STATES = [
 """What is done to a phone, the state that it is in then, and what is said of it."""
 
 
+@soak
 async def test_a_run_on_the_chosen_phone_tells_a_screen_that_shows_no_app_above_the_question_and_on_the_border(
     store: Store, settings: Settings, until: Until, line: Rig
 ) -> None:

@@ -33,7 +33,7 @@ from screens.mirror.mirror import Mirror
 from screens.play.answers import Answers
 from screens.widgets.footer import Footer
 from store.store import Store
-from tests.crossed import IN_SOAK, spread
+from tests.crossed import IN_SOAK, crossed, spread
 from tests.screens.footer_modes import MODES, Mode, room, template
 from tests.screens.resting import app_at_rest
 from tests.screens.runs import painted
@@ -271,7 +271,7 @@ HELPED = spread(list(OF_ROOM), 6)
 """The rooms in which the key for help is pressed; the help itself is looked at in all of them where keys are moved."""
 
 
-@pytest.mark.crossed
+@crossed
 @pytest.mark.parametrize("modes", OF_ROOM.values(), ids=list(OF_ROOM))
 async def test_every_key_that_is_promised_acts(modes: list[Mode], template: Path, tmp_path: Path) -> None:
     met, seat = Counter[str](), Seat(template, tmp_path)
@@ -444,9 +444,11 @@ async def there(app: LabApp, words: str) -> None:
 
 
 BEGINNINGS = [[mode for mode in NAMING if mode.begin is begin] for begin in dict.fromkeys(one.begin for one in NAMING)]
+MOVED_IN = spread(BEGINNINGS, 9)
 
 
-@pytest.mark.parametrize("modes", BEGINNINGS, ids=[modes[0].name for modes in BEGINNINGS])
+@crossed
+@pytest.mark.parametrize("modes", MOVED_IN, ids=[modes[0].name for modes in MOVED_IN])
 async def test_where_every_key_is_moved_none_is_named_as_it_was(
     modes: list[Mode], template: Path, tmp_path: Path
 ) -> None:

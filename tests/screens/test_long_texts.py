@@ -23,7 +23,7 @@ from screens.live.reply import DecisionRow, OpenQuestion
 from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen
 from store.store import Store
-from tests.crossed import crossed
+from tests.crossed import crossed, soak
 from tests.screens.live.conftest import PERSONA, Cast, LeapingClock, Slate, Stage, task
 from tests.screens.long_texts import (
     NARROW_TO_WIDE,
@@ -69,6 +69,7 @@ async def zoomed(pilot: Any, text: Words) -> None:
     await pilot.press(*["plus"] * (len(text.text) > 1000 and pilot.app.size < (120, 40)))
 
 
+@soak
 @passes("zh", SMALL_TO_TALL)
 async def test_proposals_and_their_choices(tmp_path: Path, until: Until, language: str, sizes: Sizes) -> None:
     texts = [*of_each_length(language, sizes), *of_each_length(language, sizes, 3)]
@@ -98,6 +99,7 @@ async def proposed(app: Any, pilot: Any, until: Until, number: int, text: Words)
     await pilot.press("x", "enter")
 
 
+@soak
 @passes("en", NARROW_TO_WIDE)
 async def test_actions_and_their_thoughts(tmp_path: Path, until: Until, language: str, sizes: Sizes) -> None:
     texts = [*of_each_length(language, sizes), *of_each_length(language, sizes, 3)]
@@ -154,6 +156,7 @@ async def unfolded(app: Any, pilot: Any, until: Until, part: str, told: Words) -
     await pilot.press("plus", "enter")
 
 
+@soak
 @passes("zh", NARROW_TO_WIDE)
 async def test_what_is_said_at_a_step_that_is_forked(tmp_path: Path, until: Until, language: str, sizes: Sizes) -> None:
     asked = words(language, longest(language, sizes), 2)

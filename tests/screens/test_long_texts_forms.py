@@ -23,7 +23,7 @@ from screens.navigation import Opening
 from screens.record.intent import IntentScreen
 from screens.replay.family import FamilyScreen
 from store.store import Store
-from tests.crossed import crossed
+from tests.crossed import crossed, soak
 from tests.plays import LUNCH, unit
 from tests.plays import frozen as played
 from tests.screens.annotate.sample_studies import rating, ready, studied
@@ -150,6 +150,7 @@ async def test_long_answers_one_of_which_is_right(store: Store, until: Until, la
             pane.voices.focus()
 
 
+@soak
 @passes("en", NARROW_TO_WIDE)
 async def test_long_answers_of_a_sheet_and_what_is_noted(
     store: Store, until: Until, language: str, sizes: Sizes

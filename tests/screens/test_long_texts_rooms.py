@@ -36,7 +36,7 @@ from screens.review.review import ReviewScreen
 from screens.sent.sent import SentScreen
 from screens.widgets.text_page import TextPage
 from store.store import Store
-from tests.crossed import crossed
+from tests.crossed import crossed, soak
 from tests.demonstrations import DEMO, demonstration
 from tests.plays import LUNCH, unit
 from tests.plays import frozen as played
@@ -97,6 +97,7 @@ def short(text: Words) -> Words:
     return Words(text.text[:499], tuple(piece for piece in text.pieces if piece in text.text[:499]))
 
 
+@soak
 @passes("en", SMALL_TO_TALL)
 async def test_a_stored_run(store: Store, until: Until, language: str, sizes: Sizes) -> None:
     texts = four(language, sizes)
@@ -123,6 +124,7 @@ async def test_a_stored_run(store: Store, until: Until, language: str, sizes: Si
             await pilot.press("u")
 
 
+@soak
 @passes("zh", NARROW_TO_WIDE)
 async def test_a_demonstration_that_is_proofread(store: Store, until: Until, language: str, sizes: Sizes) -> None:
     texts = four(language, sizes)
@@ -211,6 +213,7 @@ async def test_an_item_that_is_settled(store: Store, until: Until, language: str
                 assert lost(note, await whole(app, pilot, pane.words)) == []
 
 
+@soak
 @passes("en", SMALL_TO_TALL)
 async def test_texts_that_are_compared_and_the_guide(store: Store, until: Until, language: str, sizes: Sizes) -> None:
     texts = four(language, sizes)
@@ -233,6 +236,7 @@ async def test_texts_that_are_compared_and_the_guide(store: Store, until: Until,
             await until(pilot, lambda: ready(app))
 
 
+@soak
 @passes("zh", NARROW_TO_WIDE)
 async def test_the_pages_of_a_study_that_is_played(store: Store, until: Until, language: str, sizes: Sizes) -> None:
     texts = four(language, sizes)
@@ -260,6 +264,7 @@ async def test_the_pages_of_a_study_that_is_played(store: Store, until: Until, l
                 await pilot.press("1")
 
 
+@soak
 @passes("zh", SMALL_TO_TALL)
 async def test_two_runs_side_by_side(store: Store, until: Until, language: str, sizes: Sizes) -> None:
     texts = four(language, sizes)
@@ -278,6 +283,7 @@ async def test_two_runs_side_by_side(store: Store, until: Until, language: str, 
                 assert [lost(held[place], seen) for place in (THOUGHT, ASKED, SAID)] == [[], [], []]
 
 
+@soak
 @passes("en", NARROW_TO_WIDE)
 async def test_a_task_that_is_designed(store: Store, until: Until, language: str, sizes: Sizes) -> None:
     texts = four(language, sizes)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.screens.walk import walked
 
-WALKS, STEPS = 3, 35
+WALKS, STEPS = 3, 25
 """A soak takes a hundred of 200 steps. The first one here is always the shortest: one step again and again."""
 
 

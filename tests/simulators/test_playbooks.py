@@ -8,7 +8,7 @@ from lab.core.playbook import chosen
 from lab.core.seams import Screen
 from lab.runs.spec import brief_of
 from simulators import library, task_variation
-from tests.crossed import IN_SOAK, crossed
+from tests.crossed import IN_SOAK, crossed, soak
 from tests.simulators.playing import fitting, playing, task_named
 
 TASKS = sorted(library.tasks())
@@ -56,6 +56,7 @@ def test_who_went_along_and_who_only_reads_the_history_propose_the_same() -> Non
     assert other.propose(brief, shown(5), elsewhere) == playing(task).propose(brief, shown(5), elsewhere)
 
 
+@soak
 def test_in_another_world_it_goes_wrong_too() -> None:
     for name, playbook in WRONG[::9]:
         played = fitting(name, vary=3, seed=3, playbook=playbook)

@@ -15,7 +15,7 @@ from lab.core.task import Actor
 from lab.core.trace import Step
 from simulators.library import scripts
 from simulators.users.scripted import UNPREPARED, Line, Script, Scripted, ScriptedReply, load_script
-from tests.crossed import IN_SOAK, crossed, spread
+from tests.crossed import IN_SOAK, crossed, soak, spread
 from tests.store.formats.test_long_runs import guarded
 
 NEVER = threading.Event()
@@ -92,6 +92,7 @@ if IN_SOAK:  # it takes seconds for this text, but never more than that
     SLOW += ["a{1,999}b"]
 
 
+@soak
 @crossed
 @pytest.mark.parametrize("when", SLOW, ids=range(len(SLOW)))
 def test_no_question_hangs_what_is_taken(tmp_path: Path, when: str) -> None:

@@ -14,6 +14,7 @@ from simulators import library, task_variation
 from simulators.phone.phone import Phone
 from simulators.users.scripted import Script
 from store.store import Store
+from tests.crossed import soak
 
 
 def test_the_world_of_seed_nought_is_the_files_own() -> None:
@@ -71,6 +72,7 @@ def test_what_was_dearer_stays_dearer() -> None:
         assert changed == sorted(set(changed))
 
 
+@soak
 def test_a_run_in_another_world_passes_and_keeps_that_world(tmp_path: Path) -> None:
     task = library.task("usual_lunch")
     with Store.open(tmp_path / "a.db") as store:

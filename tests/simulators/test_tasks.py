@@ -118,7 +118,7 @@ def test_the_fitting_script_passes_every_check(name: str, source: str) -> None:
 
 
 @crossed
-@pytest.mark.parametrize(("name", "vary"), spread(each_once(TASKS, [3, 11]), 12))
+@pytest.mark.parametrize(("name", "vary"), spread(each_once(TASKS, [3, 11]), 6))
 def test_with_names_prices_and_menus_changed_it_still_passes(name: str, vary: int) -> None:
     task = task_named(name)
     world = task_variation.world(vary)
@@ -163,7 +163,8 @@ def test_a_run_that_does_nothing_fails_unless_silence_was_right(name: str) -> No
     assert (scored.score == 1.0) == silent(task), scored.checks
 
 
-@pytest.mark.parametrize("name", TASKS)
+@crossed
+@pytest.mark.parametrize("name", spread(TASKS, 12))
 def test_only_what_is_open_is_asked_and_every_proposal_says_why(name: str) -> None:
     steps = fitting(name).steps
     assert sum(step.question is not None for step in steps) <= 1, [step.question for step in steps if step.question]

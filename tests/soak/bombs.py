@@ -1,4 +1,4 @@
-"""Every bomb at every command that reads a stranger's file; `make test` has every other one at each."""
+"""Every bomb at every command that reads a stranger's file; `make test` has one at each."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, St
 from store.run_export import export_runs
 from store.run_import import import_paths
 from store.store import Store
-from tests.crossed import crossed, spread
+from tests.crossed import crossed, soak, spread
 
 TRACES = Path(__file__).parents[2].parent / "shared" / "traces"
 RUNS = TRACES / "mobileworld" / "runs"
@@ -76,6 +76,7 @@ def test_screens_come_out_under_the_loggers_names(store: Store, tmp_path: Path) 
 BUNDLES = [path.name.removesuffix(".json.gz") for path in sorted((TRACES / "mobileworld").glob("*.json.gz"))]
 
 
+@soak
 @needs_runs
 @crossed
 @pytest.mark.parametrize("model", spread(BUNDLES, 2))

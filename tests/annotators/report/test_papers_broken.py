@@ -17,6 +17,7 @@ from lab.core.step import Action
 from lab.core.study import Given, Target, Unit
 from lab.core.task import Persona, Task
 from store.store import Store
+from tests.crossed import crossed, spread
 from tests.papers import Rated, run, sound
 
 HOSTILE = "\x1b[31m<script>alert(1)</script>|[b]'; DROP TABLE label; --"
@@ -84,7 +85,8 @@ def test_one_sheet_by_one_person_is_told_without_agreement(of: str, runs: bool, 
         assert papers(rated)
 
 
-@pytest.mark.parametrize("of", OF)
+@crossed
+@pytest.mark.parametrize("of", spread(list(OF), 4))
 def test_constant_answers_hostile_words_a_judge_and_a_rater_who_skipped_half(of: str, tmp_path: Path) -> None:
     with Store.open(tmp_path / "lab.db") as store:
         rated = made(store, of, 4, runs=True)

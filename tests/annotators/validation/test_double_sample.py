@@ -18,7 +18,7 @@ from annotators.validation.double_sample import (
     rate,
     threshold,
 )
-from tests.crossed import crossed, spread
+from tests.crossed import crossed, soak, spread
 from tests.fuzzing_examples import examples
 from tests.loaded_late import LoadedLate
 
@@ -126,6 +126,7 @@ def test_two_labels_have_no_interval() -> None:
         interval(DoubleSample(1, 1, 0, 0, 5, 5))
 
 
+@soak
 @crossed
 @pytest.mark.parametrize(
     ("labels", "right", "true"),

@@ -19,7 +19,7 @@ from annotators.validation.prediction_powered import (
     labelled_units,
     powered_mean,
 )
-from tests.crossed import crossed, spread
+from tests.crossed import crossed, soak, spread
 from tests.loaded_late import LoadedLate
 
 stats = LoadedLate("scipy.stats")
@@ -151,6 +151,7 @@ def active(seed: int, labels: int) -> tuple[LabelledUnits, float]:
     return labelled_units(judge, people, queue.probability), float(truth.mean())
 
 
+@soak
 def test_labels_where_the_judge_is_unsure_do_not_bias_the_rate() -> None:
     """The same 300 units, drawn 400 times: the mean is the rate of all; without weights it is not."""
     found, plain, labels_alone = [], [], []
@@ -166,6 +167,7 @@ def test_labels_where_the_judge_is_unsure_do_not_bias_the_rate() -> None:
     assert abs(np.mean(np.array(plain, np.float64)) - true) > 0.01 or abs(np.mean(labels_alone) - true) > 0.01
 
 
+@soak
 def test_weighted_intervals_hold_the_true_rate() -> None:
     covered = []
     for seed in range(300):
@@ -203,6 +205,7 @@ def test_clusters_of_one_unit_are_none_at_all() -> None:
     assert each.corrected.high == pytest.approx(corrected(units).corrected.high, abs=0.005)
 
 
+@soak
 def test_intervals_hold_where_units_go_together() -> None:
     """As if each run stood alone 95 % intervals hold in about 75 % of 160 studies; over tasks in 93 to 97.
 

@@ -30,6 +30,7 @@ from lab.runs.spec import Spec, resume_spec
 from simulators import library
 from simulators.phone.phone import Phone
 from store.store import Store
+from tests.crossed import soak
 from tests.lab.fitting import validator
 from tests.lab.programs import OPENS, TASK, gone, played, program
 
@@ -97,6 +98,7 @@ def test_the_python_example_does_its_task(store: Store) -> None:
     example(store, "flight_alarm", [sys.executable, str(EXAMPLES / "landing.py")])
 
 
+@soak
 @pytest.mark.skipif(NODE is None, reason="there is no node on this machine to run the JavaScript example")
 def test_the_javascript_example_does_its_task(store: Store) -> None:
     example(store, "night_mode", [NODE or "", str(EXAMPLES / "bedtime.mjs")])

@@ -21,6 +21,7 @@ from lab.core.study import Given, Target, Unit
 from lab.core.task import Actor, Task
 from simulators import library
 from store.store import Store
+from tests.crossed import soak
 from tests.endpoint import ModelServer, Reply, Request, Said, serving
 from tests.judges import sheet_brain
 from tests.papers import Rated, run, sound, table
@@ -103,6 +104,7 @@ NODES = (
 STATES = ("completed", "not_completed")
 
 
+@soak
 def test_pspa_table_7_and_five_runs(store: Store, hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch) -> None:
     units = [Unit(f"u{at}", runs=(f"r{at}",), targets=NODES) for at in range(4)]
     rated = Rated(store, "tdg", units, [run(f"r{at}", ONE) for at in range(4)], id="graphs")

@@ -26,11 +26,14 @@ from lab.core.report import Number, Report
 from lab.core.run_records import Imported
 from lab.core.trace import Started
 from store.store import Store
+from tests.crossed import soak
 from tests.loaded_late import LoadedLate
 from tests.warm import run, shim
 
 inter_rater = LoadedLate("statsmodels.stats.inter_rater")
 metrics = LoadedLate("sklearn.metrics")
+
+pytestmark = soak
 
 PAGE = Path(__file__).parents[3] / "docs" / "guides" / "agreement.md"
 FROM, TO = "## Tutorial", "`e3.md` has"

@@ -20,11 +20,13 @@ from lab.core.trace import Step
 from lab.ocr import engine
 from lab.ocr.reader import TextReader, cache_folder
 from store.store import Store
+from tests.crossed import crossed
 from tests.pictured_runs import RUN, pictured_run, screen, two_pictures
 from tests.read_once import read_once
 from tests.studies import study
 
 __all__ = ["read_once"]
+pytestmark = crossed
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from lab.core.trace import Answered
 from lab.studies.play_session import Participation
 from lab.studies.played_runs import people_runs, played
 from store.store import Store
+from tests.crossed import soak
 from tests.lab.fitting import fits
 from tests.lab.openings import openings
 from tests.plays import COFFEE, LUNCH, frozen, hand_in, play_to_end, unit
@@ -36,6 +37,7 @@ def listed(db: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]
     return runs
 
 
+@soak
 def test_order_and_condition_are_told_of_each_run_with_what_its_questions_took(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

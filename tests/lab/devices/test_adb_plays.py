@@ -19,6 +19,7 @@ from lab.runs.session import Session
 from lab.studies.play_session import Participation
 from lab.studies.played_runs import played
 from store.store import Store
+from tests.crossed import soak
 from tests.plays import LUNCH, frozen, unit
 from tests.simulators.phone.served.rig import AdbServer, Rig
 from tests.warm import Warm
@@ -69,6 +70,7 @@ def cut_off(db: Path, rig: Rig, adb: AdbServer) -> str:
     return run
 
 
+@soak
 def test_a_play_that_was_killed_on_a_phone_is_marked_and_dealt_once_more_at_the_end(
     rig: Rig, adb_environment: AdbServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

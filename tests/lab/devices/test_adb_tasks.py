@@ -12,7 +12,7 @@ from lab.runs.session import Session
 from lab.runs.spec import Spec, embedded
 from simulators import library
 from store.store import Store
-from tests.crossed import crossed, spread
+from tests.crossed import crossed, soak, spread
 from tests.lab.devices.adb_rig import Attach
 from tests.simulators.phone.served.rig import Rig
 
@@ -48,6 +48,7 @@ def test_a_built_in_task_passes_over_adb(
     assert trace.device.kind == "adb"
 
 
+@soak
 def test_a_run_waits_for_its_phone_and_loses_nothing(rig: Rig, attach: Attach, tmp_path: Path) -> None:
     """Unplugged in mid-run it stands still with a sentence; plugged in again it goes on to its end."""
     with Store.open(tmp_path / "runs.db") as store:

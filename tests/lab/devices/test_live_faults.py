@@ -78,9 +78,9 @@ FAULTS = {
 }
 CUT = ("adb server killed", "unplugged", "unplugged while it is filmed", "offline")
 """Faults of the line itself, which each adb tells of in its own way."""
-ALIKE = ("half a screenshot", "screenshot fails", "locked", "folded")
-"""Faults that a live run meets in a soak: it stands still as at another screenshot that is none, or another screen that
-is locked. What each is told as is seen in `test_adb_faults` and `test_screen_states`."""
+ALIKE = ("offline", "half a screenshot", "screenshot fails", "dies in mid-frame", "locked", "folded")
+"""Faults that a live run meets in a soak: it stands still as at another line that is cut, another picture that is none
+or another screen that is locked. What each is told as is seen in `test_adb_faults` and `test_screen_states`."""
 CASES = [(adb, name) for number, adb in enumerate(adbs()) for name in FAULTS if name in CUT or not number]
 MET = [case for case in CASES if IN_SOAK or case[1] not in ALIKE]
 each_case = pytest.mark.parametrize(("adb_server", "name"), MET, indirect=["adb_server"])
@@ -183,7 +183,7 @@ def test_the_run_stands_still_with_a_sentence_and_goes_on(begun: Callable[[Fault
 
 
 @crossed
-@pytest.mark.parametrize(("adb_server", "name"), spread(MET, 3), indirect=["adb_server"])
+@pytest.mark.parametrize(("adb_server", "name"), spread(MET, 1), indirect=["adb_server"])
 def test_a_person_may_end_it_while_the_phone_is_away(begun: Callable[[Fault], Run], name: str) -> None:
     fault = FAULTS[name]
     run = begun(fault)

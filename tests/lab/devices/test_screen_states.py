@@ -22,6 +22,7 @@ from lab.devices.screen_state import parsed
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from store.store import Store
+from tests.crossed import crossed, spread
 from tests.lab.devices.adb_rig import Attach
 from tests.simulators.phone.served.rig import AdbServer, Rig, until
 from tests.warm import Warm
@@ -130,10 +131,16 @@ class GivesUp:
         return Proposed(Action("status", status="infeasible" if black(screen.png) else "complete"))
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [("asleep", True, "asleep"), ("lock", "pin", "locked"), ("folded", True, "folded"), ("secured", True, "secured")],
-)
+BLACK = [
+    ("asleep", True, "asleep"),
+    ("lock", "pin", "locked"),
+    ("folded", True, "folded"),
+    ("secured", True, "secured"),
+]
+
+
+@crossed
+@pytest.mark.parametrize(("name", "value", "said"), spread(BLACK, 2))
 def test_a_run_waits_for_the_screen_and_never_ends_on_a_black_one(
     rig: Rig, attach: Attach, tmp_path: Path, name: str, value: object, said: str
 ) -> None:

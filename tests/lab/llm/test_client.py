@@ -23,6 +23,7 @@ from lab.core.settings import Settings, load
 from lab.core.step import Usage
 from lab.llm.client import Llm, Message, ModelAnswer, ModelTerms, NoModelAnswer, terms
 from tests.bounded import HANGING, ROOT, linux_only
+from tests.crossed import soak
 from tests.endpoint import (
     Body,
     Cut,
@@ -313,6 +314,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Alone:
     return Alone(done.returncode, quiet, expected, flooded.splitlines(), done.stderr, tuple(first.requests))
 
 
+@soak
 def test_it_uses_no_network_but_the_models_own_and_prints_nothing(alone: Alone) -> None:
     assert (alone.code, alone.quiet, alone.err) == (0, "", "")
     assert len(alone.requests) == 2
@@ -320,6 +322,7 @@ def test_it_uses_no_network_but_the_models_own_and_prints_nothing(alone: Alone) 
 
 
 @linux_only
+@soak
 def test_a_reply_without_end_is_one_sentence_within_a_gigabyte(alone: Alone) -> None:
     """Each reply comes to a chat by OpenAI's rules, and to one other way to ask: another each time."""
     assert len(alone.floods) == len(alone.expected), alone.floods

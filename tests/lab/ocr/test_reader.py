@@ -24,6 +24,7 @@ from lab.ocr import engine
 from lab.ocr.reader import IDLE, TextReader, cache_folder, forget
 from simulators.phone.fonts import font_of
 from simulators.phone.shots_phone import at
+from tests.crossed import soak
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,7 @@ def until(condition: Callable[[], bool], seconds: float = 180.0) -> bool:
     return condition()
 
 
+@soak
 def test_a_process_that_was_killed_or_ended_when_nobody_asked_is_begun_again(
     reader: TextReader, part: bytes, request: pytest.FixtureRequest
 ) -> None:
@@ -136,6 +138,7 @@ def test_it_reads_what_the_screen_says_at_its_place(reader: TextReader, screen: 
     assert all(0.5 <= line.sure <= 1 for line in text.lines)
 
 
+@soak
 @pytest.mark.skipif(font_of("\u4e2d") is None, reason="no font of this machine has Chinese, so no picture has any")
 def test_chinese_is_read_too(reader: TextReader) -> None:
     png = _chinese()
@@ -178,6 +181,7 @@ def test_no_word_of_it_leaves_the_machine(reader: TextReader, part_text: ReadTex
     assert [path.name for path in home.iterdir()] == ["cache"]
 
 
+@soak
 def test_what_is_no_picture_is_a_sentence_and_the_next_is_read_and_where_it_is_not_to_be_kept_on_no_disk(
     reader: TextReader, part: bytes
 ) -> None:

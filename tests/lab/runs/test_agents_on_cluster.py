@@ -14,6 +14,7 @@ from lab.llm.client import Llm, ModelAnswer, ModelTerms
 from lab.llm.remote_model import RemoteModel
 from tests.bench.timed_model import act
 from tests.clusters import LocalWorkers, local_workers
+from tests.crossed import soak
 from tests.endpoint import Said, serving
 from tests.lab.cli.test_commands import Hitlab, hitlab
 
@@ -43,6 +44,7 @@ def workers() -> Iterator[LocalWorkers]:
         yield started
 
 
+@soak
 def test_workers_ask_the_model_of_agents(
     hitlab: Hitlab, tasks: list[str], workers: LocalWorkers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

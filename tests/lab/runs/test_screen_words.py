@@ -31,10 +31,12 @@ from lab.runs.session import Session
 from lab.runs.spec import Spec, resume_spec
 from simulators.phone.phone import Phone
 from store.store import Store
+from tests.crossed import crossed
 from tests.endpoint import ModelServer, Request, Said, in_turn, serving
 from tests.read_once import read_once
 
 __all__ = ["read_once"]
+pytestmark = crossed
 
 OPEN, HOME, DONE = Action("open_app", app="Settings"), Action("navigate_home"), Action("status", status="complete")
 TASK = Task("dark", "general", instruction="Turn on the dark theme", budget=9)

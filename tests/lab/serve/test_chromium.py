@@ -25,6 +25,7 @@ from screens.mirror.marks import PhoneMark
 from screens.picture_window import PictureWindow
 from store.store import Store
 from tests.chromium import PHONE, Room, launched, person, until
+from tests.crossed import soak
 from tests.screens.runs import SIZE, drawn, whole_run
 from tests.studies import frozen
 from tests.watched import begun, handed_in
@@ -133,6 +134,7 @@ async def test_a_person_rates_by_keys_and_a_reload_comes_back_to_the_very_item(
         assert answers(store, study)[2:] == [("u1", "why", "from the other tab")]
 
 
+@soak
 async def test_chinese_comes_once_and_whole_through_an_input_method(
     store: Store, study: Study, chromium: Browser
 ) -> None:
@@ -206,6 +208,7 @@ async def says(frame: Any, words: str) -> bool:
     return words in str(await frame.evaluate("() => document.body.innerText"))
 
 
+@soak
 async def test_the_picture_beside_the_terminal_is_the_screenshot_itself_and_follows(
     store: Store, study: Study, chromium: Browser
 ) -> None:
@@ -241,6 +244,7 @@ async def dragged(frame: Any, mouse: Any, box: tuple[int, int, int, int]) -> Non
     await mouse.up()
 
 
+@soak
 async def test_a_region_is_dragged_on_the_picture_and_the_keys_stay_with_the_terminal(
     store: Store, study: Study, chromium: Browser
 ) -> None:
@@ -267,6 +271,7 @@ async def test_a_region_is_dragged_on_the_picture_and_the_keys_stay_with_the_ter
         await room.until("no @1")
 
 
+@soak
 async def test_a_region_is_dragged_on_the_page_in_this_machines_own_browser(chromium: Browser) -> None:
     window, taken = PictureWindow(), list[tuple[int, int, int, int]]()
     try:
@@ -348,6 +353,7 @@ async def test_where_the_phone_is_hidden_no_frame_is(store: Store, chromium: Bro
         assert await room.page.evaluate("() => window.xterm.cols") > 120
 
 
+@soak
 async def test_a_page_waits_for_a_server_that_is_started_again(store: Store, study: Study, chromium: Browser) -> None:
     token = make_link(store, study, "R1", by="boss").token
     first = LabServer(store, [study], ServerPlace("127.0.0.1", 0))
@@ -367,6 +373,7 @@ async def test_a_page_waits_for_a_server_that_is_started_again(store: Store, stu
             await again.stop()
 
 
+@soak
 async def test_links_that_open_nothing_say_why(store: Store, study: Study, chromium: Browser) -> None:
     made = make_link(store, study, "R1", by="boss")
     async with served(store, study) as address, person(chromium) as one, person(chromium) as two:
@@ -384,6 +391,7 @@ async def test_links_that_open_nothing_say_why(store: Store, study: Study, chrom
         assert "opens nothing" in await stranger.inner_text("main")
 
 
+@soak
 async def test_a_managers_page_renews_itself(store: Store, chromium: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_progress, "_FRESH", 0.0)
     monkeypatch.setattr(progress_page, "EVERY", 1)

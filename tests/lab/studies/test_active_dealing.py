@@ -26,6 +26,7 @@ from lab.studies.active_dealing import QUEUED
 from lab.studies.study_data import gathered
 from store.kit_export import make_kit
 from store.store import Store
+from tests.crossed import soak
 from tests.studies import label, study
 
 DONE = Protocol(
@@ -180,6 +181,7 @@ def test_without_a_judge_and_where_order_is_given_there_is_none(
 # -- the weights ---------------------------------------------------------------------------------------------------
 
 
+@soak
 def test_a_rate_is_right_wherever_labelling_stops() -> None:
     """The judge is wrong where it is unsure: unweighted labels would be far off."""
     dice = np.random.default_rng(4)

@@ -24,6 +24,7 @@ from lab.studies.judge_terms import JudgeProgress, JudgingDone
 from lab.studies.judging import JudgingJob
 from store.store import Store
 from tests.batch_endpoint import BatchServer, batching
+from tests.crossed import soak
 from tests.endpoint import Cut, Refused, Reply, Request, Said, serving
 from tests.judges import begun, sheet_brain
 from tests.lab.studies.test_judging import MODEL, RUN_UNIT, labels, says
@@ -104,6 +105,7 @@ def test_a_method_of_stages_goes_in_rounds_and_describes_each_step_once(store: S
     assert picture_sheet._sheet.cache_info().misses == 6, "a sheet of pictures is drawn once for all rounds and runs"
 
 
+@soak
 def test_a_stage_of_another_model_goes_in_batches_of_its_own(store: Store) -> None:
     study = study_of(store)
     brain = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
@@ -117,6 +119,7 @@ def test_a_stage_of_another_model_goes_in_batches_of_its_own(store: Store) -> No
     assert told == {("triage", MODEL), ("description", "openai/tinier"), ("semantic", MODEL)}
 
 
+@soak
 def test_a_batch_of_a_stage_that_was_left_open_is_taken_later(store: Store) -> None:
     study = study_of(store)
     brain = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})

@@ -37,6 +37,7 @@ from store.process_lock import process_lock
 from store.store import Store
 from tests import plays
 from tests.bounded import HANGING
+from tests.crossed import soak
 from tests.endpoint import Cut, ModelServer, Pieces, Refused, Reply, Request, Said, events, in_turn, serving
 from tests.forked import forked
 from tests.judges import asked_of, begun, sheet_brain
@@ -227,6 +228,7 @@ def resumed(db: str, base: str) -> None:
         made.go(llm)
 
 
+@soak
 def test_a_kill_at_any_moment_pays_for_no_kept_answer_again(store: Store) -> None:
     study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(4)], RUN_UNIT)
     sheets = 12

@@ -24,6 +24,7 @@ from lab.llm.executor import ModelQuestion
 from lab.studies.judge_terms import JudgingDone
 from store.store import Store
 from tests.clusters import QUIET, ROOT, LocalWorkers, local_workers
+from tests.crossed import soak
 from tests.endpoint import ModelServer, Refused, Reply, Request, in_turn, serving
 from tests.judges import begun, sheet_brain
 from tests.lab.studies.test_judging import MODEL, RUN_UNIT, check_shown, says
@@ -63,6 +64,7 @@ def answers(store: Store, study: Study) -> int:
     return store.labels.count_acts(study, MODEL, "judged")
 
 
+@soak
 def test_a_killed_worker_loses_nothing_and_pays_twice_only_what_it_was_asking(
     store: Store, workers: LocalWorkers
 ) -> None:

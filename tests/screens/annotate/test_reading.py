@@ -19,7 +19,7 @@ from lab.core.trace import Started
 from lab.studies.rating_session import RatingSession
 from screens.app import LabApp
 from store.store import Store
-from tests.crossed import IN_SOAK, crossed
+from tests.crossed import IN_SOAK, crossed, soak
 from tests.screens.annotate.sample_studies import STARS, nodes, one_field, ready, studied
 from tests.screens.long_texts import at_sizes
 from tests.screens.resting import press
@@ -176,6 +176,7 @@ KINDS = ("asked", "detail", "options")
 SOME = [("asked", SIZES[0]), ("detail", SIZES[1]), ("options", SIZES[2])]
 
 
+@soak
 @crossed
 @pytest.mark.parametrize(("kind", "size"), list(product(KINDS, SIZES)) if IN_SOAK else SOME)
 async def test_long_questions_and_answers_are_read_on_and_the_answers_stay(

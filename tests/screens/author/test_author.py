@@ -29,7 +29,7 @@ from screens.navigation import Opening
 from simulators import library
 from store.run_import import import_paths
 from store.store import Store
-from tests.crossed import crossed, spread
+from tests.crossed import crossed, soak, spread
 from tests.screens.resting import burst, press, rests
 from tests.screens.runs import BARE, HOSTILE, WHOLE, painted, whole_run
 from tests.screens.shared_apps import SharedApps
@@ -257,6 +257,7 @@ async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(
         assert full.designs.heads(subject_of(task))[-1].version == 2
 
 
+@soak
 async def test_a_built_in_task_s_run_a_design_of_its_own_and_back_into_a_task_file(
     store: Store, shared_apps: SharedApps, until: Until, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ from screens.live.takeover import HandsPanel
 from screens.mirror.canvas import Canvas
 from screens.mirror.mirror import Mirror
 from screens.widgets.tap_choices import NearList
-from tests.crossed import IN_SOAK, crossed
+from tests.crossed import IN_SOAK, crossed, soak
 from tests.screens.live.conftest import TAP
 from tests.screens.resting import burst
 
@@ -245,6 +245,7 @@ async def _by_keys_alone_a_person_taps_in_the_agents_place(app: Any, pilot: Any,
     assert app.steps[before + 1].action.kind == "click"
 
 
+@soak
 async def test_one_step_and_then_the_phone_stands_still(live: Any, until: Any, cast: Any) -> None:
     app = live((Action("ask_user", text="?"), ""), (cast.TAP, ""), (cast.TAP, ""))
     async with app.run_test(size=(120, 40)) as pilot:

@@ -13,6 +13,7 @@ from lab.core.trace import Ended
 from screens.live.reply import DecisionRow
 from screens.live.result import THANKS
 from screens.sent.sent import SentScreen
+from tests.crossed import soak
 
 HIDDEN = ("THINKWORD", "PROMPTWORD", "TITLEWORD", "agent-under-test", "secret-dark", "dark theme is on", "0.00", "tap ")
 """The agent's thought, what it was sent, the task's title, the agent, the task's id, a check, the score, an action."""
@@ -76,6 +77,7 @@ async def test_who_must_not_know_is_never_shown(live: Any, until: Any, cast: Any
     assert len(app.session.store.runs.trace(app.run_under_test.trace_id).steps) == 4
 
 
+@soak
 async def test_a_developer_sees_all_of_it(live: Any, until: Any, cast: Any) -> None:
     app = live(*turns(cast.TAP), kind="proactive", seat="developer", embedded=True, records=True)
     painted = await play(app, until)

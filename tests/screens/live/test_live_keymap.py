@@ -19,6 +19,7 @@ from screens.app import LabApp
 from screens.author.author import AuthorScreen
 from screens.keymap import keymap_of, named_bindings
 from store.store import Store
+from tests.crossed import soak
 from tests.screens.runs import painted
 
 
@@ -160,6 +161,7 @@ def test_every_key_that_a_sentence_names_is_one_of_a_binding() -> None:
     assert not [f"{id}:{key}" for id, key in named if id not in known or key not in ["", *known[id].keys.split(",")]]
 
 
+@soak
 def test_a_keymap_is_read_without_every_screen_once_they_were_read(tmp_path: Path) -> None:
     """The first start with a keymap imports all screens; what it learns it leaves to the next."""
     words = (

@@ -16,6 +16,7 @@ from screens.home.home import HomeScreen
 from screens.mirror.mirror import Mirror
 from screens.replay.replay import ReplayScreen
 from store.store import Store
+from tests.crossed import soak
 from tests.screens.runs import painted
 from tests.simulators.phone.served.rig import AdbServer, Rig, adb_environment, adb_server, rig
 
@@ -112,6 +113,7 @@ async def _asleep_it_is_told_woken_and_kept(app: LabApp, until: Until, pilot: ob
     assert status(app) == "open"
 
 
+@soak
 async def test_a_secured_screen_is_told_and_the_run_waits_for_it(app: LabApp, until: Until, rig: Rig) -> None:
     async with app.run_test(size=(120, 60)) as pilot:
         await asked(app, until, pilot, rig.serial)

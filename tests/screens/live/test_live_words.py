@@ -30,6 +30,7 @@ from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import READ_WORDS, Mirror
 from screens.navigation import Opening
 from store.store import Store
+from tests.crossed import crossed
 from tests.pictured_runs import screen
 from tests.read_once import read_before, read_once
 from tests.screens.live.conftest import Cast, task
@@ -37,6 +38,7 @@ from tests.screens.runs import painted
 from tests.simulators.phone.served.rig import AdbServer, Rig, adb_environment, adb_server, rig
 
 __all__ = ["adb_environment", "adb_server", "read_once", "rig"]
+pytestmark = crossed
 Until = Callable[..., Awaitable[None]]
 SETTINGS = Action("open_app", app="com.hitlab.settings")
 SIZE = (1080, 2400)

@@ -18,6 +18,7 @@ from lab.devices.video_source import DecodedPicture
 from screens.mirror import paint
 from screens.mirror.painter import PaintedPhone, Painter
 from screens.mirror.shot import MirrorShot, MirrorView
+from tests.crossed import soak
 
 PHONE = (1080, 2400)
 WIDE = MirrorView((45, 25), zoom="wide")
@@ -89,6 +90,7 @@ def test_a_smaller_picture_says_what_the_phones_own_says_at_the_same_places(size
     assert places == {(placed.row, placed.column, len(placed.line)) for placed in whole.texts}
 
 
+@soak
 @pytest.mark.parametrize(("size", "bits", "dark"), VIDEOS)
 def test_a_videos_noise_on_a_screen_that_stands_still_draws_nothing(
     size: tuple[int, int], bits: int, dark: bool

@@ -19,6 +19,7 @@ from screens.mirror.shot import MirrorShot, MirrorView
 from screens.navigation import Opening
 from screens.replay.phone_pane import StillPhone
 from store.store import Store
+from tests.crossed import soak
 from tests.pictured_runs import RUN, pictured_run, screen
 from tests.screens.mirror.test_touchscreen import Bench, frame, mouse, show
 from tests.screens.runs import painted
@@ -146,6 +147,7 @@ def test_of_a_frame_around_the_enlarged_part_no_side_is_made_up() -> None:
     assert (page.codes == empty(cells[1], cells[0]).codes).all()
 
 
+@soak
 def test_enlarged_words_have_room_that_had_none() -> None:
     blob, tree = screen("settings")
     shot = MirrorShot(None, PHONE, tree, stored=blob.data)

@@ -32,7 +32,7 @@ from screens.play.lobby import LobbyScreen
 from screens.play.play import PlayScreen
 from store.store import Store
 from tests import plays
-from tests.crossed import IN_SOAK, crossed
+from tests.crossed import IN_SOAK, crossed, soak
 from tests.plays import COFFEE, LUNCH, answer_all, frozen, play_to_end, unit
 from tests.screens.runs import painted
 
@@ -366,6 +366,7 @@ async def test_a_key_answers_no_question_that_another_window_went_on_from(store:
     assert [row["right"] for row in rows] == [True, True, True]
 
 
+@soak
 async def test_a_task_that_another_window_goes_on_with_is_told_without_words_of_home(
     store: Store, until: Until
 ) -> None:

@@ -28,6 +28,7 @@ from screens.replay.phone_pane import StillPhone
 from screens.replay.timeline import Timeline
 from screens.review.privacy import PrivacyScreen
 from store.store import Store
+from tests.crossed import crossed
 from tests.pictured_runs import RUN, pictured_run, screen, two_pictures
 from tests.read_once import by_the_engine, read_before, read_once
 from tests.screens.annotate.sample_studies import STARS, rating, ready, studied
@@ -35,6 +36,7 @@ from tests.screens.resting import burst
 from tests.screens.runs import painted
 
 __all__ = ["read_once"]
+pytestmark = crossed
 READ, UNREAD = "words read from the picture", "its words could not be read"
 
 

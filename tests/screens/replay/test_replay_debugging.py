@@ -27,7 +27,7 @@ from screens.replay.timeline import Timeline
 from screens.widgets.tap_choices import NearList
 from simulators import library
 from store.store import Store
-from tests.crossed import IN_SOAK, crossed
+from tests.crossed import IN_SOAK, crossed, soak
 from tests.screens.resting import burst
 from tests.screens.runs import painted
 
@@ -107,6 +107,7 @@ async def live_until_over(app: Any, pilot: Any, until: Any, session: Session) ->
     await until(pilot, lambda: isinstance(app.screen, LiveScreen) and painted(app).count("The run is over") == 1)
 
 
+@soak
 async def test_a_run_that_was_seen_live_is_forked_from_its_replay(coffee: Any, until: Any) -> None:
     """The room of the first run is taken down while the fork's is shown."""
     store, _ = coffee

@@ -25,7 +25,7 @@ from simulators.phone.shots import SCREENS
 from simulators.phone.shots_phone import at
 from simulators.phone.stage import activity
 from simulators.phone.tree import walk
-from tests.crossed import IN_SOAK, crossed, spread
+from tests.crossed import IN_SOAK, crossed, soak, spread
 from tests.fuzzing_examples import examples
 
 SCREEN = Bounds(0, 0, 1080, 2400)
@@ -320,6 +320,7 @@ def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytes
             cache.cache_clear()
 
 
+@soak
 @crossed
 def test_the_dark_theme_repaints_every_screen() -> None:
     for _, app, screen, args in spread(SCREENS, 7):

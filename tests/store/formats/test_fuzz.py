@@ -27,9 +27,9 @@ from tests.store.formats.samples import png, recorded, samples
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"
 SAMPLES = samples()
 SOURCES = {**SAMPLES, **recorded(TRACES)}
-CASES = 240 if IN_SOAK else 96
+CASES = 240 if IN_SOAK else 56
 CHUNK = 8
-BUILT = 4
+BUILT = 4 if IN_SOAK else 2
 """Cases that hypothesis builds for each format; in a soak they are 300 together with `CASES`."""
 
 

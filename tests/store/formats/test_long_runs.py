@@ -16,7 +16,7 @@ import pytest
 
 from lab.core.run_records import Imported
 from store.formats import FailedRun, read
-from tests.crossed import IN_SOAK, crossed
+from tests.crossed import IN_SOAK, crossed, soak
 from tests.store.formats.fuzzing import laid
 from tests.store.formats.samples import Files, episodes, samples
 
@@ -82,6 +82,7 @@ CASES = [
 ]
 
 
+@soak
 @crossed
 @pytest.mark.parametrize(("sample", "name"), CASES, ids=[f"{sample}:{name}"[:60] for sample, name in CASES])
 def test_no_text_of_a_source_can_hang_its_reader(tmp_path: Path, sample: str, name: str) -> None:

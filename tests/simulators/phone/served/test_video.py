@@ -15,6 +15,7 @@ from simulators.phone.served.film import Film, FilmPicture, fling, flung
 from simulators.phone.served.scrcpy import serve
 from simulators.phone.served.scrcpy_options import RefusedOptions, numbers, parse, stand_in, version_of, video_size
 from simulators.phone.served.services import Services
+from tests.crossed import crossed, each_once
 from tests.simulators.phone.served.scrcpy_client import (
     JAR,
     Client,
@@ -45,8 +46,8 @@ def sees(client: Client, grey: int) -> bool:
     return any(abs(client.picture().mean() - grey) < 3 for _ in range(12))
 
 
-@pytest.mark.parametrize("version", ["2.4", "3.3.3", "4.0"])
-@pytest.mark.parametrize("longest", [800, 1200, 0])
+@crossed
+@pytest.mark.parametrize(("version", "longest"), each_once(["2.4", "3.3.3", "4.0"], [800, 1200, 0]))
 def test_video_decodes_to_the_phones_picture(services: Services, start: Start, version: str, longest: int) -> None:
     client = start(version, f"max_size={longest}", "scid=0000beef")
     assert client.greet() == "Lantern One"
