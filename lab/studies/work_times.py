@@ -37,9 +37,10 @@ Mask = npt.NDArray[np.bool_]
 class WorkTimes(NamedTuple):
     """When one person was at work. Times are seconds since 1970.
 
-    `worked` are the seconds of work in all, `items` those on each item that is handed in, in no order; `handed` is when
-    each of these was. `seen` is when they did anything last, None where they never did; `gaps` are the seconds between
-    two of their sittings. `returned` items were handed in, taken back, and not handed in again.
+    `worked` are the seconds of work in all, `items` those on each item that is handed in and was on a screen, in no
+    order; `handed` is when each that is handed in was. `seen` is when they did anything last, None where they never
+    did; `gaps` are the seconds between two of their sittings. `returned` items were handed in, taken back, and not
+    handed in again.
     """
 
     worked: float = 0.0
@@ -141,13 +142,18 @@ class _WorkTimes:
         showings = answers._replace(at=self._answers.times.shown)
         away = answers._replace(away=self._answers.times.away)
         items = _items(_joined(act_events.where(kind > 0), showings, away, step_events))
+        shown = np.isin(items[0], _joined(act_events.where(kind == _AT_IT), showings, step_events).sheet)
         hand_ins = _handed_in(act_events, kind, np.array(acts.times.n, dtype=np.int64))
         whole = _joined(act_events, answers, step_events)
         whole = whole.where(np.lexsort((whole.at, whole.rater)))
         seconds = _work(whole.rater, whole.at, self._away(whole))
         return {
             code: self._one(
-                whole.where(whole.rater == at), float(seconds[whole.rater == at].sum()), at, hand_ins, items
+                whole.where(whole.rater == at),
+                float(seconds[whole.rater == at].sum()),
+                at,
+                hand_ins,
+                (items[0][shown], items[1][shown]),
             )
             for at, code in enumerate(self._people)
         }
@@ -155,14 +161,17 @@ class _WorkTimes:
     def _one(
         self, mine: _Events, worked: float, at: int, hand_ins: tuple[_Events, Mask], items: tuple[Longs, Floats]
     ) -> WorkTimes:
-        """One person's times, of what they did in order; `items` are sheets and the seconds on each."""
+        """One person's times, of what they did in order; `items` are sheets that were shown and the seconds on each.
+
+        Answers that came by a file were on no screen: how long they took nobody knows.
+        """
         last, stands = hand_ins
         theirs = last.rater == at
         sheets = last.sheet[theirs & stands]
         between = np.diff(mine.at)
         return WorkTimes(
             worked,
-            tuple(items[1][np.searchsorted(items[0], sheets)].tolist()),
+            tuple(items[1][np.isin(items[0], sheets)].tolist()),
             tuple(last.at[theirs & stands].tolist()),
             float(mine.at[-1]) if len(mine.at) else None,
             tuple(between[between >= SITTING].tolist()),

@@ -54,6 +54,16 @@ def test_an_item_takes_from_opening_to_handing_in_and_pauses_are_left_out(store:
     assert times(store, study).seen == moment(1030)
 
 
+def test_how_long_an_item_took_that_came_by_a_file_nobody_knows(store: Store, study: Study) -> None:
+    did(store, study, "R1", "opened", 0, "u0")
+    did(store, study, "R1", "commit", 40, "u0")
+    for unit in ("u1", "u2", "u3"):
+        answered(store, study, "R1", unit, 50)
+        did(store, study, "R1", "commit", 50, unit)
+    assert times(store, study).items == (40.0,)
+    assert len(times(store, study).handed) == 4
+
+
 def test_what_the_screen_measured_as_away_is_no_work(store: Store, study: Study) -> None:
     did(store, study, "R1", "opened", 0, "u0")
     answered(store, study, "R1", "u0", 200, shown=0, away=120)
