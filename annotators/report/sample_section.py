@@ -14,7 +14,7 @@ from lab.core.adjudication import Means
 from lab.core.protocol import Field
 from lab.core.rating_sheet import MISSING
 from lab.core.report import Section, Table
-from lab.core.rounding import rounded
+from lab.core.rounding import count, rounded
 from lab.core.screen_clock import span
 from lab.core.study import Study
 from lab.core.task import Actor
@@ -144,7 +144,7 @@ def _introductions(study_data: StudyData) -> list[Table]:
         for one in lines
     ]
     passed_count = sum(one.passed for one in lines)
-    notes = (f"Practice counts in no number here. All of it right: {passed_count:,} of {len(lines):,} raters.",)
+    notes = (f"Practice counts in no number here. All of it right: {passed_count:,} of {count(len(lines), 'rater')}.",)
     columns = ("Rater", "Guide shown", "Practice right", "Took")
     return [Table("introductions", "Before the first item", columns, tuple(rows), notes=notes)]
 

@@ -217,7 +217,7 @@ def judge_words(one: JudgeProgress) -> str:
 def interval_words(one: IntervalProgress) -> str:
     """How far a judge's corrected interval is from the planned width, in a line."""
     planned = f"planned {rounded(one.planned, 1, 100)}"
-    coverage = f"{one.labelled:,} of {one.items:,} items labelled"
+    coverage = f"{one.labelled:,} of {count(one.items, 'item')} labelled"
     what = f"{_code(one.judge)}, {_code(one.field)}"
     if one.width is None:
         return f"{what}: no interval yet ({planned} points; {coverage})"

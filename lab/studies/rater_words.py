@@ -9,7 +9,7 @@ from annotators.rater_numbers import RaterNumbers, Stretch
 from lab.core.agreement import Agreement
 from lab.core.plain_text import plain
 from lab.core.rating_sheet import MISSING
-from lab.core.rounding import rounded
+from lab.core.rounding import count, rounded
 from lab.core.text_charts import share_bar
 
 _BAR = 20
@@ -80,7 +80,7 @@ def _figure(value: float, line: NumberLine) -> str:
 
 def head_words(one: RaterNumbers) -> str:
     """Who it is, and how much of theirs there is."""
-    items = f"{one.done:,} of {one.dealt:,} items handed in, " if one.dealt else ""
+    items = f"{one.done:,} of {count(one.dealt, 'item')} handed in, " if one.dealt else ""
     return (
         f"{plain(one.rater, lines=False)}   {one.kind}   {items}{one.answers:,} answer{'' if one.answers == 1 else 's'}"
     )
