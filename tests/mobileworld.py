@@ -121,7 +121,7 @@ class MobileWorldServer:
         request = urllib.request.Request(
             f"{self.user_base}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             content: str = json.load(answer)["choices"][0]["message"]["content"]
             return content
 

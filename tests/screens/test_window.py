@@ -37,7 +37,7 @@ def get(
     window: PictureWindow, rest: str = "", *, path: str | None = None, host: str | None = None
 ) -> tuple[int, bytes, Any]:
     """What the page answers; `rest` follows its secret path."""
-    line = http.client.HTTPConnection("127.0.0.1", window.port, timeout=10)
+    line = http.client.HTTPConnection("127.0.0.1", window.port, timeout=300)
     where = path if path is not None else "/" + window.address.split("/", 3)[3] + rest
     line.request("GET", where, headers={"Host": host or f"127.0.0.1:{window.port}"})
     answer = line.getresponse()
@@ -48,7 +48,7 @@ def get(
 
 def post(window: PictureWindow, body: bytes, *, rest: str = "region", origin: str | None = None) -> int:
     """What the page answers to something that is sent."""
-    line = http.client.HTTPConnection("127.0.0.1", window.port, timeout=10)
+    line = http.client.HTTPConnection("127.0.0.1", window.port, timeout=300)
     headers = {"Origin": origin} if origin is not None else {}
     line.request("POST", "/" + window.address.split("/", 3)[3] + rest, body, headers)
     status = line.getresponse().status

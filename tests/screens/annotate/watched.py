@@ -63,7 +63,7 @@ class Watched:
         window = app.window
         assert window is not None
         for rest in ("", "now?after=-1", "picture", "favicon.ico"):
-            line = http.client.HTTPConnection("127.0.0.1", window.port, timeout=10)
+            line = http.client.HTTPConnection("127.0.0.1", window.port, timeout=300)
             path = "/" + window.address.split("/", 3)[3] + rest
             line.request("GET", path, headers={"Host": f"127.0.0.1:{window.port}"})
             answer = line.getresponse()

@@ -162,7 +162,7 @@ def test_waiting_ends_with_a_change_of_whatever_is_seen() -> None:
         waiting = threading.Thread(target=_wait, args=(display, version, seen))
         waiting.start()
         change()
-        assert seen.get(timeout=20) != version
+        assert seen.get(timeout=300) != version
         waiting.join(180)
 
 

@@ -41,7 +41,7 @@ def ask(
     served: PhoneServer, method: str, path: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, dict[str, Any]]:
     """One request as it is given here; `token` and `host` stand for their headers."""
-    line = http.client.HTTPConnection("127.0.0.1", int(served.harness_url.rpartition(":")[2]), timeout=5.0)
+    line = http.client.HTTPConnection("127.0.0.1", int(served.harness_url.rpartition(":")[2]), timeout=300)
     try:
         line.putrequest(method, path, skip_host=True)
         line.putheader("Host", headers.get("host", served.harness_url.removeprefix("http://")))
