@@ -87,6 +87,8 @@ def test_what_0_1_0_printed_of_it_is_printed_now(hitlab: Hitlab, command: str) -
     elif command == "study status played":  # what is done in a played run counts as work since
         assert {place for place, _, _ in differs} == {"/raters/0/minutes", "/raters/0/seconds"}
         assert all(new > old for _, old, new in differs)
+    elif command.startswith("study status "):  # how long answers took that came by a file nobody knows since
+        assert all(place.endswith("/seconds") and old < 1 and new is None for place, old, new in differs)
     elif command == "study status":  # what a replaced rater left undone counts once since
         assert differs == [("/3/dealt", 19, 15)]
     elif command == "agreement played":  # a question left empty on sheets that are handed in is told as that since
