@@ -31,16 +31,18 @@ def is_told_apart(run: Imported) -> bool:
 def further_attempt(source: KnownRun, runs: Runs) -> str | None:
     """The id of a source as a further attempt; None where it is the run that is here, or nothing tells them apart."""
     timed = any(source.times)
-    marks = source.times if timed or source.pictures is None else source.pictures()
-    if not any(marks) or not runs.holds(source.id):
+    if not (timed or source.pictures) or not runs.holds(source.id):
         return None
     events = list(runs.events(source.id))
-    times, pictures = _times(events), _pictures(events)
+    here = _times(events)
+    if timed != any(here):
+        return None
     if timed:
-        differs = marks != times and any(times)
+        marks, differs = source.times, source.times != here
     else:
-        changes = (mine and other and mine != other for mine, other in zip(marks, pictures, strict=False))
-        differs = not any(times) and any(changes)
+        marks = source.pictures() if source.pictures else ()
+        pairs = zip(marks, _pictures(events), strict=False)
+        differs = any(mine and other and mine != other for mine, other in pairs)
     return imported_id(_KIND, "\0".join([source.id, *(mark or "" for mark in marks)]).encode()) if differs else None
 
 

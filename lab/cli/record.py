@@ -114,12 +114,12 @@ def _saved(args: RecordArguments) -> int:
 def _save(store: Store, run: str, file: str) -> None:
     """Writes what was done in a run as a playbook; a file that is there already is left as it is."""
     from lab.agents.playbook_draft import as_yaml, drafted
-    from lab.cli.output import say
+    from lab.cli.output import SHORT_ID, say
 
     trace = store.runs.trace(run)
     if trace.ended is None:
         raise LabError(
-            f"run {run}", "is not over yet; it has no playbook.", f"`hitlab record --resume {run[:13]}` ends it."
+            f"run {run}", "is not over yet; it has no playbook.", f"`hitlab record --resume {run[:SHORT_ID]}` ends it."
         )
     moves = drafted(trace)
     try:

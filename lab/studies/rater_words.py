@@ -81,9 +81,7 @@ def _figure(value: float, line: NumberLine) -> str:
 def head_words(one: RaterNumbers) -> str:
     """Who it is, and how much of theirs there is."""
     items = f"{one.done:,} of {count(one.dealt, 'item')} handed in, " if one.dealt else ""
-    return (
-        f"{plain(one.rater, lines=False)}   {one.kind}   {items}{one.answers:,} answer{'' if one.answers == 1 else 's'}"
-    )
+    return f"{plain(one.rater, lines=False)}   {one.kind}   {items}{count(one.answers, 'answer')}"
 
 
 def pace_words(one: RaterNumbers) -> str:

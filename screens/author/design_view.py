@@ -130,8 +130,7 @@ class DesignView(RoomScreen[None]):
 
     def _begin(self, task: Task, run: str | None) -> None:
         self.form.close()
-        if self.query_one(SearchRow).is_open:
-            self.query_one(SearchRow).close()
+        self.query_one(SearchRow).close()
         self.session = DesignSession(self.store, task, self.person)
         self.query_one("#author-title", StatusLine).say(Content(one_line(f"Author   {task.id}   {task.title}", 400)))
         instruction = task.instruction.strip() or f"{task.shown} (proactive: nothing is asked in words)"

@@ -58,6 +58,8 @@ class SearchRow(Horizontal):
 
     def close(self) -> None:
         """Hides the row, and nothing is looked for; what was typed stays for the next time."""
+        if not self.is_open:
+            return
         self.remove_class("-open")
         self.say("")
         self.post_message(self.Sought("", on=False))
