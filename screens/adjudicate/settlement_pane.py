@@ -186,7 +186,7 @@ class SettlePane(TellsRefusals, Vertical):
     @property
     def next_words(self) -> str:
         """What the keys do now, and where answers are out of sight, how they are read."""
-        out_of_sight = self.choices.show_vertical_scrollbar and not self.menu.display
+        out_of_sight = self.choices.show_vertical_scrollbar and not (self.menu.display or self.typing)
         more = "   tab, then PgDn: the answers read on" if out_of_sight else ""
         return with_keys(self, self._next_words()) + more
 
