@@ -103,12 +103,12 @@ async def test_its_words_are_read_and_said_to_be_and_kept_nowhere(silent: Rig, s
         await _where_the_border_is_narrow_it_says_so_in_few_words(app, pilot, until)
         app.agent.go.set()
         await until(pilot, lambda: app.run_under_test.over)
+        await until(pilot, lambda: app.run_under_test.words.reader is None)  # what read ends with the run
     events = list(store.runs.events(app.run_under_test.trace_id))
     assert store.runs.trace(app.run_under_test.trace_id).status == "completed"
     assert all(b"Battery" not in msgspec.json.encode(event) for event in events)
     assert {event.before.tree for event in events if hasattr(event, "before")} <= {None, UiTree()}
     assert not list(cache_folder().rglob("*.json")), "a live picture is nobody's to keep"
-    assert app.run_under_test.words.reader is None, "what read ends with the run"
 
 
 async def _where_the_border_is_narrow_it_says_so_in_few_words(app: LiveApp, pilot: Any, until: Until) -> None:

@@ -111,7 +111,7 @@ async def test_what_was_chosen_stays_where_a_demonstration_is_left_before_it_is_
 async def test_a_box_is_drawn_with_the_mouse_and_a_text_clicked(filled: Store, until: Until) -> None:
     app = privacy(filled)
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app) and room(app).footage.stage.mirror.fit is not None)
+        await rests(pilot, lambda: ready(app) and room(app).footage.stage.mirror.fit is not None)
         mirror = room(app).footage.stage.mirror
         await pilot.mouse_down(mirror, offset=(5, 20))
         await pilot.hover(mirror, offset=(20, 26))
@@ -122,6 +122,7 @@ async def test_a_box_is_drawn_with_the_mouse_and_a_text_clicked(filled: Store, u
         assert box.height > 50
         await press(pilot, "d")
         assert covering(app).boxes == {}
+        await rests(pilot, lambda: ready(app))
         spot = next(node for node in _tree(app).nodes() if PHONE in node.text).bounds
         fit = mirror.fit
         assert fit is not None

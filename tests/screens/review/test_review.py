@@ -232,7 +232,7 @@ async def test_a_place_is_chosen_anew_on_the_phone_and_what_does_not_fit_is_said
         await until(pilot, lambda: app.focused is room(app).items)
         await press(pilot, "home", "down")
         await until(pilot, lambda: room(app).items.step == 0 and room(app).footage.link == f"{DEMO}@1")
-        await until(pilot, lambda: room(app).footage.stage.mirror.fit is not None)
+        await rests(pilot, lambda: room(app).footage.stage.mirror.fit is not None)
         mirror = room(app).footage.stage.mirror
         await pilot.click(mirror, offset=(10, 10))
         assert filled.reviews.of_run(DEMO) == []
