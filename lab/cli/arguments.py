@@ -168,7 +168,10 @@ class Parser(argparse.ArgumentParser):
     def study(self, nargs: str | None = None) -> None:
         """STUDY, of a command about one."""
         self.add_argument(
-            "study", nargs=nargs, metavar="STUDY", help="the study's name, or NAME@2 for an older version"
+            "study",
+            nargs=nargs,
+            metavar="STUDY",
+            help="the study's name, or NAME@2 for that version of it (default: the newest)",
         )
         self.completes(study="study")
 

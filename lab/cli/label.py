@@ -48,7 +48,7 @@ or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
 "RUN@4", "region", "confidence", "note", "run", "commit": true, "undo": true,
 "cost", "id". Rows that are there already are passed over.
 `hitlab schema label-row` has all of it."""
-    parser.add_argument("study", metavar="STUDY", help="its id, or ID@VERSION (default: the newest version)")
+    parser.study()
     parser.add_argument("files", nargs="*", metavar="FILE", help="JSON lines; - is standard input (default)")
     parser.loose = "files"
     parser.add_argument(
@@ -65,7 +65,7 @@ or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
     )
     parser.add_argument("--keep-going", action="store_true", help="pass over rows that are refused (exit code 3)")
     parser.add_argument("--json", action="store_true", help="print a JSON line for each row")
-    parser.completes(study="study", rater="rater")
+    parser.completes(rater="rater")
     parser.examples(
         """\
   hitlab label tdg answers.jsonl --as R1

@@ -182,7 +182,7 @@ class LabelsArguments(Arguments):
 
 def add_labels(parser: Parser) -> None:
     parser.runs(labels, LabelsArguments)
-    parser.add_argument("study", metavar="STUDY", help="its id, or ID@VERSION (default: the newest version)")
+    parser.study()
     parser.add_argument("--rater", metavar="R1", help="only this person's, or this model's")
     parser.add_argument(
         "--unit", metavar="ID", help="only those about this item: its id, a run's, or the beginning of one"
@@ -195,7 +195,7 @@ def add_labels(parser: Parser) -> None:
     form = parser.add_mutually_exclusive_group()
     parser.json(form)
     form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each answer")
-    parser.completes(study="study", rater="rater")
+    parser.completes(rater="rater")
     parser.examples(
         """\
   hitlab labels tdg --history --json    also what was changed or taken back

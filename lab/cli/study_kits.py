@@ -141,7 +141,8 @@ def _tell_import(result: KitTaken, final: Collection[tuple[str, str, str]]) -> N
     if result.runs:
         say(f"{count(result.runs, 'run that was played', 'runs that were played')} came in")
     if result.newest != result.version:
-        say(f"{count(result.carried, 'answer')} of these count in v{result.newest}, as which the study goes on")
+        carried = count(result.carried, "of these answers counts", "of these answers count")
+        say(f"{carried} in v{result.newest}, as which the study goes on")
     if result.there:
         say(f"{result.there:,} were here already")
     for clash in result.clashes:
