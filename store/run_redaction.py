@@ -134,6 +134,13 @@ def redact(
     return report
 
 
+_RUNS = """
+SELECT trace, body FROM event UNION ALL SELECT trace, body FROM verdict UNION ALL SELECT trace, body FROM review
+UNION ALL SELECT trace, text FROM draft UNION ALL SELECT trace, tag FROM run_act
+UNION ALL SELECT trace, body FROM shadow
+UNION ALL SELECT trace, CAST(bytes AS TEXT) FROM use JOIN blob USING (sha256) WHERE mime = 'application/json'
+"""
+"""All texts of runs; the last are states of the phone, which hold what no screen showed."""
 _PLANS = """
 SELECT id, body FROM study UNION ALL
 SELECT study, json_extract(body, '$.play') FROM unit WHERE json_extract(body, '$.play') IS NOT NULL
@@ -144,17 +151,16 @@ def _left(store: Store, cloak: TextRedaction) -> RemainingPlaces:
     """Where the words were not covered, row by row."""
 
     def holding(sql: str) -> tuple[str, ...]:
-        names = dict.fromkeys(name for name, body in store.database.connection().execute(sql) if cloak.holds(body))
+        names: dict[str, None] = {}
+        for name, body in store.database.connection().execute(sql):
+            if name not in names and cloak.holds(body):
+                names[name] = None
         return tuple(names)
 
     if not cloak.words:
         return RemainingPlaces()
     with sqlite_errors(store.path):
-        runs = holding("SELECT trace, body FROM event UNION ALL SELECT trace, body FROM verdict "
-                       "UNION ALL SELECT trace, body FROM review UNION ALL SELECT trace, text FROM draft "
-                       "UNION ALL SELECT trace, tag FROM run_act UNION ALL SELECT trace, body FROM shadow")  # fmt: skip
-        plans = holding(_PLANS)
-    return RemainingPlaces(runs, plans)
+        return RemainingPlaces(holding(_RUNS), holding(_PLANS))
 
 
 def _counts(report: Redacted) -> dict[str, int]:

@@ -7,9 +7,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from lab.core.run_records import Imported
+from lab.core.run_records import Blob, Imported
 from lab.core.task import Actor
 from lab.core.text_redaction import MASK
 from store.store import Store
@@ -121,7 +122,11 @@ def test_where_the_words_still_stand_is_told(db: Path, call: Hitlab) -> None:
     with Store.open(db) as store:
         later: Imported = replied("run-later", by=Actor("human", "P08"), said=f"as above: {TYPED}", typed="other")
         store.runs.add(later)
+        state = Blob(f'{{"clipboard": "{TYPED}"}}'.encode(), "application/json")
+        unshown = replied("run-unshown", by=Actor("human", "P08"), said="another reply", typed="other")
+        begun = msgspec.structs.replace(unshown.events[0], state=state.sha256)
+        store.runs.add(unshown._replace(events=[begun, *unshown.events[1:]], images={state.sha256: state}))
     done = redact(call, TYPED)
-    assert done["left"] == ["run-later"]
+    assert done["left"] == ["run-later", "run-unshown"]
     told = call("privacy", done["replaced"]["run-said"], "--text", "zoreply")[1]
     assert "the words still stand" not in told
