@@ -17,6 +17,7 @@ import msgspec
 
 from lab.core.codec import decode
 from lab.core.errors import LabError
+from lab.core.json_size import check_depth
 from lab.core.label import Withdrawal
 from lab.core.run_records import Kit, Tombstone
 from lab.core.study import VERSION as STUDY_VERSION
@@ -82,9 +83,10 @@ class Source:
 
 
 def text_of(body: object, table: str) -> str:
-    """A row's content, which must be text."""
+    """A row's content, which must be text that nests no deeper than is read."""
     if not isinstance(body, str):
         raise LabError(f"a row of {table}", "holds no text where its content belongs.")
+    check_depth(body, f"a row of {table}")
     return body
 
 

@@ -5,7 +5,7 @@ Whatever repeats a run goes with it (see `store.lineage`), and so do the words w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -129,7 +129,7 @@ def redact(
         )
         for id, replaced_by in ids.items():
             eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _counts(report)))
-    report = report._replace(left=_left(store, redactor.cloak))
+    report = report._replace(left=_left(store, redactor.cloak, ids.values()))
     store.erasure.wipe(report)
     return report
 
@@ -147,8 +147,8 @@ SELECT study, json_extract(body, '$.play') FROM unit WHERE json_extract(body, '$
 """
 
 
-def _left(store: Store, cloak: TextRedaction) -> RemainingPlaces:
-    """Where the words were not covered, row by row."""
+def _left(store: Store, cloak: TextRedaction, covered: Iterable[str]) -> RemainingPlaces:
+    """Where the words were not covered, row by row; not in the runs that were, where a word may be one of our own."""
 
     def holding(sql: str) -> tuple[str, ...]:
         names: dict[str, None] = {}
@@ -160,7 +160,8 @@ def _left(store: Store, cloak: TextRedaction) -> RemainingPlaces:
     if not cloak.words:
         return RemainingPlaces()
     with sqlite_errors(store.path):
-        return RemainingPlaces(holding(_RUNS), holding(_PLANS))
+        covered_runs = set(covered)
+        return RemainingPlaces(tuple(run for run in holding(_RUNS) if run not in covered_runs), holding(_PLANS))
 
 
 def _counts(report: Redacted) -> dict[str, int]:

@@ -99,8 +99,14 @@ class Warm(subprocess.Popen[Any]):
         self._child_created = True
 
     def _internal_poll(self, _deadstate: int | None = None, **_: Any) -> int | None:
-        polled: int | None = super()._internal_poll(_deadstate, _waitpid=lambda _, flags: self._try_wait(flags))  # type: ignore[misc]
-        return polled
+        if self.returncode is None and self._waitpid_lock.acquire(blocking=False):  # type: ignore[attr-defined]
+            try:
+                pid, status = self._try_wait(os.WNOHANG)
+                if pid == self.pid:
+                    self._handle_exitstatus(status)  # type: ignore[attr-defined]
+            finally:
+                self._waitpid_lock.release()  # type: ignore[attr-defined]
+        return self.returncode
 
     def _try_wait(self, flags: int) -> tuple[int, int]:
         self._line.setblocking(flags != os.WNOHANG)

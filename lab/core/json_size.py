@@ -1,4 +1,4 @@
-"""How many values JSON holds, told from its bytes before any of them is made.
+"""How many values JSON holds and how deep they nest, told from its bytes before any of them is made.
 
 A megabyte of `[[],[],...` becomes 25 MB of values: who counts them afterwards has made room for them already.
 """
@@ -12,6 +12,7 @@ from lab.core.errors import LabError
 
 _PIECE = 1024**2
 _MARKS = bytes(byte if byte in b"[]{}," else ord("0") for byte in range(256))
+_SQUARE = bytes.maketrans(b"{}", b"[]")
 
 
 def check_values(data: bytes | str, what: str) -> None:
@@ -28,6 +29,24 @@ def check_values(data: bytes | str, what: str) -> None:
         value_count -= marks.count(b"[]") + marks.count(b"{}")
         if value_count > limits.JSON_VALUES:
             raise LabError(what, f"holds more than the {limits.JSON_VALUES:,} values that are read")
+
+
+def check_depth(data: bytes | str, what: str) -> None:
+    """Raises `LabError` where a row of ours nests more than `limits.ROW_DEPTH` levels.
+
+    Python itself bounds what a decoder follows by 1,000 levels in one version and by 10,000 in the next; what walks
+    through the values afterwards is bounded by 1,000 in each.
+    """
+    data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if data.count(b"[") + data.count(b"{") <= limits.ROW_DEPTH:
+        return
+    outer = b"".join(_marks(data)).translate(_SQUARE, b"0,")
+    for _ in range(limits.ROW_DEPTH):
+        if not outer:
+            return
+        outer = outer.replace(b"[]", b"")
+    if outer:
+        raise LabError(what, "is nested too deeply to be read")
 
 
 def check_items(data: bytes, what: str, levels: int = 1) -> None:

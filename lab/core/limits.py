@@ -15,6 +15,8 @@ JSON_VALUES = 2_000_000
 """Values of one JSON document, or of one run of a bundle; also the runs or lines that one list may hold."""
 DEPTH = 200
 """Levels of nesting of JSON, YAML and XML: what is read must also be written again, and writers recurse."""
+ROW_DEPTH = 450
+"""Levels of nesting of a row of ours that comes from elsewhere: a tree of `DEPTH` levels has two for each."""
 
 YAML_BYTES = 16 * MB
 YAML_NODES = 500_000

@@ -72,7 +72,8 @@ class TextRedaction:
     def cover(self, value: Any, field: str = "") -> Any:
         """Any of our values without the words: structs, mappings (their keys too) and lists, as deep as they go.
 
-        An actor's id is left as it is: people are study codes.
+        An actor's id is left as it is: people are study codes. Each level takes one call, so that all that is read from
+        elsewhere can be covered: a comprehension would be another.
         """
         match value:
             case str():
@@ -82,17 +83,24 @@ class TextRedaction:
             case Actor():
                 return msgspec.structs.replace(value, name=self.mask(value.name)) if value.name else value
             case msgspec.Struct():
-                pairs = ((name, getattr(value, name)) for name in value.__struct_fields__)
-                changes = {name: new for name, old in pairs if (new := self.cover(old, name)) is not old}
+                changes = {}
+                for name in value.__struct_fields__:
+                    old = getattr(value, name)
+                    if (new := self.cover(old, name)) is not old:
+                        changes[name] = new
                 return msgspec.structs.replace(value, **changes) if changes else value
             case tuple() | list():
                 if field in _FIXED and value and isinstance(value[0], str):
                     return value
-                items = [self.cover(item) for item in value]
+                items = []
+                for item in value:
+                    items.append(self.cover(item))
                 same = all(new is old for new, old in zip(items, value, strict=True))
                 return value if same else type(value)(items)
             case dict():
-                mapping = {self.mask(str(key)): self.cover(item) for key, item in value.items()}
+                mapping = {}
+                for key, item in value.items():
+                    mapping[self.mask(str(key))] = self.cover(item)
                 return value if mapping == value else mapping
         return value
 
@@ -148,10 +156,15 @@ def more_covered(one: Any, other: Any, ids: Mapping[str, str]) -> Any:
     if isinstance(one, str) and isinstance(other, str):
         return _more_covered_text(one, other, ids)
     if isinstance(one, dict) and isinstance(other, dict) and len(one) == len(other):
-        pairs = zip(one.items(), other.items(), strict=True)
-        return {more_covered(a, c, ids): more_covered(b, d, ids) for (a, b), (c, d) in pairs}
+        mapping = {}
+        for (a, b), (c, d) in zip(one.items(), other.items(), strict=True):
+            mapping[more_covered(a, c, ids)] = more_covered(b, d, ids)
+        return mapping
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        return [more_covered(a, b, ids) for a, b in zip(one, other, strict=True)]
+        items = []
+        for a, b in zip(one, other, strict=True):
+            items.append(more_covered(a, b, ids))
+        return items
     if one != other or isinstance(one, bool) is not isinstance(other, bool):
         raise ValuesDiffer
     return one

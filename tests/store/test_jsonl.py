@@ -10,14 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.proofreading import Review
 from lab.core.run_records import Imported, Tombstone, Verdict
 from lab.core.task import Actor
+from store.merge import merge_into
 from store.run_export import export_runs
 from store.run_import import import_paths
+from store.run_redaction import redact
 from store.store import Store
 from tests.demonstrations import DEMO, demonstration, row
+from tests.replied import bytes_of
 from tests.screens.runs import WHOLE, bare_run, long_run, waiting_run, whole_run
 
 TABLES = {
@@ -174,6 +178,29 @@ def test_a_harmed_file_is_refused_with_a_sentence_and_nothing_of_it_comes_in(
         assert (report.imported, len(report.failed)) == (0, 1)
         assert re.search(said, report.failed[0]["error"]), report.failed[0]["error"]
         assert held(again) == {table: [] for table in TABLES}
+
+
+def beneath(calls: int, act: Callable[[], object]) -> None:
+    """Acts beneath so many calls: an app's handlers are some hundred deep themselves."""
+    if calls:
+        beneath(calls - 1, act)
+    else:
+        act()
+
+
+def test_what_nests_as_deep_as_is_read_can_be_covered_in_every_copy(store: Store, tmp_path: Path) -> None:
+    levels = limits.ROW_DEPTH - 5  # a line, its event, what is proposed, the action, its raw form
+    folder = exported(store, tmp_path)
+    renamed('"kind":"click"', f'"kind":"click","raw":{{"z":{"[" * levels}"Zsecret"{"]" * levels}}}')(folder)
+    here, there, whole = tmp_path / "here.db", tmp_path / "there.db", tmp_path / "whole.db"
+    with Store.open(here) as again:
+        assert import_paths(again, [folder]).imported == 1
+    shutil.copy(here, there)
+    with Store.open(here) as again:
+        beneath(200, lambda: redact(again, DEMO, Actor("human", "P1"), boxes={}, words=["Zsecret"]))
+    beneath(200, lambda: merge_into(whole, [there, here]))
+    assert b"Zsecret" in bytes_of(there)
+    assert b"Zsecret" not in bytes_of(whole)
 
 
 def test_one_harmed_run_leaves_the_others(store: Store, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import msgspec
 
 from lab.core.codec import decode
 from lab.core.errors import LabError
+from lab.core.json_size import check_depth
 from lab.core.limits import PICTURE_BYTES
 from lab.core.proofreading import VERSION as REVIEW_VERSION
 from lab.core.proofreading import Review
@@ -157,6 +158,7 @@ def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
 
 
 def _line(line: bytes, where: str) -> tuple[str, Any]:
+    check_depth(line, where)
     file_line: FileLine = decode(line, FileLine, where)
     kinds = [kind for kind in _KINDS if bytes(getattr(file_line, kind))]
     if len(kinds) != 1 or (bytes(file_line.original) and kinds != ["event"]):
