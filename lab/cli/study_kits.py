@@ -140,7 +140,7 @@ def _tell_import(result: KitTaken, final: Collection[tuple[str, str, str]]) -> N
     say(f"{result.rater} in {result.study} v{result.version}: {counts}")
     if result.runs:
         say(f"{count(result.runs, 'run that was played', 'runs that were played')} came in")
-    if result.newest != result.version and result.labels:
+    if result.newest != result.version:
         carried = count(result.carried, "of these answers counts", "of these answers count")
         say(f"{carried} in v{result.newest}, as which the study goes on")
     if result.there:
