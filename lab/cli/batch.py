@@ -174,7 +174,7 @@ def _remote(args: RunArguments, settings: Settings) -> Iterator[RemoteModel | No
 
     llm = model_of(args.agent, settings)
     stop = threading.Event()
-    cluster = ClusterExecutor(args.on, stop)
+    cluster = ClusterExecutor(args.on, stop, tell=warn)
     with ended(cluster, stop):
         cluster.check(llm)
         yield RemoteModel(llm, cluster)
