@@ -43,6 +43,10 @@ class LocalWorkers:
         """Kills a worker with SIGKILL."""
         os.kill(self.pids[number], signal.SIGKILL)
 
+    def scale(self, count: int) -> None:
+        """Has so many workers, soon; those that are too many are ended, and none is started in their place."""
+        self._cluster.scale(count)
+
 
 @contextmanager
 def local_workers(count: int, threads: int = 1, env: Mapping[str, str] | None = None) -> Iterator[LocalWorkers]:

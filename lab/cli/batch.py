@@ -13,9 +13,19 @@ from lab.cli.database import is_new, open_store
 from lab.cli.output import emit, print_table, say, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.seams import Trouble
 from lab.core.settings import Settings, load
+from lab.core.task import Task
 from lab.core.trace import POSTURES, AnyEvent, Paused, Resumed, Step
-from lab.runs.pass_rates import Attempt, BatchResult, PassRate, TaskResult, dealt_again, kind_results
+from lab.runs.pass_rates import (
+    Attempt,
+    BatchResult,
+    PassRate,
+    RefusedAttempt,
+    TaskResult,
+    dealt_again,
+    kind_results,
+)
 from lab.runs.task_source import TaskSource, task_source
 from lab.studies.seats import refuse_blind, refuse_recorded
 from simulators import library
@@ -132,7 +142,8 @@ def run(args: RunArguments) -> int:
     refuse_recorded(settings, args.agent)
     places, jobs = _places(args, settings)
     with task_source(places[0].environment, args.seed or 0) as source:
-        specs = [_spec(args, settings, source, name, places) for name in _names(args, source)]
+        tasks, refused = _tasks(args, source, places)
+        specs = [_spec(args, settings, source, task, places) for task in tasks]
     if args.harnesses:
         harness_token()
     if is_new(settings) and not args.on:
@@ -143,6 +154,7 @@ def run(args: RunArguments) -> int:
     with _remote(args, settings) as remote, open_store(settings) as store:
         with progress(len(specs), args.attempts) as counter:
             batch = Batch(store, specs, terms, places, counter, remote)
+            batch.refused += refused
             _tell_width(args, batch, places)
             error = _played(batch)
         if error is not None:
@@ -174,7 +186,7 @@ def _remote(args: RunArguments, settings: Settings) -> Iterator[RemoteModel | No
 
     llm = model_of(args.agent, settings)
     stop = threading.Event()
-    cluster = ClusterExecutor(args.on, stop)
+    cluster = ClusterExecutor(args.on, stop, tell=warn)
     with ended(cluster, stop):
         cluster.check(llm)
         yield RemoteModel(llm, cluster)
@@ -221,11 +233,35 @@ def _names(args: RunArguments, source: TaskSource) -> list[str]:
     return fitting_names
 
 
-def _spec(args: RunArguments, settings: Settings, source: TaskSource, name: str, places: Sequence[RunPlace]) -> Spec:
+def _tasks(
+    args: RunArguments, source: TaskSource, places: Sequence[RunPlace]
+) -> tuple[list[Task], list[RefusedAttempt]]:
+    """The tasks, and the attempts at those that their environment refuses to tell; an error where it tells none."""
+    tasks: list[Task] = []
+    errors: dict[str, LabError] = {}
+    for name in _names(args, source):
+        try:
+            tasks.append(source.task(name))
+        except LabError as error:
+            if not places[0].environment or error.code == 2 or isinstance(error, Trouble):
+                raise
+            errors[name] = error
+    if not tasks:
+        raise next(iter(errors.values()))
+    for name, refusal in errors.items():
+        warn(f"{name}: is not run: {refusal.sentence}")
+    return tasks, [
+        RefusedAttempt(name, number, places[0].shown, refusal.sentence)
+        for name, refusal in errors.items()
+        for number in range(1, args.attempts + 1)
+    ]
+
+
+def _spec(args: RunArguments, settings: Settings, source: TaskSource, task: Task, places: Sequence[RunPlace]) -> Spec:
     """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
     from lab.runs.spec import Spec, check_phone, given_playbook, in_world, is_playbook, limited, playbook_agent
 
-    task = given_playbook(source.task(name), args.playbook, args.agent)
+    task = given_playbook(task, args.playbook, args.agent)
     source.check(task)
     if is_playbook(args.agent):
         playbook_agent(args.agent, task)
@@ -275,12 +311,16 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
         broken=tuple(batch.broken),
         lost=len(batch.lost),
         stop_at=args.stop_at,
+        refused=tuple(batch.refused),
     )
     emit(result, _tell, json=args.json)
     if batch.lost:
         problem = f"{len(batch.lost)} attempt{' was' if len(batch.lost) == 1 else 's were'} not made"
         warn(f"run: no phone is left, so {problem}.")
-    if batch.interrupted or batch.lost:
+    if batch.refused:
+        problem = f"{len(batch.refused)} attempt{' was' if len(batch.refused) == 1 else 's were'} not run"
+        warn(f"run: the environment refused, so {problem}.")
+    if batch.interrupted or batch.lost or batch.refused:
         return 3
     rate = result.kinds[-1].rates[-1].rate
     if args.fail_under is not None and (rate is None or rate < args.fail_under):
@@ -366,6 +406,8 @@ def _notes(result: BatchResult) -> list[str]:
         notes.append(f"Counted as no attempt, and archived: {runs} broken off by a phone. {dealt}")
     if result.lost:
         notes.append(f"Not made, for want of a phone: {result.lost} of all attempts.")
+    if result.refused:
+        notes.append(f"Not run, since the environment refused: {len(result.refused)} of all attempts.")
     if result.interrupted:
         notes.append("Interrupted: what was not begun is not counted.")
     return notes

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that was checked: `doctor`. `do` says what to do about it, empty where nothing needs doing."""
+    """One thing that was checked: `doctor`. `do` says what to do about it, empty where nothing needs doing.
+
+    Each phone that is not well has a line of `do` to itself.
+    """
 
     name: str
     ok: bool
@@ -56,8 +59,8 @@ def doctor(args: Arguments) -> int:
 def _tell_findings(findings: list[Finding]) -> None:
     for finding in findings:
         _tell(f"{'✓' if finding.ok else '✗'} {finding.name:10} ", finding.found)
-        if finding.do:
-            _tell(f"  {'':10} ", finding.do)
+        for line in finding.do.splitlines():
+            _tell(f"  {'':10} ", line)
 
 
 def _tell(first: str, text: str) -> None:
@@ -289,7 +292,7 @@ def _phones() -> Finding:
     except LabError as error:
         return Finding("phones", False, error.sentence, "")
     listing = ", ".join(f"{phone.serial} ({phone.model or phone.state})" for phone in phones)
-    do = next((f"{phone.serial}: {phone.do}" for phone in phones if phone.do), "")
+    do = "\n".join(f"{phone.serial}: {phone.do}" for phone in phones if phone.do)
     return Finding("phones", not do, listing or "none on adb's line; the embedded one needs none", do)
 
 

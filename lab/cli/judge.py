@@ -376,7 +376,7 @@ def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor 
     """What asks the model: the cluster that is named, None for threads of this process."""
     if not args.on:
         return None
-    cluster = ClusterExecutor(args.on, job.stop, args.concurrency)
+    cluster = ClusterExecutor(args.on, job.stop, args.concurrency, warn)
     for model in (llm, *job.stages.values()):
         cluster.check(model)
     return cluster

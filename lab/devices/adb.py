@@ -20,6 +20,7 @@ from lab.devices.adb_server import Server
 from lab.devices.dump import Dumper
 from lab.devices.observation import ScreenObserver
 from lab.devices.screen_watch import ScreenWatch
+from lab.devices.screencap import is_dark_frame
 from lab.devices.shell import Shell
 from lab.devices.socket_io import SocketSet
 from lab.devices.stream import FrameStream
@@ -68,7 +69,9 @@ class AdbPhone:
         self._dumper = Dumper(self.shell)
         self._telling = threading.RLock()
         self._troubles: dict[str, Trouble | None] = {"line": None, "screen": None}
-        self._screen = ScreenWatch(self.shell, lambda trouble: self._tell(screen=trouble))
+        self._frame: Frame | None = None
+        """The newest picture for the eye; None where nobody looks."""
+        self._screen = ScreenWatch(self.shell, lambda trouble: self._tell(screen=trouble), self._is_dark)
         self._screen.start()
         self._looker = ScreenObserver(self.shell, self._dumper, self._screen, state)
         self._videos = Videos(self._open, self.shell, via, fps, video, lambda: self._screen.state.panel)
@@ -148,10 +151,19 @@ class AdbPhone:
         try:
             with self._away_first(), self._videos.source(self._away) as source:
                 stream = FrameStream(source, self._space, self._dump_aside, self._ping)
-                yield from stream.frames(lambda: stop.is_set() or self._closed.is_set())
+                for frame in stream.frames(lambda: stop.is_set() or self._closed.is_set()):
+                    self._frame = frame
+                    yield frame
         except Trouble:
             if not self._closed.is_set():
                 raise
+        finally:
+            self._frame = None
+
+    def _is_dark(self) -> bool:
+        """Whether the newest picture for the eye is black; False where nobody looks."""
+        frame = self._frame
+        return frame is not None and is_dark_frame(frame)
 
     def _space(self, picture: Point) -> Point:
         """The phone's own pixels, turned as a picture is."""

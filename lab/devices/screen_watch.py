@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from lab.core.errors import LabError
 from lab.core.seams import Trouble
-from lab.devices.screen_state import ScreenState, postures, screen_state, wake
+from lab.devices.screen_state import ScreenState, postures, screen_state, secured, secured_trouble, wake
 from lab.devices.shell import Shell, line_of
 from lab.devices.socket_io import hang_up
 
@@ -28,14 +28,17 @@ _VALUES = re.compile(r"(\d{1,10}|null) (\d{1,10}|null)")
 class ScreenWatch:
     """Looks at one phone's screen from `start` to `close`, on a thread of its own. `state` is the newest one.
 
-    `tell` is called after each look with why a run cannot go on, or None. While the thread runs, the
-    phone does not fall asleep: a command on the phone sets that, waits for the end of its line, and sets back what was
-    before. So the setting is put back at the end, when this program dies, and when the cable is pulled.
+    `tell` is called after each look with why a run cannot go on, or None; `is_dark` is whether the picture that is
+    looked at is black. While the thread runs, the phone does not fall asleep: a command on the phone sets that, waits
+    for the end of its line, and sets back what was before. So the setting is put back at the end, when this program
+    dies, and when the cable is pulled.
     """
 
-    def __init__(self, shell: Shell, tell: Callable[[Trouble | None], None]) -> None:
+    def __init__(
+        self, shell: Shell, tell: Callable[[Trouble | None], None], is_dark: Callable[[], bool] = bool
+    ) -> None:
         self.state = ScreenState()
-        self._shell, self._tell = shell, tell
+        self._shell, self._tell, self._is_dark = shell, tell, is_dark
         self._posed: Callable[[str, str], None] = lambda state, sentence: None
         self._closed = threading.Event()
         self._asking = threading.Lock()
@@ -90,9 +93,13 @@ class ScreenWatch:
     def _run(self) -> None:
         while not self._closed.wait(_TICK):
             with contextlib.suppress(LabError):  # its line is cut, or it answers late: that is told by others
-                self._tell(self.look())
+                self._tell(self.look() or self._secured())
                 if self._line is None or _ended(self._line):
                     self._keep_awake()
+
+    def _secured(self) -> Trouble | None:
+        """Why the picture is black where its app forbids pictures: while a person is waited for, no run observes it."""
+        return secured_trouble(self._shell.who) if self._is_dark() and secured(self._shell) else None
 
     def _keep_awake(self) -> None:
         output = self._shell.run(

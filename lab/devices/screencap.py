@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import struct
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lab.core.safe_images import open_picture
-from lab.core.seams import Trouble
+from lab.core.seams import Frame, Trouble
 from lab.core.step import Point
 from lab.devices.shell import Shell
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _END = b"\0\0\0\0IEND\xaeB`\x82"
@@ -62,7 +65,20 @@ def is_dark(data: bytes) -> bool:
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as picture:
-        black = picture.convert("L").resize((32, 64), Image.Resampling.BOX).histogram()
+        return _is_black(picture)
+
+
+def is_dark_frame(frame: Frame) -> bool:
+    """Whether a picture for the eye is black but for its bars."""
+    from PIL import Image
+
+    return _is_black(Image.frombytes("RGB", frame.size, frame.rgb))
+
+
+def _is_black(picture: Image) -> bool:
+    from PIL.Image import Resampling
+
+    black = picture.convert("L").resize((32, 64), Resampling.BOX).histogram()
     return sum(black[:8]) > _MOSTLY * 32 * 64
 
 

@@ -15,8 +15,9 @@ import logging
 import pickle
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -36,6 +37,7 @@ _COUNTED = 5.0
 """Seconds for which a count of the cluster's threads holds."""
 _TOGETHER = 0.005
 """Seconds for which a question waits for others that go with it."""
+_STARTS = "`dask worker HOST:PORT` starts one."
 _BYTES = 4 * 1024 * 1024
 """Bytes of questions after which a message is full."""
 _LOGS = ("distributed", "distributed.client", "distributed.gc")
@@ -100,12 +102,19 @@ def worker_trouble(model: str, terms: ModelTerms) -> str:
 class ClusterExecutor:
     """Asks models on the workers of the cluster whose scheduler is at `address` (`dask://HOST:PORT`).
 
-    `width` is how many questions are at the cluster at a time, by default two for each of its threads. Raises
-    `LabError` where there is no such cluster, it has no worker, or `hitlab[cluster]` is not installed.
+    `width` is how many questions are at the cluster at a time, by default two for each of its threads. `tell` is told,
+    on a thread of Dask's, that no worker is left for what is asked. Raises `LabError` where there is no such cluster,
+    it has no worker, or `hitlab[cluster]` is not installed.
     """
 
-    def __init__(self, address: str, stop: threading.Event, width: int | None = None) -> None:
-        self._address, self._stop = address, stop
+    def __init__(
+        self,
+        address: str,
+        stop: threading.Event,
+        width: int | None = None,
+        tell: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
+        self._address, self._stop, self._tell = address, stop, tell
         self._client = _connected(_distributed(), address)
         self._wanted, self._counted, self._threads = width, -_COUNTED, 0
         self._tasks: dict[str, tuple[Any, Future[ModelAnswer]]] = {}
@@ -114,7 +123,8 @@ class ClusterExecutor:
         self._guard = threading.Lock()
         if not self._count():
             self.close()
-            raise LabError(f"cluster {address}", "has no worker.", "`dask worker HOST:PORT` starts one.")
+            raise LabError(f"cluster {address}", "has no worker.", _STARTS)
+        self._client.loop.add_callback(self._watch)
 
     def check(self, llm: Llm) -> None:
         """Raises `LabError` where a worker cannot ask this model: its key is not in the worker's own environment."""
@@ -144,6 +154,17 @@ class ClusterExecutor:
                 raise self._lost(error) from error
             self._counted = time.monotonic()
         return self._threads
+
+    async def _watch(self) -> None:
+        """Tells each time that no worker is left for what is asked, until the cluster is left."""
+        left = True
+        while True:
+            await asyncio.sleep(_COUNTED)
+            with suppress(OSError):  # a scheduler that is lost is told where an answer is waited for
+                before, left = left, not self._tasks or bool(await self._client.scheduler.ncores())
+                if before and not left:
+                    waits = "has no worker left; what is asked waits for one, and goes on by itself."
+                    self._tell(f"cluster {self._address}: {waits} {_STARTS}")
 
     def submit(self, question: ModelQuestion) -> Future[ModelAnswer]:
         """Has a question answered by the next free worker."""

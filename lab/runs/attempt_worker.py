@@ -29,6 +29,14 @@ class PlaceBroken(Exception):
         self.reason = reason
 
 
+class AttemptRefused(Exception):
+    """The environment is there and does not begin an attempt, as `error` says."""
+
+    def __init__(self, error: LabError) -> None:
+        super().__init__(error.sentence)
+        self.error = error
+
+
 class AttemptKeeper(Protocol):
     """Keeps what comes of attempts, and says whether there are to be more."""
 
@@ -43,6 +51,9 @@ class AttemptKeeper(Protocol):
 
     def break_off(self, attempt: NumberedAttempt, session: Session, place: RunPlace, reason: str) -> None:
         """A run that its phone broke off is no attempt."""
+
+    def refuse(self, attempt: NumberedAttempt, place: RunPlace, error: LabError) -> None:
+        """An attempt that its environment does not begin is not run."""
 
     def skip(self, count: int) -> None:
         """So many attempts are not needed any more."""
@@ -82,7 +93,12 @@ class AttemptWorker:
         series.agent = series.agent or self._agent
         while series.left:
             attempt = series.left[0]
-            ended_attempt = self._made(attempt, series.agent)
+            try:
+                ended_attempt = self._made(attempt, series.agent)
+            except AttemptRefused as refused:
+                self._keeper.refuse(attempt, self.place, refused.error)
+                series.left.popleft()
+                continue
             if ended_attempt is None:
                 return
             series.left.popleft()
@@ -98,6 +114,8 @@ class AttemptWorker:
         except LabError as error:
             if phone is not None:
                 phone.close()
+            elif self.place.environment and not isinstance(error, Trouble):
+                raise AttemptRefused(error) from error
             if self._terms.stuck_after is None or not _of_phone(error, self.place):
                 raise
             raise PlaceBroken(error.sentence) from error

@@ -13,7 +13,7 @@ from lab.core.trace import AnyEvent
 from lab.llm.remote_model import RemoteModel
 from lab.runs.attempt_queue import AttemptQueue, AttemptSeries, NumberedAttempt, series_of
 from lab.runs.attempt_worker import AttemptWorker, PlaceBroken, WorkerTerms
-from lab.runs.pass_rates import Attempt, BrokenRun, TaskResult, attempt_of, task_result
+from lab.runs.pass_rates import Attempt, BrokenRun, RefusedAttempt, TaskResult, attempt_of, task_result
 from lab.runs.run_acts import archive_runs
 from lab.runs.run_places import RunPlace
 from lab.runs.session import Session
@@ -63,8 +63,9 @@ class Batch:
 
     Each worker has an agent of its own, so that none works two phones at once. Where agents learn, all attempts at a
     task are made by one of them, in order. `broken` are runs that a phone broke off: each is archived in the file and
-    counts as no attempt, and its attempt is dealt again. `interrupted` is whether Ctrl-C ended it, `lost` what was not
-    made because no place was left.
+    counts as no attempt, and its attempt is dealt again. `refused` are attempts that an environment did not begin, and
+    an error ends the batch where it begins none. `interrupted` is whether Ctrl-C ended it, `lost` what was not made
+    because no place was left.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Batch:
         self.interrupted = False
         self.broken: list[BrokenRun] = []
         self.lost: list[NumberedAttempt] = []
+        self.refused: list[RefusedAttempt] = []
         self.stuck_after = terms.stuck_after or (STUCK_AFTER if len(places) > 1 else None)
         self._remote = remote
         first = self._agent()
@@ -99,6 +101,8 @@ class Batch:
         self._begun: set[int] = set()
         self._stopping = self._told_unread = False
         self._error: Exception | None = None
+        self._refusal: LabError | None = None
+        """Why the first of those that are refused was."""
 
     def _agent(self) -> Agent | None:
         """An agent of a worker's own; None for playbooks, which are their tasks'."""
@@ -121,8 +125,9 @@ class Batch:
             for agent in self._agents:
                 if isinstance(agent, Closable):
                     agent.close()
-        if self._error is not None:
-            raise self._error
+        error = self._error or (None if self._begun or self.interrupted else self._refusal)
+        if error is not None:
+            raise error
         self.lost = [] if self.interrupted else self._queue.left()
 
     def results(self) -> tuple[TaskResult, ...]:
@@ -215,6 +220,14 @@ class Batch:
         task = session.spec.task.id
         with self._lock:
             self.broken.append(BrokenRun(session.trace_id, task, attempt.number, place.shown, reason))
+
+    def refuse(self, attempt: NumberedAttempt, place: RunPlace, error: LabError) -> None:
+        """Counts an attempt that its environment does not begin as not run, and tells why."""
+        task = self.specs[attempt.task].task.id
+        with self._lock:
+            self._refusal = self._refusal or error
+            self.refused.append(RefusedAttempt(task, attempt.number, place.shown, error.sentence))
+        self.watcher.warn(f"{task}: attempt {attempt.number} is not run: {error.sentence}")
 
     def _remember(self, agent: Remembering, session: Session) -> None:
         """An agent with a memory is told how the run ended; one that fails at remembering goes on without."""

@@ -91,12 +91,22 @@ class BrokenRun(msgspec.Struct, frozen=True):
     reason: str
 
 
+class RefusedAttempt(msgspec.Struct, frozen=True):
+    """An attempt that its environment did not begin: there is no run of it, and it counts in no rate."""
+
+    task: str
+    attempt: int
+    place: str
+    reason: str
+
+
 class BatchResult(msgspec.Struct, frozen=True):
     """Many runs: `run`. `attempts` is the most per task; `memory`: the agent may learn from one run to the next.
 
     `tasks` stand in the order they were named in; `kinds` are those there are, and then `all`. `jobs` attempts were
-    made side by side at `places`; `broken` runs count as no attempt, `lost` attempts were not made for want of a phone.
-    `stop_at` is in golden steps, null where the tasks' budgets alone held.
+    made side by side at `places`; `broken` runs count as no attempt, `lost` attempts were not made for want of a phone,
+    `refused` ones because their environment did not begin them. `stop_at` is in golden steps, null where the tasks'
+    budgets alone held.
     """
 
     db: str
@@ -114,6 +124,7 @@ class BatchResult(msgspec.Struct, frozen=True):
     broken: tuple[BrokenRun, ...] = ()
     lost: int = 0
     stop_at: float | None = None
+    refused: tuple[RefusedAttempt, ...] = ()
 
 
 def attempt_of(trace: Trace) -> Attempt:

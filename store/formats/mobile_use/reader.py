@@ -28,7 +28,7 @@ from store.formats.androidworld import actions
 from store.formats.androidworld.answers import usage_of
 from store.formats.draft import Draft, run_id
 from store.formats.failures import with_failures
-from store.formats.files import numbered, read_within
+from store.formats.files import SNIFFED, numbered, read_within
 from store.formats.geometry import number, point
 from store.formats.json_parts import first_value, is_list
 from store.formats.mobile_use.actions import Space, action_of, scaled, space_of
@@ -302,16 +302,17 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     except LabError:
         return True
     has_shots = any(_SHOT.match(name) for name in names)
-    is_json_list = is_list(opening)
-    values = candidate.items if is_json_list else [first_value(text)[0] for text in opening.split(b"\n")[:_FEW]]
-    if has_shots and not any(values):
-        return True
-    return any(_is_call(_line(value, []), has_shots) for value in values)
+    ends = len(opening) < SNIFFED
+    firsts = [first_value(text) for text in opening.split(b"\n")[:_FEW]]
+    values = [(item, candidate.is_cut) for item in candidate.items] if is_list(opening) else firsts
+    if has_shots and not any(value for value, is_cut in values if not (is_cut and ends)):
+        return True  # nothing of it is whole: it is empty, or damaged
+    return any(_is_call(_line(value, []), has_shots) for value, _ in values)
 
 
 def _is_call(line: _Line, has_shots: bool) -> bool:
     """Whether a line calls the tool by its name, or names an action that we know where only an agent would."""
-    if line.fields.get("name") == NAME:
+    if isinstance(line.raw, dict) and line.raw.get("name") == NAME:
         return True
     by_agent = has_shots or bool(line.fields) or "action_type" in line.call or "coordinate" in line.call
     return by_agent and _action(line, Observation(), _Frame("px"), lambda _: None).kind != "other"

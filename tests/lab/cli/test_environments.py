@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -135,14 +135,47 @@ def test_what_does_not_go_is_refused_before_anything_is_begun(
 
 def test_a_batch_that_is_broken_off_tells_what_was_made_before(hitlab: Hitlab, server: MobileWorldServer) -> None:
     def scored(handler: BaseHTTPRequestHandler) -> None:
-        server.faults["/task/init"] = answers(500, b"full")
         answers(200, b'{"score": 1.0}')(handler)
+        server.kill()
 
     server.faults["/task/eval"] = scored
     args = ("run", "FlightAlarm", "--env", server.env, "--playbook", playbook("flight_alarm"), "--db", "x.db")
     done = hitlab(*args, "--attempts", 2)
-    assert (done.code, "answers with 500" in done.err) == (1, True)
+    assert (done.code, "does not answer (Connection refused)" in done.err) == (1, True)
     assert "1/1 100%" in done.out
+
+
+def test_a_task_that_its_environment_refuses_is_not_run_and_the_others_are(
+    hitlab: Hitlab, server: MobileWorldServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begins(name: str, begin: Callable[[str], None] = server.begin) -> None:
+        if name == "NextFlight":
+            raise OSError("its app is not there")
+        begin(name)
+
+    monkeypatch.setattr(server, "begin", begins)
+    server.tasks |= {"NextFlight": server.tasks["FlightAlarm"], "Untold": ("nowhere", ["general"], [])}
+    server.score = {"score": 1.0}
+    args = ("--env", server.env, "--agent", program(tmp_path, WORKS), "--attempts", 2, "--db", "x.db")
+    done = hitlab("run", "Untold", "NextFlight", "FlightAlarm", *args)
+    assert done.code == 3
+    assert f"hitlab: Untold: is not run: {server.url}/task/goal: answers with 500" in done.err
+    not_begun = f"{server.url}/task/init: answers with 500: its app is not there."
+    assert [f"hitlab: NextFlight: attempt {number} is not run: {not_begun}\n" in done.err for number in (1, 2)] == [
+        True
+    ] * 2
+    assert done.err.endswith("run: the environment refused, so 4 attempts were not run.\n")
+    assert "1/1 100%" in done.out
+    assert "Not run, since the environment refused: 4 of all attempts." in done.out
+    result = hitlab("run", "Untold", "NextFlight", "FlightAlarm", *args, "--json").json
+    assert fits(result, "run")
+    assert [(task["task"], task["passes"]) for task in result["tasks"]] == [("FlightAlarm", 2)]
+    assert [(one["task"], one["attempt"]) for one in result["refused"]] == [
+        ("Untold", 1), ("Untold", 2), ("NextFlight", 1), ("NextFlight", 2),
+    ]  # fmt: skip
+    none = hitlab("run", "Untold", "NextFlight", *args)
+    assert (none.code, none.out) == (1, "")
+    assert none.err.endswith(f"hitlab: {not_begun}\n")
 
 
 def test_a_service_that_is_another_one_is_said_to_be(hitlab: Hitlab, server: MobileWorldServer) -> None:

@@ -13,7 +13,7 @@ from lab.cli.main import main
 from lab.core.settings import Settings
 from lab.devices.device_list import ListedDevice
 from tests.lab.devices.adb_rig import Attach
-from tests.simulators.phone.served.rig import AdbServer, Rig
+from tests.simulators.phone.served.rig import AdbServer, Rig, serving
 
 
 def test_devices_lists_phones_and_what_to_type(rig: Rig, attach: Attach, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,3 +67,20 @@ def test_the_doctor_finds_adb_phones_and_scrcpy(
     found = findings(tmp_path)
     assert "starts when it is needed" in found["adb"].found
     assert found["phones"].ok
+
+
+def test_the_doctor_says_of_each_phone_that_is_not_well_what_to_do(
+    rig: Rig, adb_environment: AdbServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(rig.server) as folded, serving(rig.server) as well:
+        rig.served.fault("lock", "pin")
+        folded.served.fault("folded", True)
+        locked_line = f"{rig.serial}: Unlock it by hand."
+        folded_line = f"{folded.serial}: Unfold it."
+        assert main(["doctor", "--json", "--db", str(tmp_path / "none.db")]) == 3
+        (phones,) = [finding for finding in json.loads(capsys.readouterr().out) if finding["name"] == "phones"]
+        assert sorted(phones["do"].splitlines()) == sorted([locked_line, folded_line])
+        assert well.serial in phones["found"]
+        main(["doctor", "--db", str(tmp_path / "none.db")])
+        lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+        assert {locked_line, folded_line} <= set(lines)

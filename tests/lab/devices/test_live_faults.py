@@ -74,6 +74,7 @@ FAULTS = {
     "asleep": screen("asleep", True, False, "is asleep: its screen is off. It is woken"),
     "locked": screen("lock", "pin", "", "is locked: the lock screen is in front. Unlock it by hand"),
     "locked while it is filmed": screen("lock", "pin", "", "is locked", "scrcpy"),
+    "secured while it is filmed": screen("secured", True, False, "shows a secured screen", "scrcpy"),
     "folded": screen("folded", True, False, "is folded: its main screen is off"),
 }
 CUT = ("adb server killed", "unplugged", "unplugged while it is filmed", "offline")

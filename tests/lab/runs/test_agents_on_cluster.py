@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 import pytest
 
@@ -15,8 +17,9 @@ from lab.llm.remote_model import RemoteModel
 from tests.bench.timed_model import act
 from tests.clusters import LocalWorkers, local_workers
 from tests.crossed import soak
-from tests.endpoint import Said, serving
+from tests.endpoint import Request, Said, serving
 from tests.lab.cli.test_commands import Hitlab, hitlab
+from tests.warm import Warm
 
 __all__ = ["hitlab"]
 
@@ -59,6 +62,28 @@ def test_workers_ask_the_model_of_agents(
         assert {request.headers["authorization"] for request in server.requests} == {
             "Bearer sk-of-the-worker-0123456789"
         }
+
+
+@soak
+def test_a_run_whose_cluster_has_no_worker_left_says_what_it_waits_for(tasks: list[str], tmp_path: Path) -> None:
+    words = ["run", *tasks, "--agent", "model:openai/tiny", "--db", "x.db"]
+
+    def answers(request: Request) -> Said:
+        if request.number == 1:
+            cluster.scale(0)
+        return Said(act(request.data))
+
+    with (
+        local_workers(1, env={"OPENAI_API_KEY": "sk-of-the-worker-0123456789"}) as cluster,
+        serving(answers) as server,
+    ):
+        env = {**os.environ, "HITLAB_MODEL_BASE": server.base}
+        lab = Warm([*words, "--on", cluster.address], cwd=tmp_path, env=env, stdin=DEVNULL, stderr=PIPE, text=True)
+        assert lab.stderr is not None
+        assert "has no worker left; what is asked waits for one, and goes on by itself." in lab.stderr.readline()
+        cluster.scale(1)
+        said = lab.stderr.read()
+        assert (lab.wait(180), said.count("completed, score 1")) == (0, 2), said
 
 
 def test_a_cluster_that_is_lost_promises_no_batch_that_goes_on() -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -20,13 +21,14 @@ from lab.core.seams import WaitCancelled
 from lab.core.study import Study
 from lab.llm.client import Llm, Message, ModelTerms
 from lab.llm.cluster_executor import ClusterExecutor, PackedQuestion, _groups, cluster_address, worker_answer
-from lab.llm.executor import ModelQuestion
+from lab.llm.executor import ModelQuestion, ended
 from lab.studies.judge_terms import JudgingDone
 from store.store import Store
 from tests.clusters import QUIET, ROOT, LocalWorkers, local_workers
 from tests.crossed import soak
-from tests.endpoint import ModelServer, Refused, Reply, Request, in_turn, serving
+from tests.endpoint import ModelServer, Refused, Reply, Request, Said, in_turn, serving
 from tests.judges import begun, sheet_brain
+from tests.lab.programs import comes
 from tests.lab.studies.test_judging import MODEL, RUN_UNIT, check_shown, says
 from tests.screens.annotate.host import AGENT, lunch
 from tests.screens.runs import WHOLE
@@ -182,6 +184,28 @@ def test_a_question_that_is_on_its_way_ends_with_its_executor(workers: LocalWork
     for answer in answers:
         with pytest.raises((WaitCancelled, LabError)):
             answer.result(30)
+
+
+def test_that_no_worker_is_left_is_told_and_what_was_asked_is_answered_by_the_next_one(
+    workers: LocalWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lab.llm.cluster_executor._COUNTED", 0.1)
+    stop, told = threading.Event(), SimpleQueue[str]()
+    with serving(in_turn(Said("Hello."))) as server:
+        llm = Llm(MODEL, ModelTerms(base=server.base))
+        with ended(ClusterExecutor(workers.address, stop, tell=told.put), stop) as executor:
+            workers.scale(0)
+            assert comes(lambda: not workers.pids)
+            answer = executor.submit(ModelQuestion(llm, (Message("user", ("Hello",)),)))
+            sentence = told.get(timeout=180)
+            workers.scale(2)
+            assert answer.result(180).text == "Hello."
+    assert comes(lambda: len(workers.pids) == 2)
+    assert sentence == (
+        f"cluster {workers.address}: has no worker left; what is asked waits for one, and goes on by itself. "
+        "`dask worker HOST:PORT` starts one."
+    )
+    assert told.empty()
 
 
 def test_what_is_told_of_dask_is_what_the_bench_sets() -> None:

@@ -127,6 +127,26 @@ async def test_a_secured_screen_is_told_and_the_run_waits_for_it(app: LabApp, un
         await until(pilot, lambda: "not live" not in painted(app) and "goes on  " in painted(app))
 
 
+async def test_a_secured_screen_is_told_while_a_person_acts_in_the_agents_place(
+    app: LabApp, until: Until, rig: Rig
+) -> None:
+    async with app.run_test(size=(120, 60)) as pilot:
+        await asked(app, until, pilot, rig.serial)
+        session = app.session
+        assert session is not None
+        app.screen.query_one("#transcript").focus()
+        await pilot.press("t", "enter", "n", "o", "enter")
+        await until(pilot, lambda: session.turns.waiting is not None)
+        rig.served.fault("secured", True)
+        await until(pilot, lambda: "shows a secured screen: its app forbids pictures" in flat(app))
+        await until(pilot, lambda: "not live: secured" in painted(app))
+        assert told(app) == [(Paused, "secured")]
+        assert session.turns.waiting is not None
+        rig.served.fault("clear", None)
+        await until(pilot, lambda: "not live" not in painted(app) and "you act" in painted(app))
+        assert session.turns.waiting is not None
+
+
 async def test_a_phone_that_lies_on_its_side_when_a_run_begins_is_told(app: LabApp, until: Until, rig: Rig) -> None:
     rig.served.fault("rotate", 3)
     async with app.run_test(size=(120, 60)) as pilot:

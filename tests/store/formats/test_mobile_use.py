@@ -230,6 +230,21 @@ def test_a_file_without_one_action_is_told_in_a_sentence_and_an_empty_one_is_a_f
     assert "is nested too deeply" in failure(folder(tmp_path, ["[" * 100_000], shots=1, name="c"))
 
 
+def test_a_log_that_is_cut_in_its_first_line_is_damaged_and_not_of_an_unknown_format(tmp_path: Path) -> None:
+    calls, wrapped = (
+        json.dumps(call("wait")),
+        json.dumps({"goal": "Turn wifi on", "step": 0, "tool_call": call("wait")}),
+    )
+    named = calls.index(",") + 1
+    for number, (text, shots) in enumerate(
+        [(calls[:named], 0), (calls[: named + 8], 1), (f"[{calls[:named]}", 0), (wrapped[:-20], 0), (wrapped[:25], 1)]
+    ):
+        path = folder(tmp_path, [text], shots=shots, name=str(number))
+        assert failure(path).startswith(f"{path / 'action.jsonl'}"), text
+        assert "is not JSON" in failure(path), text
+    assert not list(read(folder(tmp_path, [wrapped[:25]], name="without a screen nobody knows whose it is")))
+
+
 def test_wrong_types_and_absurd_numbers_never_crash(tmp_path: Path) -> None:
     wrong: list[Any] = [None, True, -1, 2**80, 1e308, "x", "\ud800", [], [None, None], {}, [1e308, 1], [[1], [2]]]
     inner = ["action", "coordinate", "coordinate2", "direction", "text", "button", "status", "time"]
