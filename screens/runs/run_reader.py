@@ -16,6 +16,7 @@ from lab.runs.run_rows import Cost, RunEntry, cost_of, entry
 if TYPE_CHECKING:
     from store.store import Store
 
+Stamp = tuple[int, int, int, int]
 FIRST, PAGE = 200, 2000
 """Rows read at once: few to begin with, so that something stands there at once."""
 FEW = 40
@@ -27,12 +28,16 @@ class RunsReader:
 
     @dataclass
     class Paged(Message):
-        """More rows were read, from the newest on where `first`; `whole` with the last of them."""
+        """More rows were read, from the newest on where `first`; `whole` with the last of them.
+
+        `stamp` is what the file's rows were known by when their reading began.
+        """
 
         serial: int
         entries: list[RunEntry]
         first: bool
         whole: bool
+        stamp: Stamp
 
     @dataclass
     class Costed(Message):
@@ -49,15 +54,24 @@ class RunsReader:
     def __init__(self, owner: Widget, store: Store) -> None:
         self._owner = owner
         self._store = store
-        self._stamp: tuple[int, int, int, int] | None = None
-        self.serial = 0
+        self._stamp: Stamp | None = None
+        """Of the rows that were taken last."""
+        self._serial = 0
         self.costing = False
         """Whether costs are being read."""
 
     def renew(self) -> None:
         """Reads every row anew where the file is another than when they were read last."""
-        self.serial += 1
-        self._work(partial(self._rows, self.serial))
+        self._serial += 1
+        self._work(partial(self._rows, self._serial))
+
+    def takes(self, page: Paged) -> bool:
+        """Whether a page is of the newest reading; once the last of them is taken, the same rows are not read again."""
+        if page.serial != self._serial:
+            return False
+        if page.whole:
+            self._stamp = page.stamp
+        return True
 
     def cost(self, ids: Iterable[str]) -> None:
         """Reads what the first few of these runs cost."""
@@ -76,12 +90,11 @@ class RunsReader:
                 return
             before: int | None = None
             size = FIRST
-            while serial == self.serial:
+            while serial == self._serial:
                 page = self._store.runs.rows(size, before=before)
                 whole = len(page) < size
-                self._owner.post_message(self.Paged(serial, [entry(row) for row in page], before is None, whole))
+                self._owner.post_message(self.Paged(serial, [entry(row) for row in page], before is None, whole, stamp))
                 if whole:
-                    self._stamp = stamp
                     return
                 before, size = page[-1].n, PAGE
         except LabError as error:

@@ -107,7 +107,7 @@ class RunsScreen(RoomScreen[None]):
 
     @on(RunsReader.Paged)
     def _paged(self, message: RunsReader.Paged) -> None:
-        if message.serial != self.reading.serial:
+        if not self.reading.takes(message):
             return
         self._coming = [*([] if message.first else self._coming), *message.entries]
         if self._whole and not message.whole:

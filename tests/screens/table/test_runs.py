@@ -53,6 +53,30 @@ def there(app: LabApp, count: int = 6) -> bool:
     return isinstance(app.screen, RunsScreen) and app.screen._whole and app.screen.table.arranged.runs == count
 
 
+class PageOwner:
+    """Reads at once what it is to read in a thread, and takes the pages when it is told to."""
+
+    def __init__(self) -> None:
+        self.pages: list[reading.RunsReader.Paged] = []
+
+    def run_worker(self, work: Callable[[], None], *, thread: bool) -> None:
+        work()
+
+    def post_message(self, page: reading.RunsReader.Paged) -> None:
+        self.pages.append(page)
+
+
+def test_what_was_read_twice_before_a_page_was_taken_is_taken_once(filled: Store) -> None:
+    owner: Any = PageOwner()
+    reader = reading.RunsReader(owner, filled)
+    reader.renew()
+    reader.renew()
+    assert [reader.takes(page) for page in owner.pages] == [False, True]
+    assert [len(page.entries) for page in owner.pages] == [6, 6]
+    reader.renew()
+    assert len(owner.pages) == 2, "the same rows are not read again"
+
+
 async def test_runs_are_listed_newest_first_with_what_they_cost_and_filtered_and_sorted(
     filled: Store, until: Until
 ) -> None:
