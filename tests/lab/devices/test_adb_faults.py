@@ -193,7 +193,7 @@ def test_a_phone_that_does_not_allow_this_computer_says_so(rig: Rig, attach: Att
     rig.faults.turn("unauthorized", True)
     rig.server.run("disconnect", rig.serial)
     with pytest.raises(LabError, match=rig.serial) as refused:
-        attach(patience=2)
+        attach(patience=30)
     assert "llow" in refused.value.sentence
     shown = found(False, server_of(rig))
     assert [(phone.serial, phone.ready, bool(phone.do)) for phone in shown] == [(rig.serial, False, True)]
