@@ -192,9 +192,13 @@ def test_without_a_phone_it_says_how_to_get_one(adb_environment: AdbServer) -> N
 def test_a_phone_that_does_not_allow_this_computer_says_so(rig: Rig, attach: Attach) -> None:
     rig.faults.turn("unauthorized", True)
     rig.server.run("disconnect", rig.serial)
-    with pytest.raises(LabError, match=rig.serial) as refused:
-        attach(patience=30)
-    assert "llow" in refused.value.sentence
+
+    def said() -> str:
+        with pytest.raises(LabError, match=rig.serial) as refused:
+            attach(patience=30)
+        return refused.value.sentence
+
+    assert until(lambda: "llow" in said())  # at first adb may not have it on its line at all
     shown = found(False, server_of(rig))
     assert [(phone.serial, phone.ready, bool(phone.do)) for phone in shown] == [(rig.serial, False, True)]
 
