@@ -5,7 +5,7 @@ Whatever repeats a run goes with it (see `store.lineage`), and so do the words w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -147,21 +147,20 @@ SELECT study, json_extract(body, '$.play') FROM unit WHERE json_extract(body, '$
 """
 
 
-def _left(store: Store, cloak: TextRedaction, covered: Iterable[str]) -> RemainingPlaces:
+def _left(store: Store, cloak: TextRedaction, covered: Collection[str]) -> RemainingPlaces:
     """Where the words were not covered, row by row; not in the runs that were, where a word may be one of our own."""
 
     def holding(sql: str) -> tuple[str, ...]:
         names: dict[str, None] = {}
         for name, body in store.database.connection().execute(sql):
-            if name not in names and cloak.holds(body):
+            if name not in names and name not in covered and cloak.holds(body):
                 names[name] = None
         return tuple(names)
 
     if not cloak.words:
         return RemainingPlaces()
     with sqlite_errors(store.path):
-        covered_runs = set(covered)
-        return RemainingPlaces(tuple(run for run in holding(_RUNS) if run not in covered_runs), holding(_PLANS))
+        return RemainingPlaces(holding(_RUNS), holding(_PLANS))
 
 
 def _counts(report: Redacted) -> dict[str, int]:

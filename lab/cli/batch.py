@@ -13,6 +13,7 @@ from lab.cli.database import is_new, open_store
 from lab.cli.output import emit, print_table, say, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.rounding import count
 from lab.core.seams import Trouble
 from lab.core.settings import Settings, load
 from lab.core.task import Task
@@ -315,11 +316,9 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
     )
     emit(result, _tell, json=args.json)
     if batch.lost:
-        problem = f"{len(batch.lost)} attempt{' was' if len(batch.lost) == 1 else 's were'} not made"
-        warn(f"run: no phone is left, so {problem}.")
+        warn(f"run: no phone is left, so {count(len(batch.lost), 'attempt was', 'attempts were')} not made.")
     if batch.refused:
-        problem = f"{len(batch.refused)} attempt{' was' if len(batch.refused) == 1 else 's were'} not run"
-        warn(f"run: the environment refused, so {problem}.")
+        warn(f"run: the environment refused, so {count(len(batch.refused), 'attempt was', 'attempts were')} not run.")
     if batch.interrupted or batch.lost or batch.refused:
         return 3
     rate = result.kinds[-1].rates[-1].rate

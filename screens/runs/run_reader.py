@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from store.store import Store
 
 Stamp = tuple[int, int, int, int]
+"""What a file's rows are known by: another one where any run came, grew or was archived (`Runs.rows_stamp`)."""
 FIRST, PAGE = 200, 2000
 """Rows read at once: few to begin with, so that something stands there at once."""
 FEW = 40

@@ -130,3 +130,8 @@ def test_where_the_words_still_stand_is_told(db: Path, call: Hitlab) -> None:
     assert done["left"] == ["run-later", "run-unshown"]
     told = call("privacy", done["replaced"]["run-said"], "--text", "zoreply")[1]
     assert "the words still stand" not in told
+
+
+def test_a_run_that_was_covered_is_not_named_for_a_word_of_our_own(db: Path, call: Hitlab) -> None:
+    """Typing is `input_text` in every run; nothing of that is a person's, and it cannot be covered."""
+    assert redact(call, "input text")["left"] == ["run-other"]
