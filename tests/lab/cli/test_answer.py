@@ -269,6 +269,6 @@ def test_what_is_no_duration_is_refused_and_silence_ends_a_conversation(
             duration(words)
     assert duration("30m") == 1800
     served = starts("--headless", "--port", "0", "--close-after", "1s")
-    asking = client(served.base, timeout=0.5, max_retries=0)
+    asking = client(served.base, timeout=3.0, max_retries=0)
     Call(lambda: asking.chat.completions.create(model="human", messages=messages("Anyone?")))
     until(lambda: [line["ended"] for line in run("--list", "--all", "--json")[1] or []] == [True])

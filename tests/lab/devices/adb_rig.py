@@ -37,7 +37,7 @@ def attach(rig: rigs.Rig, adb_environment: rigs.AdbServer, monkeypatch: pytest.M
         phone.close()
         phone.close()
     left = [t.name for t in threading.enumerate() if t.name.startswith(("adb ", "scrcpy"))]
-    assert rigs.until(lambda: not any(t.name in left for t in threading.enumerate()), 5), left
+    assert rigs.until(lambda: not any(t.name in left for t in threading.enumerate())), left
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from simulators.phone.phone import Phone
 from simulators.phone.served.scrcpy_options import stand_in
 from tests.simulators.phone.served import rig as rigs
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 class Noting(Phone):

@@ -56,11 +56,11 @@ def test_an_unplugged_phone_is_trouble_for_all_that_wait(mirrored: Mirrored, sta
 
 
 def test_a_phone_that_answers_late_is_not_waited_for_without_end(mirrored: Mirrored, start: Start) -> None:
-    mirrored.served.faults.turn("slow", 30.0)
+    mirrored.served.faults.turn("slow", 600.0)
     began = time.monotonic()
     with pytest.raises(Trouble):
         Scrcpy.start(mirrored.open, jar=mirrored.jar("3.3.4"), seconds=0.5)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 300
     mirrored.served.faults.clear()
     session = start(video=False)
     mirrored.served.faults.turn("slow", 30.0)

@@ -100,7 +100,7 @@ def test_words_and_pictures_go_out_and_an_answer_comes_back_with_its_cost() -> N
 @pytest.mark.parametrize("trouble", TROUBLES, ids=repr)
 def test_what_may_pass_is_tried_again_and_every_try_counts(trouble: Reply) -> None:
     with serving(in_turn(trouble, Said("Hi.", (100, 10)))) as server:
-        answer = ask(asking(server, price_in=1.0, price_out=1.0, timeout=1.0 if isinstance(trouble, Silent) else 20.0))
+        answer = ask(asking(server, price_in=1.0, price_out=1.0, timeout=3.0 if isinstance(trouble, Silent) else 20.0))
     paid = 1000 + 20 if isinstance(trouble, Said) else 0
     assert answer.text == "Hi."
     assert answer.usage.tries == len(server.requests) == 2

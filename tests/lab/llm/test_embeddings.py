@@ -50,7 +50,7 @@ def lengths(request: Request) -> Reply:
 
 
 def on(server: ModelServer, **changes: float) -> ModelTerms:
-    return ModelTerms(base=server.base, timeout=3.0, seconds=30.0, pause=0.01)._replace(**changes)  # type: ignore[arg-type]
+    return ModelTerms(base=server.base, timeout=20.0, seconds=60.0, pause=0.01)._replace(**changes)  # type: ignore[arg-type]
 
 
 def test_each_text_gets_its_vector_whatever_order_they_come_back_in() -> None:

@@ -39,7 +39,7 @@ over_adbs = pytest.mark.parametrize("adb_server", adbs(), indirect=True, scope="
 """Runs a test once with each adb that is here: they tell of a phone that goes away in different ways."""
 
 
-def until(condition: object, timeout: float = 10.0, step: float = 0.01) -> bool:
+def until(condition: object, timeout: float = 180.0, step: float = 0.01) -> bool:
     """Waits until `condition()` is true; whether it became so in time."""
     assert callable(condition)
     end = time.monotonic() + timeout
@@ -133,7 +133,7 @@ class AdbServer:
             sock.sendall(b"0009host:kill")
             sock.recv(64)
 
-    def run(self, *words: str, stdin: bytes = b"", timeout: float = 20.0) -> subprocess.CompletedProcess[bytes]:
+    def run(self, *words: str, stdin: bytes = b"", timeout: float = 180.0) -> subprocess.CompletedProcess[bytes]:
         """`adb WORDS`, to its end."""
         return subprocess.run(
             [self.adb, *words], env=self.environment, input=stdin, capture_output=True, timeout=timeout, check=False
@@ -154,7 +154,7 @@ class Rig:
         self.serial = served.serial
         self.harness = Harness(served.harness_url, served.token)
 
-    def adb(self, *words: str, stdin: bytes = b"", timeout: float = 20.0) -> subprocess.CompletedProcess[bytes]:
+    def adb(self, *words: str, stdin: bytes = b"", timeout: float = 180.0) -> subprocess.CompletedProcess[bytes]:
         """`adb -s SERIAL WORDS`, to its end."""
         return self.server.run("-s", self.serial, *words, stdin=stdin, timeout=timeout)
 
@@ -164,7 +164,7 @@ class Rig:
 
     def connect(self) -> None:
         """adb knows the phone, and it is there, on return."""
-        for _ in range(5):  # adb may be about to let go of the one before, and lose this one with it
+        for _ in range(30):  # adb may be about to let go of the one before, and lose this one with it
             self.server.run("connect", self.serial)
             if until(lambda: self.server.state(self.serial) == "device", 4.0):
                 return

@@ -22,7 +22,7 @@ from simulators.phone.served.scrcpy_options import stand_in
 from simulators.phone.served.services import HungUp, Services
 
 JAR = "/data/local/tmp/scrcpy-server.jar"
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 class Pipe:

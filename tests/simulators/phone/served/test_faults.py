@@ -17,7 +17,7 @@ from tests.simulators.phone.served.rig import BUNDLED, ON_PATH, Rig, adbs, over_
 
 def is_back(rig: Rig) -> bool:
     """The phone is there again, at the latest by the time adb has tried a few times."""
-    return until(lambda: rig.state == "device", 20.0, 0.05) and rig.shell("echo hi") == "hi\n"
+    return until(lambda: rig.state == "device", step=0.05) and rig.shell("echo hi") == "hi\n"
 
 
 def test_every_adb_that_users_have_is_tried() -> None:
