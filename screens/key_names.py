@@ -71,21 +71,32 @@ def with_keys(node: DOMNode, text: str) -> str:
     return _NAMED_KEY.sub(key, text)
 
 
-def give_keys(widget: Widget) -> None:
+def focus_now(widget: Widget) -> None:
     """Puts the keys to a widget at once; to none in a room that was taken down.
+
+    `Widget.focus` does it when the app comes to it. Where something opens by itself meanwhile, as a run's next
+    question does, that would take the keys from it.
+    """
+    if widget.is_attached:
+        widget.screen.set_focus(widget)
+
+
+def give_keys(widget: Widget) -> None:
+    """Puts the keys at once to a widget that is opened.
 
     A widget that was hidden a moment ago may hear of it only now, and Textual then moves the keys on: behind that
     they are put there once more.
     """
+    focus_now(widget)
     if widget.is_attached:
-        widget.screen.set_focus(widget)
         widget.call_later(_give_back, widget)
 
 
 def _give_back(widget: Widget) -> None:
     """Puts the keys to a widget that is shown, unless they are in its own panel."""
     panel = widget if widget.children else widget.parent
-    if widget.is_attached and widget.focusable and isinstance(panel, Widget) and not panel.has_focus_within:
+    shown = widget.is_attached and widget.focusable and all(node.display for node in widget.ancestors_with_self)
+    if shown and isinstance(panel, Widget) and not panel.has_focus_within:
         widget.screen.set_focus(widget)
 
 

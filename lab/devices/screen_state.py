@@ -153,7 +153,7 @@ def secured(shell: Shell) -> bool:
 def secured_trouble(who: str) -> Trouble:
     """Why the pictures of a secured window are black, and what to do."""
     message = "shows a secured screen: its app forbids pictures (FLAG_SECURE), and they are black."
-    return Trouble(who, message, "Leave that screen by hand; the run goes on by itself.", state="secured")
+    return Trouble(who, message, "Leave that screen by hand.", state="secured")
 
 
 def _is_secured(block: str) -> bool:

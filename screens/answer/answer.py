@@ -33,7 +33,7 @@ from screens.answer.room_lines import RoomLines
 from screens.answer.tool_form import ToolForm
 from screens.answer.words import translated
 from screens.dialogs import AskScreen
-from screens.key_names import with_keys
+from screens.key_names import focus_now, with_keys
 from screens.lab import lab_of
 from screens.live.background_writes import Errands
 from screens.live.field import ReplyText
@@ -268,7 +268,7 @@ class AnswerScreen(RoomScreen[None]):
 
     def _rest_keys(self) -> None:
         """Gives the keys to the list, or, where that is out of view, to what is read: no key works unseen."""
-        next((pane for pane in (self._inbox, self._talk) if pane.display), self._brief).focus()
+        focus_now(next((pane for pane in (self._inbox, self._talk) if pane.display), self._brief))
 
     def _focus_answer(self) -> None:
         if not self.is_current:
@@ -466,13 +466,13 @@ class AnswerScreen(RoomScreen[None]):
             tokens = turn.facts.ended_by
             field.load_text(text.replace(end_token, tokens[(tokens.index(end_token) + 1) % len(tokens)]))
         field.move_cursor(field.document.end)
-        field.focus()
+        focus_now(field)
 
     def action_brief(self) -> None:
         self.toggle_class("-brief")
         if self.has_class("-brief"):
             self.add_class("-reading")
-            self._brief.focus()
+            focus_now(self._brief)
         else:
             self._focus_answer()
 
@@ -496,7 +496,7 @@ class AnswerScreen(RoomScreen[None]):
         elif self.has_class("-reading") and not self._inbox.has_focus:
             self._question.keep_draft()
             self.remove_class("-reading")
-            self._inbox.focus()
+            focus_now(self._inbox)
         else:
             lab_of(self).open_home()
 

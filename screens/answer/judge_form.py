@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 from lab.core.plain_text import plain
 from lab.core.step import Question
 from screens.answer.words import translated
+from screens.key_names import focus_now
 from screens.widgets.card import Card, CardText
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
@@ -70,21 +71,21 @@ class JudgeForm(Card):
         self.question, self.display = None, False
 
     def focus_answer(self) -> None:
-        self._score.focus()
+        focus_now(self._score)
 
     @on(Input.Submitted, "#judge-score")
     def _scored(self) -> None:
         if self._number() is None:
             self._tell("judge.number")
         else:
-            self._reason.focus()
+            focus_now(self._reason)
             self._tell()
 
     @on(Input.Submitted, "#judge-reason")
     def _reasoned(self) -> None:
         score = self._number()
         if score is None:
-            self._score.focus()
+            focus_now(self._score)
             self._tell("judge.number")
         elif holds_tag(self._reason.value):
             self._tell("judge.tag")

@@ -21,7 +21,7 @@ from lab.core.step import Question
 from lab.runs.descriptions import one_line
 from screens.answer.call_list import CallDraft, CallList
 from screens.answer.words import counted, translated
-from screens.key_names import with_keys
+from screens.key_names import focus_now, with_keys
 from screens.theme import MUTED
 from screens.widgets.lines import LineList
 from simulators.users.endpoint.chat_request import Tool
@@ -157,7 +157,7 @@ class ToolForm(Vertical):
         self._fields.display, self._list.display = False, True
         self._calls.put(self._calls.calls)
         self.border_title = translated(self._locale, "tools")
-        (self._calls if self._calls.count and self._list.count == 1 else self._list).focus()
+        focus_now(self._calls if self._calls.count and self._list.count == 1 else self._list)
         self._tell()
 
     @on(LineList.Chosen, "#tool-list")
@@ -173,7 +173,7 @@ class ToolForm(Vertical):
     @on(CallList.Removed)
     def _removed(self, message: CallList.Removed) -> None:
         if not message.count:
-            self._list.focus()
+            focus_now(self._list)
         self._tell()
 
     def _open(self, tool: Tool, place: int | None = None) -> None:
@@ -191,7 +191,7 @@ class ToolForm(Vertical):
         self.border_title = plain(tool.name, lines=False)[:60]
         self._tell()
         first: Widget = self._entries[0][1] if self._entries else self._fields
-        first.focus()
+        focus_now(first)
 
     def _rows(self, tool: Tool) -> Sequence[Widget]:
         about = Static(plain(tool.description or translated(self._locale, "tools.no arguments")), markup=False)
@@ -215,7 +215,7 @@ class ToolForm(Vertical):
         if calls:
             self._calls.put(calls)
             self._show_list()
-            self._list.focus()
+            focus_now(self._list)
 
     def _with_form(self) -> list[CallDraft]:
         """The calls of the answer with the one of the open form; none, and why is said, where that cannot be sent."""

@@ -13,6 +13,7 @@ from lab.core.screen_clock import Clock
 from lab.core.step import Decision, Reply
 from lab.core.trace import POSTURES, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step
 from lab.runs.descriptions import action_words
+from screens.key_names import focus_now
 from screens.widgets.card import GivingColumn
 
 _SILENCE = "Nothing was said yet. A question of the agent will stand here."
@@ -60,7 +61,7 @@ class Dialogue(Vertical):
 
     def focus_transcript(self) -> None:
         """Puts the keys where nothing is typed."""
-        self._transcript.focus()
+        focus_now(self._transcript)
 
     def say(self, line: str) -> None:
         """What goes on now, in one line."""

@@ -22,7 +22,7 @@ from lab.runs.breakpoints import REASON
 from lab.runs.descriptions import action_words
 from lab.runs.session import Session
 from lab.studies.seats import may_replay, sees_outcomes
-from screens.key_names import keys_of, with_keys
+from screens.key_names import focus_now, keys_of, with_keys
 from screens.lab import lab_of, windows_of
 from screens.live.banner import Banner
 from screens.live.debug_panes import RewindPanel
@@ -435,7 +435,7 @@ class LiveScreen(RoomScreen[None]):
     def _to_what_waits(self) -> bool:
         """Puts the keys where the person is waited for; False where they are not."""
         if self._reading:
-            self._before.focus()
+            focus_now(self._before)
             return True
         away = with_keys(self, " {app.home} leaves it waiting and shows Home.") if self._has_home else ""
         if self._question.question is not None:

@@ -17,7 +17,7 @@ from lab.core.plain_text import plain
 from lab.core.screen_clock import Clock
 from lab.core.step import Question, Reply
 from lab.core.task import Actor
-from screens.key_names import give_keys, with_keys
+from screens.key_names import focus_now, give_keys, with_keys
 from screens.live.choices import Choice, Choices, picks
 from screens.live.field import ReplyText
 from screens.live.keystrokes import ReplyTyping
@@ -186,7 +186,7 @@ class OpenQuestion(Card):
 
     def focus_answer(self) -> None:
         """Puts the keys where the answer is given."""
-        (self._row if self._proposal else self._field).focus()
+        focus_now(self._row if self._proposal else self._field)
 
     def return_to(self, away: str) -> None:
         """Puts the keys where the answer is given; where they are there already, says why, and what leads `away`."""
@@ -205,7 +205,7 @@ class OpenQuestion(Card):
         if not (self._proposal and self._field.has_focus):
             return False
         self.keep_draft()
-        self._row.focus()
+        focus_now(self._row)
         return True
 
     @property
@@ -253,7 +253,7 @@ class OpenQuestion(Card):
         self._typing.touch(self._clock.now())
         self._wordless = event.choice == "question" and not self._field.text.strip()
         if self._wordless:
-            self._field.focus()
+            focus_now(self._field)
             self._tell()
         else:
             self._send(self.question)
@@ -265,7 +265,7 @@ class OpenQuestion(Card):
         if self.question is None or self._field.disabled:
             return
         if self._proposal and not self._answers:
-            self._row.focus()
+            focus_now(self._row)
         elif self._field.text.strip():
             self._send(self.question)
         else:

@@ -46,3 +46,16 @@ async def test_keys_that_went_on_inside_the_panel_stay_there(until: Any) -> None
         line.call_later(handled.append, True)
         await until(pilot, lambda: bool(handled))
         assert app.focused is note
+
+
+async def test_a_panel_that_is_closed_before_it_hears_of_the_keys_does_not_take_them_back(until: Any) -> None:
+    app = Panels()
+    async with app.run_test() as pilot:
+        standing, line = app.query_one("#standing"), app.query_one("#line")
+        handled: list[bool] = []
+        give_keys(line)
+        app.query_one("#panel").display = False
+        app.screen.set_focus(standing)
+        line.call_later(handled.append, True)
+        await until(pilot, lambda: bool(handled))
+        assert app.focused is standing

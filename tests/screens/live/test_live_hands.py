@@ -10,7 +10,8 @@ from textual.widgets import Input
 from lab.core.step import Action
 from lab.core.trace import Acting, Paused
 from lab.core.ui_tree import Node, UiTree
-from screens.live.gate import GatePanel
+from screens.live.gate import GatePanel, GateRow
+from screens.live.session_messages import Gated
 from screens.live.takeover import HandsPanel
 from screens.mirror.canvas import Canvas
 from screens.mirror.mirror import Mirror
@@ -86,6 +87,25 @@ async def test_what_waits_at_the_gate_is_approved_changed_moved_or_rejected_by_k
     assert decisions[4].note == "no"
     assert device.did[:4] == [one.action for one in decisions[:4]]
     assert [one.note for one in decisions[5:]] == ["no longer gated", "", ""]
+
+
+async def test_the_keys_come_to_the_next_action_however_late_the_program_is(live: Any, until: Any, cast: Any) -> None:
+    """The next action may wait at the gate before the app has got to what it was told when the last one went."""
+    app = live((cast.TAP, ""), gate="ask")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await gate_open(app, pilot, until)
+        panel, row = app.live.query_one(GatePanel), app.live.query_one(GateRow)
+        assert row.has_focus
+        late, opened = asyncio.Event(), asyncio.Event()
+        app.call_later(late.wait)
+        app.live.post_message(Gated(None))
+        app.live.post_message(Gated(panel.proposed))
+        app.live.call_later(row.call_later, row.call_later, opened.set)
+        await asyncio.wait_for(opened.wait(), 180)
+        late.set()
+        await pilot.pause()
+        assert row.has_focus
+        assert panel.display
 
 
 async def test_an_edit_that_changes_nothing_approves(live: Any, until: Any) -> None:
