@@ -19,6 +19,7 @@ from screens.widgets.tap_choices import NearList
 from tests.crossed import IN_SOAK, crossed, soak
 from tests.screens.live.conftest import TAP
 from tests.screens.resting import burst
+from tests.screens.runs import painted
 
 TYPE = Action("input_text", text="milc")
 
@@ -319,6 +320,29 @@ async def test_a_person_takes_over_and_gives_back_and_no_other_key_is_promised_f
     assert [step.decision.note for step in app.steps[:2]] == ["took over"] * 2
     assert [step.proposed.by for step in app.steps[2:5]] == [app.session.person] * 3
     assert app.steps[-1].proposed.by is None
+
+
+async def test_a_run_that_was_left_in_take_over_stands_still_until_the_person_lets_the_agent_go_on(
+    live: Any, until: Any, cast: Any
+) -> None:
+    turns = (cast.TAP, "mine"), (cast.TAP, "mine")
+    first = live(*turns, gate="ask")
+    async with first.run_test(size=(120, 40)) as pilot:
+        await gate_open(first, pilot, until)
+        await pilot.press("t")
+        await until(pilot, lambda: first.session.turns.waiting is not None and first.live.query_one(Mirror).interactive)
+        first.session.turns.answer(first.session.turns.waiting, Action("click", at=(5, 5)))
+        await until(pilot, lambda: len(first.steps) == 2 and first.session.turns.waiting is not None)
+    trace = first.store.runs.trace(first.session.trace_id)
+    device = cast.Slate()
+    second = live(*turns, resume=trace, device=device)
+    async with second.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: second.shows("left in take-over") and "goes on" in painted(second))
+        assert not device.did
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: second.session.over)
+    by_hand = [step.proposed.by is not None for step in second.store.runs.trace(trace.id).steps]
+    assert by_hand[:3] == [False, True, False]
 
 
 async def _while_letters_are_the_phones_no_other_key_is_promised(app: Any, pilot: Any, until: Any) -> None:
