@@ -161,7 +161,7 @@ class Session:
         self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
 
     @property
-    def left_to_person(self) -> bool:
+    def left_in_takeover(self) -> bool:
         """Whether a run that is resumed was left where a person acted in the agent's place."""
         steps = self._resume.steps if self._resume and self._given is None else ()
         return bool(steps) and steps[-1].proposed.by is not None and self.agent is not self.hands

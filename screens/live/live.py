@@ -143,7 +143,7 @@ class LiveScreen(RoomScreen[None]):
             self._before.close()
             self._dialogue.focus_transcript()
         self._began = self._clock.seconds()
-        if self._bench is not None and self.session.left_to_person:
+        if self._bench is not None and self.session.left_in_takeover:
             self.session.begins_paused = "left in take-over"
         self._phone.follow(windows_of(self))
         if lab_of(self).reads_words:
