@@ -1,4 +1,4 @@
-"""Acting in the agent's place: the keys of the phone, and a line to type into it."""
+"""Take-over: acting in the agent's place, by the keys of the phone and a line to type into it."""
 
 from __future__ import annotations
 
