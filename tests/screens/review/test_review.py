@@ -251,7 +251,10 @@ async def test_a_line_whose_words_are_refused_stays_under_the_cursor(filled: Sto
         await until(pilot, lambda: ready(app))
         await press(pilot, "home", "down")
         await until(pilot, lambda: room(app).items.step == 0)
-        for key, downs, words, wrong in (("x", 0, " ", "needs a reason"), ("e", 2, "over there", "is not pixels")):
+        long = f"{'9' * 5000}, 5"
+        for key, downs, words, wrong in (
+            ("x", 0, " ", "needs a reason"), ("e", 2, "over there", "is not pixels"), ("e", 2, long, "'999"),
+        ):  # fmt: skip
             await press(pilot, key)
             await until(pilot, lambda: isinstance(app.focused, FormLine))
             for _ in range(downs):
