@@ -130,12 +130,14 @@ def windows_of(node: MessagePump) -> Callable[[], PictureWindow | None]:
     return lambda: getattr(app, "window", None)
 
 
-def tried(node: MessagePump, work: Callable[[], None]) -> None:
-    """Does what a message asks for; what is refused is a sentence, as it is where a key asks."""
+def tried(node: MessagePump, work: Callable[[], None]) -> bool:
+    """Does what a message asks for; what is refused (False) is a sentence, as it is where a key asks."""
     try:
         work()
     except LabError as error:
         lab_of(node).report(error)
+        return False
+    return True
 
 
 def post_if_newest(node: MessagePump, message: Message) -> None:

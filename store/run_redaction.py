@@ -16,6 +16,7 @@ from lab.core.design import Revision, Subject, subject_of
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.proofreading import Review
+from lab.core.rounding import count
 from lab.core.run_records import Blob, Imported, RunAct, Tombstone, Verdict
 from lab.core.run_redaction import ReadTree, Redactor, RunRedactions, boxes_of, plan, spread
 from lab.core.shadow_answer import ShadowAnswer
@@ -35,12 +36,27 @@ from store.store import Store
 from store.study_redaction import StudiesCovered, cover_studies, local_words
 from store.tombstones import check_stays
 
+_NAMED = 5
+"""Runs in which words still stand that are named; the others are counted."""
+
 
 class RemainingPlaces(NamedTuple):
     """Where the words still stand: other runs, and plans of studies (with tasks to be played), which are frozen."""
 
     runs: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> list[str]:
+        """Where that is, a sentence each, without a full stop."""
+        places = []
+        if self.runs:
+            some = ", ".join(self.runs[:_NAMED]) + (", ..." if len(self.runs) > _NAMED else "")
+            what = "these" if len(self.runs) > 1 else "it"
+            places.append(f"{count(len(self.runs), 'other run')} ({some}): redact {what}, too")
+        if self.plans:
+            places.append(f"the frozen plan of {', '.join(self.plans)}, which never changes")
+        return [f"the words still stand in {place}" for place in places]
 
 
 class Redacted(NamedTuple):

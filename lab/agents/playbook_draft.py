@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import msgspec
 from msgspec.structs import replace
@@ -18,12 +18,17 @@ from lab.core.ui_tree import Node, UiTree
 _LAUNCHER = "launcher"
 _OPPOSITE: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
 _UP = ("Navigate up", "Back")
+_BACK = ("navigate_back", "navigate_home")
 _WIDTH = 120
 
 
 def drafted(trace: Trace) -> tuple[Do, ...]:
-    """The moves of a run, slips and what failed left out; a `LabError` names the step that no move can say."""
-    steps = [s for s in trace.steps if s.action is not None and s.error is None and s.index not in trace.slips]
+    """The moves of a run, slips, the way back from them, and what failed left out.
+
+    A `LabError` names the step that no move can say.
+    """
+    passed_over = {*trace.slips, *_ways_back(trace)}
+    steps = [s for s in trace.steps if s.action is not None and s.error is None and s.index not in passed_over]
     after = {step.index: following.before.tree for step, following in pairwise(steps)}
     moves: list[Do] = []
     for step in steps:
@@ -32,6 +37,16 @@ def drafted(trace: Trace) -> tuple[Do, ...]:
     if not moves:
         raise LabError(f"run {trace.id}", "holds no step that a playbook could say.")
     return tuple(moves)
+
+
+def _ways_back(trace: Trace) -> Iterator[int]:
+    """Steps right after slips that only went back, or home, to the screen on which the slip was made."""
+    for slip in trace.slips:
+        before, later = trace.steps[slip].before.tree, trace.steps[slip + 1 :]
+        back = list(takewhile(lambda s: s.index in trace.slips or (s.action and s.action.kind in _BACK), later))
+        screens = [step.before.tree for step in later[: len(back) + 1]]
+        if before is not None and before in screens:
+            yield from (step.index for step in back[: screens.index(before)])
 
 
 def as_yaml(moves: tuple[Do, ...]) -> str:

@@ -20,6 +20,7 @@ from lab.runs.answer_swap import (
     asked_steps,
     compared,
     load_replies,
+    passed_over,
     plans,
     swapped,
 )
@@ -30,13 +31,17 @@ _WIDEST = 60
 
 
 class AnswerSwap(msgspec.Struct, frozen=True):
-    """Replies of others at each question of a run: `fork --each-ask`. `forks` counts the runs that were made."""
+    """Replies of others at each question of a run: `fork --each-ask`. `forks` counts the runs that were made.
+
+    `passed_over` names those whose replies from a file fit no question of it.
+    """
 
     run: str
     task: str
     agent: str
     forks: int
     questions: tuple[SwappedQuestion, ...]
+    passed_over: tuple[str, ...] = ()
 
 
 def swap_answers(
@@ -50,18 +55,23 @@ def swap_answers(
     with open_store(settings, create=False) as store:
         trace = store.runs.trace(store.runs.find(run))
         _check(trace, user)
-        plan_list = plans(trace, _replies(store, trace, file, study))
+        donor_replies = _replies(store, trace, file, study)
+        plan_list = plans(trace, donor_replies)
         if not plan_list:
             raise LabError(
                 f"run {trace.id}", "was given no reply other than its own.", "None of them fits its questions."
             )
+        left_out = tuple(passed_over(trace, donor_replies))
+        if left_out:
+            why = "a decision answers a proposal alone, and `step` names the step of a question"
+            warn(f"passed over, for no question here fits: {plain(', '.join(left_out), lines=False)} ({why})")
         replies = []
         for number, reply in enumerate(swapped(store, trace.id, plan_list, person=settings.person, user=user), 1):
             replies.append(reply)
             warn(f"{number}/{len(plan_list)}: step {plan_list[number - 1].at + 1}, {_donors(reply)}: {_end(reply)}")
         questions = tuple(compared(store, trace, plan_list, replies))
     fork_count = sum(bool(reply.run) for reply in replies)
-    emit(AnswerSwap(trace.id, trace.task.id, trace.agent.id, fork_count, questions), _tell, json=json)
+    emit(AnswerSwap(trace.id, trace.task.id, trace.agent.id, fork_count, questions, left_out), _tell, json=json)
     return 0 if fork_count else 1
 
 

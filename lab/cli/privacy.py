@@ -307,27 +307,13 @@ def covered_too(result: PrivacyDone) -> list[tuple[str, int]]:
     return [(what, count) for what, count in counts if count]
 
 
-def left_words(result: PrivacyDone) -> list[str]:
-    """Where the words still stand, a sentence each."""
-    parts = []
-    if result.left:
-        some = ", ".join(result.left[:_NAMED]) + (", ..." if len(result.left) > _NAMED else "")
-        parts.append(f"the words still stand in {len(result.left)} other run{'s' * (len(result.left) > 1)} ({some}): "
-                    "redact these, too")  # fmt: skip
-    if result.plans:
-        parts.append(f"the words still stand in the frozen plan of {', '.join(result.plans)}, which never changes")
-    return parts
-
-
-_NAMED = 5
-"""Runs that are named; the others are counted."""
-
-
 def tell_done(result: PrivacyDone) -> None:
     """What a redaction did, and what it cannot reach."""
     for old, new in result.replaced.items():
         say(f"run {old} is destroyed; run {new} stands in its place")
     if result.replaced:
+        from store.run_redaction import RemainingPlaces
+
         say(
             f"covered: boxes {result.boxes}, nodes {result.nodes}, places with the words {result.texts}; "
             f"pictures painted {result.pictures}, phone states left out {result.states}"
@@ -340,8 +326,8 @@ def tell_done(result: PrivacyDone) -> None:
             say(f"pictures without a tree {result.unseen}: words in them are covered only where you drew a box")
         if result.read:
             say(f"pictures whose words were read {result.read}: look at them, for what was misread is not covered")
-        for line in left_words(result):
-            say(line)
+        for sentence in RemainingPlaces(result.left, result.plans).told:
+            say(sentence)
         say("copies made before (packs, exports, backups) cannot be reached; destroy them yourself")
     if result.cleared:
         say(f"run {result.trace} is cleared: it holds nothing private")

@@ -21,6 +21,13 @@ from lab.core.proofreading import (
 from lab.core.step import Action
 from lab.core.trace import AnyEvent, Started, Step
 
+_REVIEW, _REJECTED = "review", "rejected"
+
+
+def is_rejected(step: Step) -> bool:
+    """Whether a step of a reviewed demonstration was rejected by its proofreaders."""
+    return step.extra.get(_REVIEW) == _REJECTED
+
 
 class ReviewedEvent(NamedTuple):
     """An event as reviewed, and the values that it had before, by field; empty where nothing in it was changed."""
@@ -73,7 +80,7 @@ def _step(event: Step, demo: Proof, review_state: ProofreadingState) -> Reviewed
     if event.index == demo.steps - 1 and _changed(demo, values, impossible):
         event = _acting(event, _ending(values[impossible], event.action))
     if event.index in review_state.rejected:
-        event = msgspec.structs.replace(event, extra={**event.extra, "review": "rejected"})
+        event = msgspec.structs.replace(event, extra={**event.extra, _REVIEW: _REJECTED})
     if event.action is not None and event.action != action_of(demo.values[action]):
         original["action"] = demo.values[action]
     return ReviewedEvent(event, original)

@@ -152,10 +152,10 @@ def plans(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
 def _fitting(
     step: int, number: int, question: Question, replies: Sequence[DonorReply]
 ) -> Iterator[tuple[str, DonorReply, Match]]:
-    fits = [reply for reply in replies if question.kind == "propose" or reply.decision is None]
-    for at, reply in enumerate(fits, 1):
-        if reply.step == step or (reply.step is None and not reply.question and reply.order is None):
+    for at, reply in enumerate(replies, 1):
+        if _is_given(reply, step, question):
             yield reply.who or f"reply {at}", reply, "given"
+    fits = [reply for reply in replies if _answers(reply, question)]
     people = dict.fromkeys(
         reply.who for reply in fits if reply.step is None and (reply.question or reply.order is not None)
     )
@@ -167,6 +167,29 @@ def _fitting(
             yield who, next((reply for reply in alike if reply.order == number), alike[0]), "asked alike"
         elif by_order:
             yield who, by_order[0], "by order"
+
+
+def passed_over(trace: Trace, replies: Sequence[DonorReply]) -> list[str]:
+    """Who gave the replies that a file names for this run and that fit none of its questions; or their numbers."""
+    asked = [(step.index + 1, question) for step, question, _ in asked_steps(trace)]
+    return [
+        reply.who or f"reply {at}"
+        for at, reply in enumerate(replies, 1)
+        if (reply.step is not None or _is_free(reply)) and not any(_is_given(reply, *one) for one in asked)
+    ]
+
+
+def _is_given(reply: DonorReply, step: int, question: Question) -> bool:
+    return _answers(reply, question) and (reply.step == step or (reply.step is None and _is_free(reply)))
+
+
+def _is_free(reply: DonorReply) -> bool:
+    return not reply.question and reply.order is None
+
+
+def _answers(reply: DonorReply, question: Question) -> bool:
+    """Whether it may answer that: a decision answers a proposal alone."""
+    return question.kind == "propose" or reply.decision is None
 
 
 def _folded(text: str) -> str:

@@ -10,7 +10,8 @@ from lab.core.option_sets import set_words, typed_set
 from lab.core.plain_text import plain
 from lab.core.protocol import Field
 
-_BOX = re.compile(r"\s*(\d+)\s*[, ]\s*(\d+)\s*[, ]\s*(\d+)\s*[, ]\s*(\d+)\s*")
+_STEP = re.compile("[0-9]{1,9}")
+_BOX = re.compile(r"\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*")
 
 
 def typed_value(field: Field, words: str) -> Any:
@@ -24,13 +25,13 @@ def typed_value(field: Field, words: str) -> Any:
                 raise LabError(field.id, f"{words!r} is no number.") from None
             return int(value) if value.is_integer() else value
         case "step":
-            if not (words.isascii() and words.isdigit()):
-                raise LabError(field.id, f"{words!r} is no step: a whole number from 1 on.")
+            if not _STEP.fullmatch(words):
+                raise LabError(field.id, f"{words[:40]!r} is no step: a whole number from 1 on.")
             return int(words)
         case "box":
             match = _BOX.fullmatch(words)
             if match is None:
-                raise LabError(field.id, f"{words!r} is no box: left, top, right, bottom in pixels.")
+                raise LabError(field.id, f"{words[:40]!r} is no box: left, top, right, bottom in pixels.")
             return [int(part) for part in match.groups()]
         case "many":
             return typed_set(field, words)

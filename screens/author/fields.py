@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,6 +20,9 @@ from lab.studies.design_checks import ANSWER
 from lab.studies.design_editing import Item
 
 _SEVERAL = re.compile(r"[,;，；、\s]+")
+_DEPTH = re.compile("[0-9]{1,3}")
+_SHOWN = 40
+"""Characters of what was typed that a sentence repeats."""
 _OPTIONS = re.compile(r"[;；\n]")
 
 
@@ -129,14 +134,14 @@ def _value(design: Design, name: str, text: str) -> Any:
         case "options":
             return tuple(option for part in _OPTIONS.split(text) if (option := part.strip()))
         case "depth":
-            if not text.isascii() or not text.isdigit():
-                raise LabError("depth", f"{text!r} is no whole number.", "Type 1, 2, ...")
+            if not _DEPTH.fullmatch(text):
+                raise LabError("depth", f"{text[:_SHOWN]!r} is no whole number up to 999.", "Type 1, 2, ...")
             return int(text)
         case "weight":
-            try:
-                return float(text)
-            except ValueError as error:
-                raise LabError("weight", f"{text!r} is no number.", "Type 1, 0.5, ...") from error
+            with suppress(ValueError):
+                if math.isfinite(weight := float(text)):
+                    return weight
+            raise LabError("weight", f"{text[:_SHOWN]!r} is no number.", "Type 1, 0.5, ...")
         case "explicit":
             return text == "explicit"
     return text

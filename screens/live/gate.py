@@ -30,7 +30,7 @@ from simulators.users.human import HumanGate
 
 _TEXT_KINDS = {"input_text", "ask_user", "answer"}
 _AIMED = {"click", "double_tap", "long_press", "scroll", "swipe", "drag"}
-_POINT = re.compile(r"\s*(\d+)\s*[, ]\s*(\d+)\s*")
+_POINT = re.compile(r"\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*")
 
 
 class GateRow(Choices):

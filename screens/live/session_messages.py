@@ -22,9 +22,10 @@ from screens.live.background_writes import Errand, Errands
 
 @dataclass
 class Happened(Message):
-    """One event is durable."""
+    """One event is durable; `stored` where it was in the file before this sitting."""
 
     event: AnyEvent
+    stored: bool = False
 
 
 @dataclass
@@ -111,7 +112,7 @@ class Watch:
         store, run = self.session.store, self.session.trace_id
         if store.runs.holds(run):
             for event in store.runs.events(run):
-                self._say(Happened(event))
+                self._say(Happened(event, stored=True))
         self.session.start()
         self._began = True
 

@@ -164,7 +164,7 @@ class RecordScreen(RoomScreen[None]):
                 self._acting = None
                 self._mark(None)
                 self._steps.add(event)
-                if event.error:
+                if event.error and not message.stored:
                     self.notify(plain(event.error), title="Not done", severity="error", markup=False)
             case Flagged():
                 self._steps.flag(event.index, event.on)

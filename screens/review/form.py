@@ -16,8 +16,8 @@ from lab.core.step import Action, ActionKind, Direction
 from lab.studies.proofreading import ProofreadingSession
 from screens.author.fields import FormField
 
-_PLACE = re.compile(r"\s*\(?\s*(-?\d+)\s*[,; ]\s*(-?\d+)\s*\)?\s*")
-_BOX = re.compile(r"\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*")
+_PLACE = re.compile(r"\s*\(?\s*(-?\d{1,9})\s*[,; ]\s*(-?\d{1,9})\s*\)?\s*")
+_BOX = re.compile(r"\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(\d{1,9})\s*")
 _ACTION = ("kind", "at", "to", "box", "text", "app", "direction", "status")
 
 
@@ -96,7 +96,9 @@ def _read(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, ...] | N
         return None
     match = pattern.fullmatch(text)
     if match is None:
-        raise LabError(name, f"{text!r} is not pixels.", "Type 540, 1200." if name != "box" else "Type four numbers.")
+        raise LabError(
+            name, f"{text[:40]!r} is not pixels.", "Type 540, 1200." if name != "box" else "Type four numbers."
+        )
     return tuple(int(part) for part in match.groups())
 
 

@@ -349,8 +349,7 @@ def _redaction_report(redaction: Redacted) -> Content:
         *([f"Covered too: {count(redaction.designs, 'act')} on designs."] if redaction.designs else []),
         *([f"Covered too: {count(redaction.reviews, 'word')} of reviewers."] if redaction.reviews else []),
         *([f"Covered too: {', '.join(_in_studies(redaction))} of studies."] if any(redaction.studies) else []),
-        *([f"The words still stand in {count(len(redaction.left.runs), 'other run')}."] if redaction.left.runs else []),
-        *([f"They still stand in a frozen plan: {', '.join(redaction.left.plans)}."] if redaction.left.plans else []),
+        *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in redaction.left.told),
         *([f"Look yourself at {count(redaction.unseen, 'picture')} without a tree."] if redaction.unseen else []),
         *(
             [f"Look at {count(redaction.read, 'picture')} whose words were read: the misread stand."]

@@ -283,15 +283,16 @@ class ReviewScreen(DemoRoom):
         self.query_one("#items-side").remove_class("-busy")
         what, step, texts = self._typed.pop(message.serial, ("", None, {}))
         self.items.focus()
+        done = message.entered
         if not message.entered and texts:
             self.notify("What you typed was dropped.", markup=False)
         elif what == "edit" and texts:
-            tried(self, lambda: self._do(lambda session: write_fields(session, step, texts)))
+            done = tried(self, lambda: self._do(lambda session: write_fields(session, step, texts)))
         elif what == "reject" and message.entered:
             reason = texts.get("reason", self.form.rows[0].kept)
-            tried(self, lambda: self._do(lambda session: session.reject(step, reason)))
+            done = tried(self, lambda: self._do(lambda session: session.reject(step, reason)))
         self.renew()
-        if message.entered and self.session is not None and self.session.writable:
+        if done and self.session is not None and self.session.writable:
             self._go_on()
 
     # -- beneath ---------------------------------------------------------------------------------------------

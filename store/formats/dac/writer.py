@@ -7,7 +7,8 @@ one, and our own beside it under `hitlab`, as does the exact pixel of a touch, a
 of one. An impossible task bears the flag IMPOSSIBLE with its reason.
 
 Left out, because the format has no place for them: dialogue (a step that asks is counted under `left_out`, as are
-slips, failed acts and proposals that were not let through), thoughts, costs, times, trees and verdicts.
+slips, steps that proofreaders rejected, failed acts and proposals that were not let through), thoughts, costs, times,
+trees and verdicts.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import msgspec
 
 from lab.core.codec import encode
 from lab.core.demonstration import reason_words
+from lab.core.proofread_text import is_rejected
 from lab.core.step import Action, Observation, Point
 from lab.core.trace import Step, Trace, fold
 from lab.core.ui_tree import UiTree
@@ -88,6 +90,8 @@ def _why_not(step: Step, slips: tuple[int, ...]) -> str:
         return "dialogue"
     if step.index in slips:
         return "slips"
+    if is_rejected(step):
+        return "rejected by proofreaders"
     return "failed" if step.error is not None else ""
 
 

@@ -7,9 +7,9 @@ them `user_profile.csv`, with the paper's fields, for users whose persona has th
 the stamp is when the run began (UTC; an imported run's own local time), counted up where it is taken.
 
 What the calls cannot say stands in `survey_result.json` under `hitlab`: kinds without a word (which get the nearest
-one), boxes, low-level instructions, who acted, and the time that the task names. Left out are slips, failed acts,
-proposals that were not let through and dialogue (all counted), further right actions, thoughts, costs, times of steps,
-and verdicts.
+one), boxes, low-level instructions, who acted, and the time that the task names. Left out are slips, steps that
+proofreaders rejected, failed acts, proposals that were not let through and dialogue (all counted), further right
+actions, thoughts, costs, times of steps, and verdicts.
 """
 
 from __future__ import annotations

@@ -101,6 +101,21 @@ def test_a_step_that_no_move_can_say_is_left_out_where_a_recording_calls_it_a_sl
     assert drafted(msgspec.structs.replace(trace, slips=(0,))) == ("wait",)
 
 
+def test_the_way_back_from_a_slip_is_no_move() -> None:
+    chats, chat, other = (
+        Observation(None, (1080, 2400), UiTree((Node(Bounds(0, 380, 1080, 520), words, clickable=True),)), "app")
+        for words in ("Noor Haddad", "Jonas Weil", "Lin")
+    )
+    tap, back = Action("click", at=(540, 450)), Action("navigate_back")
+    seen = [(tap, chats), (back, chat), (tap, chats), (back, chat), (Action("wait"), chats)]
+    steps = tuple(Step(i, Proposed(act), before) for i, (act, before) in enumerate(seen))
+    trace = Trace("r", library.task("night_mode"), Actor("human", "A1"), steps=steps, slips=(0,))
+    assert list(msgspec.to_builtins(drafted(trace))) == [{"tap": "Noor Haddad"}, "back", "wait"]
+    elsewhere = (*steps[:2], msgspec.structs.replace(steps[2], before=other), *steps[3:])
+    led_elsewhere = msgspec.structs.replace(trace, steps=elsewhere)
+    assert list(msgspec.to_builtins(drafted(led_elsewhere))) == ["back", {"tap": "Lin"}, "back", "wait"]
+
+
 def test_a_participants_kit_says_nothing_of_what_goes_wrong() -> None:
     task = library.task("usual_lunch")
     for agent, names in (("playbook", ()), ("playbook:wrong-dish", ("wrong-dish",))):

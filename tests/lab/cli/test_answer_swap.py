@@ -59,6 +59,18 @@ def test_each_different_reply_is_a_fork_and_its_course_is_told_from_the_others(h
     assert "P1, P4" in painted
 
 
+def test_replies_that_fit_no_question_are_named_and_others_keep_their_number_in_the_file(
+    hitlab: Hitlab, tmp_path: Path
+) -> None:
+    (tmp_path / "replies.yaml").write_text("- {who: P1, decision: reject}\n- {say: By bus.}\n- {say: Well., step: 5}")
+    run = str(hitlab("live", "way_home", "--headless", "--json").json["trace"])
+    done = hitlab("fork", run, "--each-ask", "--replies", "replies.yaml", "--json")
+    [question] = done.json["questions"]
+    assert [reply["donors"] for reply in question["replies"]] == [["(this run)"], ["reply 2"]]
+    assert done.json["passed_over"] == ["P1", "reply 3"]
+    assert "passed over, for no question here fits: P1, reply 3" in done.err
+
+
 def test_an_agent_that_does_not_listen_is_found_out(hitlab: Hitlab, tmp_path: Path) -> None:
     (tmp_path / "replies.yaml").write_text(REPLIES)
     deaf = run_of(hitlab, "--agent", f"recorded:{run_of(hitlab)}")

@@ -188,6 +188,26 @@ async def test_fields_say_what_does_not_fit_and_edges_are_typed_as_numbers(
         assert design(app).rubric.criteria[0].weight == 1
 
 
+async def test_numbers_that_no_file_can_hold_are_refused_as_they_are_typed(
+    full: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    app = author(shared_apps, full, WHOLE, notifications=True)
+    async with shared_apps.at(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        for section, downs, words, wrong in (
+            ("4", 1, "nan", "'nan' is no number"),
+            ("4", 1, "1e999", "'1e999' is no number"),
+            ("2", 2, "9" * 5000, "is no whole number up to 999"),
+        ):
+            await press(pilot, section, "A", *["down"] * downs, "ctrl+u")
+            await typed(pilot, words)
+            await press(pilot, "escape")
+            await until(pilot, lambda wrong=wrong: any(wrong in note.message for note in app._notifications))
+            assert "Not in the file" not in painted(app)
+        assert [criterion.weight for criterion in design(app).rubric.criteria] == [1, 1]
+        assert design(app).branches[0].depth == 1
+
+
 async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(
     full: Store, shared_apps: SharedApps, until: Until
 ) -> None:

@@ -142,6 +142,9 @@ async def _what_is_no_place_is_said(app: Any, pilot: Any) -> None:
     assert "Two numbers are needed" in hint(app)
     await burst(pilot, "ctrl+u", *"9999, 5", "enter")
     assert "This goes to 9999, 5: that is off the screen" in hint(app)
+    field.value = f"{'9' * 5000}, 5"
+    await pilot.press("enter")
+    assert "Two numbers are needed" in hint(app)
     await pilot.press("escape")
     assert not app.live.query_one("#gate-text").display
     assert app.gated

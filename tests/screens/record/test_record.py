@@ -326,6 +326,23 @@ async def test_it_is_left_open_gone_on_with_from_home_ends_complete_and_is_repla
     assert app.instructions == ["Open Notes", "Report that it is done"]
 
 
+async def test_what_could_not_be_done_in_an_earlier_sitting_is_not_told_anew(
+    recording: Any, until: Any, store: Any
+) -> None:
+    first = recording(device=None)
+    async with first.run_test(size=SIZE, notifications=True) as pilot:
+        await ready(first, pilot, until)
+        await burst(pilot, "o", *"Nots", "enter", "enter")
+        await ready(first, pilot, until, 1)
+        assert first.steps[0].error
+        first.session.leave()
+    app = recording(device=None, resume=store.runs.trace(first.run_under_test.trace_id))
+    async with app.run_test(size=SIZE, notifications=True) as pilot:
+        await ready(app, pilot, until, 1)
+        assert app.shows("1 ! Open Nots")
+        assert not list(app._notifications)
+
+
 async def test_a_participant_sees_no_score(recording: Any, until: Any) -> None:
     app = recording(seat="participant", device=None)
     async with app.run_test(size=SIZE) as pilot:

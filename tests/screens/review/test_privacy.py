@@ -108,6 +108,24 @@ async def test_what_was_chosen_stays_where_a_demonstration_is_left_before_it_is_
         assert covering(app).words == [MAIL]
 
 
+async def test_other_runs_in_which_the_words_still_stand_are_named(filled: Store, until: Until) -> None:
+    other = "0197aaaa-0000-7000-8000-0000000000d2"
+    filled.runs.add(demonstration(other))
+    app = privacy(filled)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "w")
+        await until(pilot, lambda: isinstance(app.focused, FormLine))
+        field = app.focused
+        assert isinstance(field, FormLine)
+        field.value = "I am late"  # in both intents, and in no picture that they share
+        await press(pilot, "enter")
+        await until(pilot, lambda: covering(app).words == ["I am late"])
+        await press(pilot, "R", "R")
+        await until(pilot, lambda: "The words still stand in 1 other run" in painted(app))
+        assert other in painted(app)
+
+
 async def test_a_box_is_drawn_with_the_mouse_and_a_text_clicked(filled: Store, until: Until) -> None:
     app = privacy(filled)
     async with app.run_test(size=(120, 40)) as pilot:

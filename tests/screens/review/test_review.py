@@ -245,6 +245,30 @@ async def test_a_place_is_chosen_anew_on_the_phone_and_what_does_not_fit_is_said
         assert row.new["at"] != [180, 150]
 
 
+async def test_a_line_whose_words_are_refused_stays_under_the_cursor(filled: Store, until: Until) -> None:
+    app = review(filled, "P1")
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "home", "down")
+        await until(pilot, lambda: room(app).items.step == 0)
+        long = f"{'9' * 5000}, 5"
+        for key, downs, words, wrong in (
+            ("x", 0, " ", "needs a reason"), ("e", 2, "over there", "is not pixels"), ("e", 2, long, "'999"),
+        ):  # fmt: skip
+            await press(pilot, key)
+            await until(pilot, lambda: isinstance(app.focused, FormLine))
+            for _ in range(downs):
+                left = app.focused
+                await press(pilot, "down")
+                await until(pilot, lambda left=left: isinstance(app.focused, FormLine) and app.focused is not left)
+            await typed(pilot, words)
+            await press(pilot, "ctrl+s")
+            await until(pilot, lambda wrong=wrong: any(wrong in note.message for note in app._notifications))
+            await until(pilot, lambda: app.focused is room(app).items)
+            assert room(app).items.step == 0
+        assert filled.reviews.of_run(DEMO) == []
+
+
 async def test_the_annotator_only_looks(filled: Store, until: Until) -> None:
     app = review(filled, ANNOTATOR.id)
     async with app.run_test(size=(120, 40)) as pilot:

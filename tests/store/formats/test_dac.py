@@ -16,12 +16,14 @@ from lab.core.step import Action, Decision, Observation, Proposed, Question, Rep
 from lab.core.task import Actor, Branch, Task
 from lab.core.trace import AnyEvent, DeviceInfo, Ended, Flagged, Started, Step, Trace, fold
 from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.studies.proofreading import ProofreadingSession
 from store.formats import read
 from store.formats.dac.actions import CoordinateFrame, action_of, spelled
 from store.formats.pictures import Pictures
 from store.run_export import export_runs
 from store.run_import import import_paths
 from store.store import Store
+from tests import demonstrations as proofread
 from tests.store.formats.demos import JPEG, every, failures, known_again, only, png
 
 GOAL = "First, search YouTube for 'meditation'. If the title contains 'beginner', create a note. Otherwise, save it."
@@ -499,6 +501,24 @@ def test_slips_dialogue_and_acts_that_did_not_happen_are_left_out_and_counted(tm
     assert len(held["steps"]) == 1
     assert held["hitlab"]["left_out"] == {"dialogue": 1, "failed": 1, "not let through": 1, "slips": 1}
     assert "yes" not in (out / "episodes.json").read_text()
+
+
+@pytest.mark.parametrize("format", ["dac", "fingertip"])
+def test_a_step_that_two_proofreaders_rejected_is_left_out_and_counted(
+    tmp_path: Path, store: Store, format: str
+) -> None:
+    store.runs.add(proofread.demonstration())
+    for code in ("P1", "P2"):
+        session = ProofreadingSession(store, proofread.DEMO, Actor("human", code))
+        session.reject(1, "typed into the wrong field")
+        session.accept(session.sheet.unseen)
+        session.commit()
+    export_runs(store, [proofread.DEMO], tmp_path / "out", format, reviewed=True)
+    import_paths(store, [tmp_path / "out"])
+    (again,) = [store.runs.trace(id) for id, _ in store.runs.names() if id != proofread.DEMO]
+    assert [step.action.kind for step in again.steps if step.action] == ["click", "click", "status"]
+    texts = [file.read_text() for file in (tmp_path / "out").rglob("*.json*")]
+    assert [text for text in texts if "rejected by proofreaders" in text]
 
 
 def _with(step: Step, **fields: Any) -> Step:
