@@ -461,6 +461,16 @@ def test_no_model_is_paid_where_nothing_that_it_says_would_be_kept(
         assert server.requests == []
 
 
+def test_a_name_of_no_model_is_refused_once_and_nothing_of_it_is_kept(
+    store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HITLAB_MODEL_BASE", raising=False)
+    assert main(["judge", study.id, "--model", "nosuch", "--db", str(store.path)]) == 2
+    told = capfd.readouterr().err
+    assert told.startswith("hitlab: model nosuch: is no name of a model that litellm knows. Write PROVIDER/NAME")
+    assert not list(store.labels.acts(study, "nosuch"))
+
+
 def test_other_prompts_or_terms_are_another_judge(store: Store, study: Study) -> None:
     with serving(sheet_brain(says)) as server:
         went(store, study, server)
