@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
-from annotators.judging.question import JudgedPlace, JudgeView, UnusableJudgement
+from annotators.judging.question import JudgedPlace, JudgedRun, JudgeView, UnusableJudgement
 from lab.core.errors import LabError
 from lab.core.label import Label, Missing
 from lab.core.label_rules import COMPLETED, as_option, check_order, check_value
@@ -144,7 +145,7 @@ def _placed(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> Jud
         raise UnusableJudgement(f"{_named(place)}: {error.body}") from None
     if field.evidence and value == COMPLETED and view.runs and not view.runs[0].steps:
         raise UnusableJudgement(f"{_named(place)}: the run has no steps, so nothing was completed at one.")
-    step = _step(view, entry.get("step")) if field.evidence else None
+    step = step_of(view.runs[0], entry.get("step")) if field.evidence and view.runs else None
     return JudgedPlace(place.item, field.id, value, step=step, confidence=confidence, note=note)
 
 
@@ -155,10 +156,8 @@ def _value(field: Field, target: Target | None, value: Any) -> Any:
     match field.kind:
         case "flag" if isinstance(value, str) and value.lower() in ("true", "false", "yes", "no"):
             return value.lower() in ("true", "yes")
-        case "interval" | "step" if isinstance(value, str):
+        case "interval" | "step":
             return _number(value)
-        case "interval" | "step" if isinstance(value, float) and value == int(value):
-            return int(value)
         case "many" if isinstance(value, str | list):
             return _set(field, target, value)
         case "nominal" | "ordinal":
@@ -181,12 +180,15 @@ def _set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
     return as_option(field, target, ids)
 
 
-def _number(text: str) -> Any:
+def _number(value: Any) -> Any:
+    """`3` for `"3"` and `3.0`; what is no number, as `"nan"`, stays as it is."""
     try:
-        number = float(text)
+        number = float(value) if isinstance(value, str) else value
     except ValueError:
-        return text
-    return int(number) if number == int(number) else number
+        return value
+    if not isinstance(number, float) or not math.isfinite(number):
+        return value
+    return int(number) if number.is_integer() else number
 
 
 def _turned(view: JudgeView, field: Field, value: Any) -> Any:
@@ -195,15 +197,16 @@ def _turned(view: JudgeView, field: Field, value: Any) -> Any:
 
 
 def _share(value: Any) -> float | None:
+    value = _number(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and 0 <= value <= 1 else None
 
 
-def _step(view: JudgeView, value: Any) -> int | None:
-    """A step that the unit's run has; what is none is left out, and the answer stays."""
-    if isinstance(value, bool) or not isinstance(value, int) or not view.runs:
-        return None
-    return value if 1 <= value <= len(view.runs[0].steps) else None
+def step_of(run: JudgedRun, value: Any) -> int | None:
+    """A step that the run has; what is none is left out, and the answer stays."""
+    number = _number(value)
+    is_step = isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(run.steps)
+    return number if is_step else None
 
 
 def _named(place: AskedPlace) -> str:

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 from annotators.judging.prompt_files import filled, version_of
 from annotators.judging.question import (
     JudgedPlace,
+    JudgedRun,
     JudgeExample,
     JudgeQuestion,
     JudgeView,
     Judging,
     UnusableJudgement,
 )
+from annotators.judging.sheet_answer import step_of
 from annotators.judging.sheet_prompt import example_texts, joined, option_lines, pictured, run_parts
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -72,7 +74,7 @@ def _question(view: JudgeView, primary: Field) -> JudgeQuestion:
     parts.append("The reasons\n" + "\n".join(option_lines(view, primary)))
     messages = (Message("system", (system,)), Message("user", joined(parts)))
     modes = [option.id for option in primary.options if not option.by_rule]
-    return JudgeQuestion("modes", messages, lambda text: _answers(text, modes, len(run.steps)))
+    return JudgeQuestion("modes", messages, lambda text: _answers(text, modes, run))
 
 
 def _right(example: JudgeExample) -> dict[str, Any]:
@@ -80,7 +82,7 @@ def _right(example: JudgeExample) -> dict[str, Any]:
     return {field: value for _, field, value in example.answers if field in (_PRIMARY, _SECONDARY)}
 
 
-def _answers(text: str, modes: Sequence[str], steps: int) -> ModeAnswers:
+def _answers(text: str, modes: Sequence[str], run: JudgedRun) -> ModeAnswers:
     """What a model says of the modes; `UnusableJudgement` where it leaves one out."""
     for reply in reversed(list(objects_in(text))):
         entries = reply.get("modes")
@@ -91,10 +93,8 @@ def _answers(text: str, modes: Sequence[str], steps: int) -> ModeAnswers:
         raise UnusableJudgement('it holds no JSON object with "modes".')
     says = {mode: _says(mode, by_mode.get(mode)) for mode in modes}
     applying = {mode: reason for mode, (applies, reason) in says.items() if applies}
-    step = reply.get("step")
-    fatal = step if isinstance(step, int) and not isinstance(step, bool) and 1 <= step <= steps else None
     reasons = [f"{mode}: {reason}" for mode, (_, reason) in says.items() if reason]
-    return ModeAnswers(applying, "; ".join(reasons), fatal)
+    return ModeAnswers(applying, "; ".join(reasons), step_of(run, reply.get("step")))
 
 
 def _says(mode: str, entry: Mapping[str, Any] | None) -> tuple[bool, str]:

@@ -26,7 +26,8 @@ FEW = 3
 """Fewer errors of the judge among the labels than these are worth a caution."""
 FEW_ERRORS = "people corrected the judge hardly ever; the interval rests on what that many labels can rule out"
 _EDGE = 1e-3
-"""Wilson's form needs a share that is neither 0 nor 1; beyond this it is taken to be this."""
+"""Wilson's form needs a share that is neither 0 nor 1; beyond this, or the one error more of `_regressed`, it is taken
+to be that."""
 
 
 class LabelledUnits(NamedTuple):
@@ -242,7 +243,7 @@ def _regressed(value: float, spread: _Spread, level: float, share: bool) -> Esti
     """An interval by Student's t, of a share in Wilson's form, for what labels of any probability are worth.
 
     Where labels hold hardly an error of the judge, their variance is no measure of what they did not meet: of a share,
-    one error more counts, the less the more there are (times exp of minus how many).
+    one error more counts, the less the more there are (times exp of minus how many), in the share as in its variance.
 
     Measured by tests/bench/bench_corrected.py at the cells that `double_sample.interval` names, labels drawn where
     the judge is unsure: without that error 58 % at least where a judge errs to one side and rates are .1; with it
@@ -262,7 +263,8 @@ def _regressed(value: float, spread: _Spread, level: float, share: bool) -> Esti
     error = sqrt(spread.variance)
     if not share:
         return Estimate(value, "", value - t * sqrt(variance), value + t * sqrt(variance), "", error, "t")
-    inside = min(1 - _EDGE, max(_EDGE, value))
+    edge = max(_EDGE, float(np.exp(-spread.errors)) / spread.labels)
+    inside = min(1 - edge, max(edge, value))
     low, high = _wilson(inside, inside * (1 - inside) / variance, t)
     bounded = min(1.0, max(0.0, value))
     return Estimate(bounded, "", min(low, bounded), max(high, bounded), "", error, "t")

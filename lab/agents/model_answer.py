@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
@@ -93,7 +94,7 @@ def _target(
     """One target in pixels, and whether it was named by an element's number."""
     index = fields.get(number)
     if index is not None:
-        if isinstance(index, str) and index.strip().isdigit():
+        if isinstance(index, str) and re.fullmatch(r"\d{1,9}", index.strip()):
             index = int(index)
         if isinstance(index, bool) or not isinstance(index, int) or not 1 <= index <= len(screen_elements):
             last = f"they go from 1 to {len(screen_elements)}" if screen_elements else "this screen has none"

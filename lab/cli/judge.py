@@ -210,6 +210,7 @@ def judge(args: JudgeArguments) -> int:
             return 0
         for model in (llm, *stages.values()):
             model.check()
+            model.check_known()
             if terms.budget is not None and model.prices() is None:
                 hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
                 raise LabError("judge", f"--budget: nobody knows what {plain(model.model)} costs.", hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,6 +21,7 @@ from lab.core.study import Study, Unit
 from lab.core.suggestion import suggestion
 from lab.studies.seats import check_seat, sees_outcomes
 from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
+from store.process_lock import process_lock
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -240,7 +242,12 @@ def _plays(store: Store, study: Study, args: StudyPlayArguments, settings: Setti
     check_plays(store, study, todo, settings)
     if args.budget is not None and args.model:
         check_priced(args.model, settings)
-    return _played(store, study, todo, plays_left, settings.device, PlayBudget(args.budget), quiet=args.json)
+    with ExitStack() as stack:
+        if args.model:
+            code = args.code or f"model:{args.model}"
+            work, does = (study.id, study.version, "play", code), f"has {plain(code)} play {study.name}"
+            stack.enter_context(process_lock(store.path, *work, title="study play", does=does))
+        return _played(store, study, todo, plays_left, settings.device, PlayBudget(args.budget), quiet=args.json)
 
 
 def check_priced(model: str, settings: Settings) -> None:
@@ -340,7 +347,6 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
     """Asks the study's shadows what they have not answered at the runs that people ended."""
     from lab.runs.shadows import ask_missing, check_shadows
     from lab.studies.played_runs import people_runs
-    from store.process_lock import process_lock
 
     if args.model:
         raise LabError("study play", "--model and --shadows: a study's shadows are in its plan.", code=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -191,7 +192,7 @@ def check_value(what: str, field: Field, target: Target | None, label: Label) ->
 
 
 def _check_number(what: str, place: str, field: Field, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise LabError(what, f"{place}: {value!r} is no number")
     least, most = field.least, field.most
     if (least is not None and value < least) or (most is not None and value > most):

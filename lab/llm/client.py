@@ -127,9 +127,7 @@ class Llm:
     def check_known(self) -> None:
         """Raises `LabError` where nobody offers a model of that name; a server of one's own may offer any."""
         if not self.terms.base and _provider(_litellm(), self.model) is None:
-            hint = (
-                "Write PROVIDER/NAME, as in openai/text-embedding-3-small, or set model_base to a server of your own."
-            )
+            hint = "Write PROVIDER/NAME, as in openai/NAME, or set model_base to a server of your own."
             raise LabError(f"model {self.model}", "is no name of a model that litellm knows.", hint, code=2)
 
     def load(self, stop: threading.Event) -> ModuleType:

@@ -58,6 +58,8 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether the client sent the dialogue before the question, as most do."""
     one_call: bool = False
     """Whether it takes no more than one function call in an answer."""
+    must_call: bool = False
+    """Whether it takes a function's call alone, and no words."""
 
 
 class Turn(NamedTuple):
@@ -135,6 +137,7 @@ def _turn(
         stop_tokens(request.system),
         request.asked_from > request.beginning,
         request.one_call,
+        request.must_call,
     )
     text = "\n\n".join(filter(None, (_words(message) for message in messages)))
     action = Action("ask_user", text=text, raw=msgspec.to_builtins(facts))
@@ -229,6 +232,10 @@ def check_reply(turn: Turn, reply: Reply) -> None:
         raise LabError(what, f"calls {len(reply.calls)} functions, and takes {most} at most.")
     if reply.calls and reply.decision is not None:
         raise LabError(what, "a decision calls no function.")
+    if facts.must_call and tools and facts.kind in ("user", "tool") and not reply.calls and reply.by.kind == "human":
+        raise LabError(
+            what, "is words, and the client takes a function's call alone here.", "Call one of its functions."
+        )
     if not reply.calls and reply.decision is None and not reply.text.strip():
         raise LabError(what, "is empty, and clients fail at an empty answer.")
 

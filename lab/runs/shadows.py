@@ -26,6 +26,7 @@ from lab.core.shadow_answer import MissingShadow, ShadowAnswer
 from lab.core.step import Observation, Question
 from lab.core.task import Actor
 from lab.core.trace import Asked, Started, Step
+from lab.llm.client import NoModelAnswer
 from simulators.users.model import SEEING_SHOWS, USER_SHOWS, ModelUser, UnusedReplies, model_user
 from store.store import Store
 
@@ -145,6 +146,8 @@ def _reply(row: ShadowAnswer, user: ModelUser, question: ShadowQuestion, stop: t
         reply = user.reply(question.question, question.history, stop)
     except UnusedReplies as error:
         return _missing(replace(row, usage=error.usage), "unusable", error)
+    except NoModelAnswer as error:
+        return _missing(replace(row, usage=error.usage if error.usage.cost else None), "no_answer", error)
     except LabError as error:
         return _missing(row, "no_answer", error)
     return replace(

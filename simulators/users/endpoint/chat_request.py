@@ -55,7 +55,7 @@ class ChatMessage(NamedTuple):
 class ChatRequest(NamedTuple):
     """A request of either API. `retry` counts the tries before this one, as the client says it.
 
-    `one_call` is whether the client takes no more than one function call in an answer.
+    `one_call` is whether the client takes no more than one function call in an answer, `must_call` whether no words.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -65,6 +65,7 @@ class ChatRequest(NamedTuple):
     stream: bool = False
     retry: int = 0
     one_call: bool = False
+    must_call: bool = False
 
     @property
     def system(self) -> str:
@@ -157,6 +158,7 @@ def read_chat(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
         bool(body.stream),
         retry,
         body.parallel_tool_calls is False,
+        _must_call(body.tool_choice),
     )
 
 
@@ -232,12 +234,24 @@ def _picture(value: Any, place: str) -> Blob | str:
 
 
 def _tools(functions: Any, choice: Any) -> tuple[Tool, ...]:
-    """The functions that may be called: none where the client forbids it for this answer."""
+    """The functions that may be called: none where the client forbids it for this answer, or the one that it names."""
+    named = _named(choice)
     return tuple(
         Tool(function.name, function.description or "", function.parameters or {})
         for function in functions
-        if function.name and choice != "none"
+        if function.name and choice != "none" and named in (None, function.name)
     )
+
+
+def _must_call(choice: Any) -> bool:
+    """Whether a client takes a function's call alone: any, or the one that it names."""
+    return choice == "required" or _named(choice) is not None
+
+
+def _named(choice: Any) -> Any:
+    """The function that must be called, as chat completions (`function: {name}`) or responses (`name`) name it."""
+    inner = choice.get("function", choice) if isinstance(choice, dict) and choice.get("type") == "function" else None
+    return inner.get("name") if isinstance(inner, dict) else None
 
 
 # -- responses ---------------------------------------------------------------------------------------------------
@@ -288,6 +302,7 @@ def read_responses(data: bytes, session: str = "", retry: int = 0) -> ChatReques
         bool(body.stream),
         retry,
         body.parallel_tool_calls is False,
+        _must_call(body.tool_choice),
     )
 
 

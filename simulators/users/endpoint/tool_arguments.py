@@ -129,10 +129,17 @@ def _value(tool: Tool, field: ToolField, text: str) -> Any:
         values = schema["enum"] if "enum" in schema else [schema["const"]]
         return next(option for option in values if _shown(option) == text.strip())
     try:
-        value = json.loads(text)
+        value = _json(text)
     except (ValueError, RecursionError):
         raise _wrong(tool, field, f"{text.strip()[:60]!r} is not {_WORDS[field.kind]}") from None
     _check_kind(tool, field, value)
+    return value
+
+
+def _json(text: str) -> Any:
+    """JSON as every client reads it; a `ValueError` for NaN and numbers without end, too, which only Python's takes."""
+    value = json.loads(text)
+    json.dumps(value, allow_nan=False)
     return value
 
 
@@ -145,7 +152,7 @@ def _check_kind(tool: Tool, field: ToolField, value: Any) -> None:
 def check_arguments(tool: Tool, arguments: str) -> None:
     """Raises `LabError` where arguments are no JSON object, lack a required one, or hold one of another kind."""
     try:
-        values = json.loads(arguments)
+        values = _json(arguments)
     except (ValueError, RecursionError):
         raise LabError(f"function {tool.name}", "its arguments are not JSON.") from None
     if not isinstance(values, dict):

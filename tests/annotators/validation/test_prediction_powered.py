@@ -131,6 +131,16 @@ def test_few_errors_are_told_and_not_taken_for_none() -> None:
     assert weighted.corrected.high - weighted.corrected.low > 0.1  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("n", [12, 25, 100])
+def test_labels_that_are_all_alike_leave_less_open_than_where_one_differs(n: int) -> None:
+    alike, other = np.zeros(n), np.arange(n) == 0
+    none, one = (corrected(labelled_units(said, said, None, np.arange(n))) for said in (alike, other))
+    for of_none, of_one in ((none.people, one.people), (none.judge, one.judge)):
+        assert wilson(0, n, 0.95)[1] < (of_none.high or 0.0) < (of_one.high or 0.0)
+    all_yes = corrected(labelled_units(1 - alike, 1 - alike, None, np.arange(n)))
+    assert all_yes.people.low == pytest.approx(1 - (none.people.high or 0.0), abs=0.02)
+
+
 def test_equal_probabilities_are_none_at_all() -> None:
     for units in (scores(5), drawn(5)):
         weighted = units._replace(probability=np.full(len(units.judge), 0.15))

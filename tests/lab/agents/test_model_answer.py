@@ -89,6 +89,8 @@ def test_every_kind_is_read_with_its_place_in_pixels(text: str, wanted: Action) 
         ('{"action": "click", "element": 3}', "no element 3; they go from 1 to 2"),
         ('{"action": "click", "element": 0}', "no element 0"),
         ('{"action": "click", "element": true}', "no element True"),
+        ('{"action": "click", "element": "\u00b2"}', "no element '\u00b2'"),
+        ('{"action": "click", "element": "' + "9" * 5_000 + '"}', "no element '999"),
         ('{"action": "click", "at": [500, 4000]}', "outside the screen"),
         ('{"action": "click", "at": [-1, 5]}', "outside the screen"),
         ('{"action": "click", "at": [NaN, 5]}', "is \\[x, y\\]"),

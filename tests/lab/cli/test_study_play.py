@@ -171,6 +171,29 @@ def test_shadows_are_asked_no_more_once_the_budget_is_spent_or_nobody_knows_that
     assert done["ended"] == ended
 
 
+def test_a_budget_of_shadows_counts_answers_that_came_back_empty(
+    server: ModelServer, hitlab: Hitlab, tmp_path: Path
+) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        frozen(store, UNITS, id="dusk", quiz=0, shadows=("model:shade",))
+    server.brain = lambda request: Refused(500, "no")
+    hitlab("study", "play", "dusk", "--rehearse", "P1")
+    before = len(server.requests)
+    server.brain = lambda request: Said("", (1000, 20))
+    done = hitlab("study", "play", "dusk", "--shadows", "--budget", "0.000001", code=3)
+    assert (done["cost"], len(server.requests) - before) == (pytest.approx((1000 + 4 * 20) / 1e6), 1)
+    assert done["ended"] == "the budget of 1e-06 US dollars does not reach for the next question"
+
+
+def test_a_model_that_another_process_has_play_is_refused(server: ModelServer, hitlab: Hitlab, tmp_path: Path) -> None:
+    line = ("study", "play", "teas", "--model", "small", "--as", "M1")
+    with process_lock(tmp_path / "lab.db", "teas", 1, "play", "M1", title="study play", does="plays"):
+        hitlab(*line, code=1, says="another process has M1 play teas v1 now. Both would pay for the same answers.")
+        assert server.requests == []
+        hitlab("study", "play", "teas", "--model", "small", "--as", "M2")
+    assert [run["status"] for run in hitlab(*line)["runs"]] == ["completed", "completed"]
+
+
 def test_ctrl_c_while_shadows_are_asked_is_told_with_what_they_answered(
     server: ModelServer, hitlab: Hitlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

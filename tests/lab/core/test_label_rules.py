@@ -182,6 +182,7 @@ def test_a_label_on_what_was_changed_meanwhile_is_refused() -> None:
         ("", "rating", 7.5, "7.5 is not in steps of 1"),
         ("", "rating", True, "True is no number"),
         ("", "rating", float("nan"), "nan is no number"),
+        ("", "rating", float("-inf"), "-inf is no number"),
         ("", "rating", "7", "'7' is no number"),
         ("open", "why", "because", "is not asked here"),
     ],

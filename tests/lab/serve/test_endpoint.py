@@ -187,6 +187,19 @@ def test_a_client_that_takes_one_call_is_sent_one(served: Served) -> None:
     assert [one.function.name for one in asked.result.choices[0].message.tool_calls] == ["tap"]
 
 
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "tap"}}], ids=["any", "tap"])
+def test_a_client_that_demands_a_call_is_sent_no_words_by_a_person(served: Served, choice: Any) -> None:
+    asked = asks(served.base, messages("Do it."), tools=TWO_TOOLS, tool_choice=choice)
+    question = served.question().question
+    with pytest.raises(LabError, match="takes a function's call alone"):
+        served.answer("I would rather not.")
+    if choice != "required":
+        with pytest.raises(LabError, match="no function 'look'"):
+            served.answer("", calls=calls_of(question, [("look", "{}")]))
+    served.answer("", calls=calls_of(question, [("tap", "{}")]))
+    assert [one.function.name for one in asked.result.choices[0].message.tool_calls] == ["tap"]
+
+
 def test_the_responses_api_goes_on_after_several_calls(served: Served) -> None:
     asking = client(served.base, timeout=60)
     tools: list[Any] = [

@@ -80,7 +80,7 @@ def test_the_first_mode_in_the_order_of_precedence_is_the_primary_reason(
     store: Store, of: str, applies: tuple[str, ...], primary: str, secondary: str | None
 ) -> None:
     study = frozen(store, [UNIT], protocol(of))
-    with serving(brain(dict.fromkeys(applies, True))) as server:
+    with serving(brain(dict.fromkeys(applies, True), step="3" if secondary else 3)) as server:
         assert judged(store, study, server).progress.done == 1
     found = said(store, study)
     assert (found["primary"].value, found["primary"].evidence) == (primary, f"{WHOLE}@3")

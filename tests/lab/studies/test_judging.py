@@ -146,8 +146,17 @@ def test_a_sheet_is_filled_in_signed_and_handed_in(store: Store, study: Study) -
             ] + [{"item": "", "field": "rating", "value": 140}]}),
             "field rating",
         ),
+        *(
+            (
+                json.dumps({"answers": [
+                    {"item": one, "field": "state", "value": "completed"} for one in ("open", "pay")
+                ] + [{"item": "", "field": "rating", "value": value}]}),
+                f"{value}' is no number",
+            )
+            for value in ("nan", "-inf", "9" * 400)
+        ),
     ],
-    ids=["refusal", "truncated", "empty", "no option", "out of range"],
+    ids=["refusal", "truncated", "empty", "no option", "out of range", "nan", "endless", "too long"],
 )  # fmt: skip
 def test_what_is_unusable_is_asked_for_once_more_and_then_missing_with_its_reason(
     store: Store, study: Study, bad: str, told: str
@@ -168,6 +177,15 @@ def test_what_is_unusable_is_asked_for_once_more_and_then_missing_with_its_reaso
     kept = labels(store, study, "second")
     assert {one.reason_missing for one in kept} == {"cannot_judge"}
     assert all(told in one.note for one in kept)
+
+
+def test_a_step_and_a_confidence_in_quotes_are_kept(store: Store, study: Study) -> None:
+    quoted = {"state": {"value": "completed", "step": "3", "confidence": "0.75"}, "rating": {"value": "40.0"}}
+    with serving(sheet_brain(lambda item, field: quoted.get(field))) as server:
+        assert went(store, study, server).unusable == 0
+    first = next(one for one in labels(store, study) if one.unit == "u1")
+    assert (first.evidence, first.confidence) == (f"{WHOLE}@3", 0.75)
+    assert values(store, study)["", "rating"] == 40
 
 
 @pytest.mark.parametrize("trouble", [Refused(429, "slow", (("Retry-After", "0"),)), Refused(500), Cut()], ids=repr)
@@ -441,6 +459,16 @@ def test_no_model_is_paid_where_nothing_that_it_says_would_be_kept(
         assert main(["judge", played.id, "--model", MODEL, "--db", str(store.path)]) == 1
         assert "is played, not judged" in capfd.readouterr().err
         assert server.requests == []
+
+
+def test_a_name_of_no_model_is_refused_once_and_nothing_of_it_is_kept(
+    store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HITLAB_MODEL_BASE", raising=False)
+    assert main(["judge", study.id, "--model", "nosuch", "--db", str(store.path)]) == 2
+    told = capfd.readouterr().err
+    assert told.startswith("hitlab: model nosuch: is no name of a model that litellm knows. Write PROVIDER/NAME")
+    assert not list(store.labels.acts(study, "nosuch"))
 
 
 def test_other_prompts_or_terms_are_another_judge(store: Store, study: Study) -> None:

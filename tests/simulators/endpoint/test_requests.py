@@ -76,6 +76,24 @@ def test_functions_that_a_client_forbids_are_not_offered() -> None:
     assert read_responses(json.dumps({**body, "tool_choice": "none"}).encode()).tools == ()
 
 
+def test_a_function_that_a_client_names_is_the_one_that_is_offered() -> None:
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": "Go."}]}
+    body["tools"] = [{"function": {"name": name}} for name in "fg"]
+    for choice, offered, must in (
+        ("auto", "fg", False), (None, "fg", False), ({"type": "allowed_tools"}, "fg", False), ("required", "fg", True),
+        ({"type": "function", "function": {"name": "g"}}, "g", True),
+    ):  # fmt: skip
+        read = read_chat(json.dumps({**body, "tool_choice": choice}).encode())
+        assert ("".join(tool.name for tool in read.tools), read.must_call) == (offered, must)
+    body = {
+        "input": "Go.",
+        "tools": [{"name": name} for name in "fg"],
+        "tool_choice": {"type": "function", "name": "g"},
+    }
+    asked = read_responses(json.dumps(body).encode())
+    assert ([tool.name for tool in asked.tools], asked.must_call) == (["g"], True)
+
+
 def test_responses_are_read_as_the_same_request() -> None:
     items = [
         {"role": "user", "content": [{"type": "input_text", "text": "Hi"}]},
@@ -138,6 +156,8 @@ def test_a_schema_is_a_form_and_what_is_typed_is_json() -> None:
         ({"seat": "aisle", "name": "A", "count": "2.5"}, "field count: '2.5' is not a whole number"),
         ({"seat": "aisle", "name": "A", "count": "true"}, "field count"),
         ({"seat": "aisle", "name": "A", "extra": "{"}, "field extra: '{' is not JSON"),
+        ({"seat": "aisle", "name": "A", "extra": "[NaN]"}, "field extra: '.NaN.' is not JSON"),
+        ({"seat": "aisle", "name": "A", "price": "1e999"}, "field price: '1e999' is not a number"),
     ],
 )
 def test_what_does_not_fit_the_schema_is_a_sentence(typed: dict[str, str], problem: str) -> None:
@@ -145,7 +165,11 @@ def test_what_does_not_fit_the_schema_is_a_sentence(typed: dict[str, str], probl
         arguments_of(TOOL, typed)
 
 
-@pytest.mark.parametrize("arguments", ["", "[]", "{", '{"seat": "wing", "name": "A"}', '{"seat": "aisle", "name": 7}'])
+@pytest.mark.parametrize(
+    "arguments",
+    ["", "[]", "{", '{"seat": "wing", "name": "A"}', '{"seat": "aisle", "name": 7}',
+     '{"seat": "aisle", "name": "A", "price": NaN}', '{"seat": "aisle", "name": "A", "price": -1e999}'],
+)  # fmt: skip
 def test_arguments_that_do_not_fit_are_refused(arguments: str) -> None:
     with pytest.raises(LabError, match="function book"):
         check_arguments(TOOL, arguments)
