@@ -19,6 +19,7 @@ from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, Sheet
 from lab.core.study import Gold, Study, Unit
 from lab.core.task import InformationUnit, Tdg
+from lab.core.whole_number import whole_number
 
 NOT_COMPLETED = "not_completed"
 
@@ -137,8 +138,8 @@ def node_steps(labels: Mapping[str, Label]) -> dict[str, int | None]:
 
 def step_of(label: Label) -> int | None:
     """The step (from 0) that a label points at."""
-    number = (label.evidence or "").rpartition("@")[2]
-    return int(number) - 1 if number.isascii() and number.isdigit() and int(number) else None
+    number = whole_number((label.evidence or "").rpartition("@")[2])
+    return number - 1 if number else None
 
 
 def _tdg_words(derivation: TdgDerived, names: Mapping[str, str] = {}) -> list[tuple[str, str]]:

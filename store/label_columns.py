@@ -15,6 +15,7 @@ from lab.core.codec import decode, storable
 from lab.core.label_columns import AnswerTimes, Columns, Ints
 from lab.core.study import VERSION, Study
 from lab.core.task import Actor
+from lab.core.whole_number import whole_number
 from store.studies import key_of
 from store.times import milliseconds
 
@@ -254,8 +255,8 @@ def _ints(numbers: Iterable[int]) -> Ints:
 
 def _step(evidence: str) -> int:
     """The step (from 0) that a place in a run names; -1 where it names none."""
-    number = evidence.rpartition("@")[2]
-    return int(number) - 1 if number.isascii() and number.isdigit() and 0 < int(number) < 2**31 else -1
+    number = whole_number(evidence.rpartition("@")[2]) or 0
+    return number - 1 if number < 2**31 else -1
 
 
 # -- what stands -----------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from lab.core.protocol import Field
 from lab.core.rating_sheet import Sheet
 from lab.core.study import Unit
 from lab.core.task import Tdg
+from lab.core.whole_number import whole_number
 
 Codes = npt.NDArray[np.int16]
 Name = Literal["apr", "ppr", "irr", "score", "decisions"]
@@ -193,8 +194,7 @@ def _path(study_data: StudyData, sheet: Sheet) -> TdgDerived:
     for spot, label in sheet.heads.items():
         if spot.field == field:
             before[spot.target] = label.reason_missing or str(label.value)
-            number = (label.evidence or "").rpartition("@")[2]
-            steps[spot.target] = int(number) - 1 if number.isdigit() else -1
+            steps[spot.target] = (whole_number((label.evidence or "").rpartition("@")[2]) or 0) - 1
     before |= {target: str(value) for target, value in ruled(sheet.unit, field).items()}
     derive: _Deriving = study_data.once(
         ("deriving", field), lambda: _Deriving(study_data, sheet.protocol.field(field) or sheet.protocol.fields[0])

@@ -12,6 +12,7 @@ from lab.core.label import Label
 from lab.core.protocol import Field, Protocol
 from lab.core.rating_sheet import current, target_of
 from lab.core.study import Study, Target, Unit
+from lab.core.whole_number import whole_number
 
 
 class EarlierStudy(NamedTuple):
@@ -80,4 +81,4 @@ def _steps(labels: Sequence[Label]) -> str:
 
 
 def _number(step: str) -> tuple[int, str]:
-    return (int(step) if step.isdigit() else 0, step)
+    return (whole_number(step) or 0, step)

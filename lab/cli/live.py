@@ -14,6 +14,7 @@ from lab.cli.run_text import in_words
 from lab.core.errors import LabError
 from lab.core.settings import EMBEDDED, Settings, load
 from lab.core.step import Action, Spent
+from lab.core.whole_number import whole_number
 from lab.studies.seats import refuse_blind, refuse_recorded
 
 if TYPE_CHECKING:
@@ -216,9 +217,10 @@ def add_replay(parser: Parser) -> None:
 
 def replay(args: ReplayArguments) -> int:
     """A stored run in the replay, at a step where one is named (steps count from 1)."""
-    run_id, at, step = args.run_id.partition("@")
-    if at and not (step.isascii() and step.isdigit() and int(step) >= 1):
-        raise LabError("replay", f"step {step!r} is no number from 1 on", code=2)
+    run_id, at, number = args.run_id.partition("@")
+    step = whole_number(number)
+    if at and not step:
+        raise LabError("replay", f"step {number!r} is no number from 1 on", code=2)
     if not app.has_terminal():
         raise LabError("replay", "there is no terminal here", "`hitlab show ID` prints a run.")
     settings = load(db=args.db, window=args.window)
@@ -230,8 +232,8 @@ def replay(args: ReplayArguments) -> int:
         if settings.seat == "rater" and store.studies.rates(settings.person):
             raise LabError("replay", f"{settings.person} rates in a study here, which shows what may be seen of runs.")
         if step:
-            _check_step(store.runs.summary(run), int(step))
-        return app.run_app(store, settings, Opening("replay", run, int(step) if step else None))
+            _check_step(store.runs.summary(run), step)
+        return app.run_app(store, settings, Opening("replay", run, step))
 
 
 def _check_step(run: Summary, step: int) -> None:

@@ -20,6 +20,7 @@ from lab.core.rounding import count
 from lab.core.settings import Settings, load
 from lab.core.task import Actor
 from lab.core.ui_tree import Bounds
+from lab.core.whole_number import whole_number
 from lab.studies.proofreading_queue import privacy_queue
 
 if TYPE_CHECKING:
@@ -227,16 +228,18 @@ def done_of(run: str, redaction: Redacted | None, *, cleared: bool, unwiped: Lab
 
 
 def _step(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+    step = whole_number(text)
+    if not step:
         raise LabError("--box", f"step {text!r} is no number from 1 on", code=2)
-    return int(text) - 1
+    return step - 1
 
 
 def _box(text: str) -> Bounds:
-    parts = text.split(",")
-    if len(parts) != 4 or not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
+    pixels = [whole_number(part.strip()) for part in text.split(",")]
+    sides = [pixel for pixel in pixels if pixel is not None]
+    if not len(pixels) == len(sides) == 4:
         raise LabError("--box", f"{text!r} is no box; write left,top,right,bottom in pixels", code=2)
-    box = Bounds(*(int(part) for part in parts))
+    box = Bounds(*sides)
     if not box.area:
         raise LabError("--box", f"{text!r} is empty: right is right of left, bottom below top", code=2)
     return box

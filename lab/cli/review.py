@@ -36,6 +36,7 @@ from lab.core.settings import Settings, check_named, load
 from lab.core.step import Action
 from lab.core.suggestion import suggestion
 from lab.core.task import Actor
+from lab.core.whole_number import whole_number
 from lab.studies.proofreading import ProofreadingSession, verdict_place
 from lab.studies.proofreading_queue import review_queue
 from lab.studies.seats import check_seat, may_review
@@ -224,9 +225,10 @@ def _step(desk: ProofreadingSession, text: str) -> int | None:
     """A step's number from 0, None for the whole."""
     if text == "whole":
         return None
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= desk.demo.steps):
+    step = whole_number(text) or 0
+    if not 1 <= step <= desk.demo.steps:
         raise LabError("review", f"{text!r} is neither whole nor a step from 1 to {desk.demo.steps}", code=2)
-    return int(text) - 1
+    return step - 1
 
 
 def _place_named(desk: ProofreadingSession, step: str, field: str, *, verdicts: bool = False) -> ProofreadPlace:

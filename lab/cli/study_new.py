@@ -22,6 +22,7 @@ from lab.core.rounding import count
 from lab.core.study import IntroductionKind, Study, Unit
 from lab.core.suggestion import none_of
 from lab.core.task import Actor
+from lab.core.whole_number import whole_number
 from lab.runs.run_selection import with_tag
 from lab.studies.practice import check_practice
 from lab.studies.seats import sees_outcomes
@@ -241,9 +242,10 @@ def _overlap(text: str) -> int | str:
 
 
 def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
+    number = whole_number(text)
+    if number is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no number")
-    return int(text)
+    return number
 
 
 def new(args: StudyNewArguments) -> int:

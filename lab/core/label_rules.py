@@ -14,6 +14,7 @@ from lab.core.option_sets import as_set, check_set
 from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, Sheet, fields_by_target, place_words, says_same, target_of
 from lab.core.study import Assignment, Study, Target, Unit
+from lab.core.whole_number import whole_number
 
 COMPLETED = "completed"
 """The answer that something was reached, at the step that is kept with it where its field keeps one."""
@@ -79,8 +80,9 @@ def _check_step(what: str, now: SheetState, field: Field, label: Label) -> None:
             what, "field step: the run has no steps, so nothing was completed at one.",
             "Say that it was not completed, or why that cannot be said.",
         )  # fmt: skip
-    most = now.steps(run) if run and number.isdecimal() else None
-    if most is not None and not 1 <= int(number) <= most + 1:
+    step = whole_number(number)
+    most = now.steps(run) if run and step is not None else None
+    if most is not None and step is not None and not 1 <= step <= most + 1:
         raise LabError(what, f"field step: the run has no step {number}; it has {most}")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from lab.core.errors import LabError
+from lab.core.whole_number import whole_number
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree
@@ -176,7 +177,7 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
         return cls(tuple(_read(child) for child in top), _int(top.get("rotation")))
 
 
-_BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
+_BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]")
 
 
 _DEEPEST = 200
@@ -254,4 +255,4 @@ def _xml(text: str) -> str:
 
 
 def _int(text: str | None) -> int:
-    return int(text) if text and text.lstrip("-").isdigit() else 0
+    return whole_number(text or "") or 0

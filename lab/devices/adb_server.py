@@ -19,6 +19,7 @@ from typing import NamedTuple
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.seams import Trouble
+from lab.core.whole_number import whole_number
 from lab.devices.adb_states import refusal
 from lab.devices.socket_io import Deadline, SocketSet, exactly, hang_up, rest, send
 
@@ -50,7 +51,7 @@ class Server(NamedTuple):
         port = env.get("ANDROID_ADB_SERVER_PORT", "")
         if spec:
             host, port = spec[1] or host, spec[2]
-        if port and not (port.isdigit() and 0 < int(port) < 65536):
+        if port and not 0 < (whole_number(port) or 0) < 65536:
             raise LabError("adb", f"ANDROID_ADB_SERVER_PORT={plain(port)!r} is no port.", "Set it to 1 to 65535.")
         return cls(host.strip("[]"), int(port or 5037))
 

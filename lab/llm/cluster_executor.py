@@ -26,6 +26,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.seams import WaitCancelled
 from lab.core.step import Usage
+from lab.core.whole_number import whole_number
 from lab.llm.client import Llm, ModelAnswer, ModelTerms, NoModelAnswer
 from lab.llm.executor import ModelQuestion
 
@@ -267,7 +268,7 @@ def cluster_address(text: str) -> str:
     """Dask's name of what a person typed as `dask://HOST:PORT`; raises `LabError` where it is none."""
     scheme, mark, place = text.partition("://")
     host, colon, port = place.rpartition(":")
-    if scheme not in SCHEMES or not mark or not host or not colon or not port.isdigit() or not 0 < int(port) < 65536:
+    if scheme not in SCHEMES or not mark or not host or not colon or not 0 < (whole_number(port) or 0) < 65536:
         raise LabError("--on", f"{plain(text)!r} is no cluster.", "Write dask://HOST:PORT, or leave it out.", code=2)
     return f"{SCHEMES[scheme]}://{place}"
 

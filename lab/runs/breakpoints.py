@@ -14,6 +14,7 @@ from lab.core.step import ActionKind, Observation, Proposed
 from lab.core.suggestion import suggestion
 from lab.core.trace import Step
 from lab.core.ui_tree import UiTree
+from lab.core.whole_number import whole_number
 
 Kind = Literal["step", "action", "app", "text", "ask"]
 
@@ -69,7 +70,7 @@ def parse(spec: str) -> Breakpoint:
         return Breakpoint("ask", value)
     if not value:
         raise _refused(spec, f"says no {'words' if kind == 'text' else kind}")
-    if kind == "step" and not (value.isascii() and value.isdigit() and 1 <= int(value) < 10**6):
+    if kind == "step" and not 1 <= (whole_number(value) or 0) < 10**6:
         raise _refused(spec, "names no step: they count from 1")
     if kind == "action":
         value = value.casefold().replace(" ", "_")

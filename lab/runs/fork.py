@@ -15,6 +15,7 @@ from lab.core.seams import Agent
 from lab.core.step import ENDING, Action, Decision, Proposed, Question, Reply
 from lab.core.task import Actor, Persona
 from lab.core.trace import AnyEvent, Asked, Conditions, Forked, Started, Trace, fold
+from lab.core.whole_number import whole_number
 from lab.runs.incomplete_action import lacking
 from lab.runs.session import ForkStart, Session
 from lab.runs.spec import Spec, is_playbook, stored_spec
@@ -55,12 +56,13 @@ AGAIN = ForkChange()
 
 def place(store: Store, text: str) -> tuple[str, int]:
     """The run and the step (from 0) that `ID@STEP` names, its steps counted from 1 as `hitlab replay` counts."""
-    run, at, step = text.partition("@")
+    run, at, number = text.partition("@")
     if not at:
         raise LabError(f"fork {text}", "says no step", "Write ID@STEP; `hitlab show ID` counts the steps.", code=2)
-    if not (step.isascii() and step.isdigit() and int(step) >= 1):
-        raise LabError(f"fork {text}", f"step {step!r} is no number from 1 on", code=2)
-    return store.runs.find(run), int(step) - 1
+    step = whole_number(number)
+    if not step:
+        raise LabError(f"fork {text}", f"step {number!r} is no number from 1 on", code=2)
+    return store.runs.find(run), step - 1
 
 
 def forked(

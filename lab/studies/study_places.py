@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lab.core.errors import LabError
 from lab.core.study import Study, Unit
 from lab.core.suggestion import suggestion
+from lab.core.whole_number import whole_number
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 def study_named(store: Store, name: str) -> Study:
     """A study in its newest version, or in the one that `NAME@2` names."""
     id, at, version = name.partition("@")
-    number = version.removeprefix("v")
-    if at and not (number.isascii() and number.isdigit()):
+    number = whole_number(version.removeprefix("v"))
+    if at and number is None:
         raise LabError(f"study {id}", f"version {version!r} is no number", code=2)
-    return store.studies.study(id, int(number) if at else None)
+    return store.studies.study(id, number)
 
 
 def check_goes_on(store: Store, study: Study) -> None:
@@ -113,10 +114,11 @@ class StudyPlaces:
     def _place(self, unit: Unit, evidence: str, where: str) -> tuple[str, int]:
         name, _, number = evidence.rpartition("@")
         runs = [run for run in unit.runs if name and run.startswith(name)]
-        if len(set(runs)) != 1 or not (number.isascii() and number.isdigit()):
+        step = whole_number(number)
+        if len(set(runs)) != 1 or step is None:
             run_list = ", ".join(unit.runs) or "none"
             raise LabError(where, f"field evidence: {evidence!r} is no RUN@STEP in one of the unit's runs ({run_list})")
-        return runs[0], int(number)
+        return runs[0], step
 
     def _only_run(self, unit: Unit, where: str) -> str:
         if self.study.protocol.unit == "pair of runs" and len(unit.runs) > 1:

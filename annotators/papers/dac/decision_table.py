@@ -17,6 +17,7 @@ from annotators.units.pairs import method_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
 from lab.core.study import Unit
+from lab.core.whole_number import whole_number
 
 TAKEN = "taken"
 _SOURCE = "DAC-Bench 2.6, Table 3"
@@ -97,8 +98,8 @@ def _right(
 
 
 def _depth(kind: str) -> int:
-    number = kind.removeprefix("depth ")
-    return int(number) if number.isascii() and number.isdigit() else 1
+    number = whole_number(kind.removeprefix("depth "))
+    return 1 if number is None else number
 
 
 def _accuracy(study_data: StudyData, choices: Sequence[Decision]) -> Table:

@@ -18,6 +18,7 @@ from lab.core import limits
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.whole_number import whole_number
 from simulators.users.endpoint import chat_reply
 from simulators.users.endpoint.access import Access, Refusal
 from simulators.users.endpoint.chat_reply import Answer, Api
@@ -211,8 +212,7 @@ def _no_such(rest: str, method: str) -> Refusal | None:
 
 async def _body(receive: Receive, headers: dict[str, str]) -> bytes:
     """All of a request's body; `_Refused` where it is too long or too slow, `ClientGone` where it breaks off."""
-    content_length = headers.get("content-length", "0")
-    if content_length.isdigit() and int(content_length) > limits.ENDPOINT_BYTES:
+    if (whole_number(headers.get("content-length", "")) or 0) > limits.ENDPOINT_BYTES:
         raise _too_long()
     data = bytearray()
     try:
