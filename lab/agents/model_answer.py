@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from lab.agents.elements import SPACE, ScreenElement, in_pixels
 from lab.core.step import Action, ActionKind, Direction, Point
+from lab.core.whole_number import whole_number
 from lab.llm.json_in_text import objects_in
 
 KINDS = frozenset(get_args(ActionKind)) - {"other"}
@@ -94,12 +94,11 @@ def _target(
     """One target in pixels, and whether it was named by an element's number."""
     index = fields.get(number)
     if index is not None:
-        if isinstance(index, str) and re.fullmatch(r"\d{1,9}", index.strip()):
-            index = int(index)
-        if isinstance(index, bool) or not isinstance(index, int) or not 1 <= index <= len(screen_elements):
+        named = whole_number(index.strip()) if isinstance(index, str) else index
+        if isinstance(named, bool) or not isinstance(named, int) or not 1 <= named <= len(screen_elements):
             last = f"they go from 1 to {len(screen_elements)}" if screen_elements else "this screen has none"
             raise UnusableAnswer(f"there is no element {_short(index)}; {last}")
-        return screen_elements[index - 1].at, True
+        return screen_elements[named - 1].at, True
     point = fields.get(place)
     if point is None:
         return None, False

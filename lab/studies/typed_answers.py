@@ -9,8 +9,8 @@ from lab.core.errors import LabError
 from lab.core.option_sets import set_words, typed_set
 from lab.core.plain_text import plain
 from lab.core.protocol import Field
+from lab.core.whole_number import whole_number
 
-_STEP = re.compile("[0-9]{1,9}")
 _BOX = re.compile(r"\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*")
 
 
@@ -25,9 +25,10 @@ def typed_value(field: Field, words: str) -> Any:
                 raise LabError(field.id, f"{words!r} is no number.") from None
             return int(value) if value.is_integer() else value
         case "step":
-            if not _STEP.fullmatch(words):
+            step = whole_number(words)
+            if step is None:
                 raise LabError(field.id, f"{words[:40]!r} is no step: a whole number from 1 on.")
-            return int(words)
+            return step
         case "box":
             match = _BOX.fullmatch(words)
             if match is None:

@@ -15,12 +15,13 @@ from lab.core.design import Design
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.task import Branch, Criterion, InformationUnit, TdgNode
+from lab.core.whole_number import whole_number
 from lab.studies import design_editing
 from lab.studies.design_checks import ANSWER
 from lab.studies.design_editing import Item
 
 _SEVERAL = re.compile(r"[,;，；、\s]+")
-_DEPTH = re.compile("[0-9]{1,3}")
+_DEEPEST = 999
 _SHOWN = 40
 """Characters of what was typed that a sentence repeats."""
 _OPTIONS = re.compile(r"[;；\n]")
@@ -134,9 +135,10 @@ def _value(design: Design, name: str, text: str) -> Any:
         case "options":
             return tuple(option for part in _OPTIONS.split(text) if (option := part.strip()))
         case "depth":
-            if not _DEPTH.fullmatch(text):
-                raise LabError("depth", f"{text[:_SHOWN]!r} is no whole number up to 999.", "Type 1, 2, ...")
-            return int(text)
+            depth = whole_number(text)
+            if depth is None or depth > _DEEPEST:
+                raise LabError("depth", f"{text[:_SHOWN]!r} is no whole number up to {_DEEPEST}.", "Type 1, 2, ...")
+            return depth
         case "weight":
             with suppress(ValueError):
                 if math.isfinite(weight := float(text)):
