@@ -152,6 +152,8 @@ gives this pane the whole screen.
                 self.vertical_scrollbar.window_virtual_size = rows
         else:
             self.virtual_size = size
+            if self.show_vertical_scrollbar:  # where a text fits to the line, no layout takes its scrollbar away
+                self._refresh_scrollbars()
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
