@@ -23,7 +23,7 @@ check:
 
 # mypy keeps one core busy, and what a test waits for keeps none: mypy runs beside the tests, and three more of these are
 # run at a time than there are cores. At the lowest priority mypy would save 19 of 291 seconds on 2 idle cores, and would
-# never end where others keep the cores busy.
+# hardly go on where others keep them busy.
 types:
 	$(BIN)/mypy
 
