@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
 
@@ -28,6 +27,8 @@ _THREADS = 2
 @cache
 def engine_name() -> str:
     """Name and version of the engine that is installed; empty where none is."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         if find_spec("rapidocr") is None or find_spec("onnxruntime") is None:
             return ""
