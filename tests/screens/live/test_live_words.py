@@ -36,6 +36,7 @@ from tests.read_once import read_before, read_once
 from tests.screens.live.conftest import Cast, task
 from tests.screens.runs import painted
 from tests.simulators.phone.served.rig import AdbServer, Rig, adb_environment, adb_server, rig
+from tests.simulators.phone.served.rig import until as left_alone
 
 __all__ = ["adb_environment", "adb_server", "read_once", "rig"]
 pytestmark = crossed
@@ -64,6 +65,9 @@ class LiveApp(LabApp):
         await self.switch_mode("live")
         self.push_screen(LiveScreen(self.run_under_test))
 
+    def on_unmount(self) -> None:
+        self.agent.go.set()  # held, it would keep its phone, which starts an adb server anew when the tests' own ends
+
     def notify(self, message: str, **how: Any) -> None:
         self.notes.append(f"{how.get('title', '')}: {message}")
         super().notify(message, **how)
@@ -82,6 +86,7 @@ def silent(rig: Rig, adb_environment: AdbServer, monkeypatch: pytest.MonkeyPatch
     read_before(rig.phone.look().png)
     yield rig
     rig.faults.clear()
+    assert left_alone(lambda: not [one for one in threading.enumerate() if one.name.startswith("adb ")])
 
 
 @pytest.fixture
