@@ -47,7 +47,7 @@ class RemainingPlaces(NamedTuple):
     plans: tuple[str, ...] = ()
 
     @property
-    def told(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """Where that is, a sentence each, without a full stop."""
         places = []
         if self.runs:

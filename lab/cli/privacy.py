@@ -329,7 +329,7 @@ def tell_done(result: PrivacyDone) -> None:
             say(f"pictures without a tree {result.unseen}: words in them are covered only where you drew a box")
         if result.read:
             say(f"pictures whose words were read {result.read}: look at them, for what was misread is not covered")
-        for sentence in RemainingPlaces(result.left, result.plans).told:
+        for sentence in RemainingPlaces(result.left, result.plans).sentences:
             say(sentence)
         say("copies made before (packs, exports, backups) cannot be reached; destroy them yourself")
     if result.cleared:

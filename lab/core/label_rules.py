@@ -80,9 +80,8 @@ def _check_step(what: str, now: SheetState, field: Field, label: Label) -> None:
             what, "field step: the run has no steps, so nothing was completed at one.",
             "Say that it was not completed, or why that cannot be said.",
         )  # fmt: skip
-    step = whole_number(number)
-    most = now.steps(run) if run and step is not None else None
-    if most is not None and step is not None and not 1 <= step <= most + 1:
+    most = now.steps(run) if run and number.isdecimal() else None
+    if most is not None and not 1 <= (whole_number(number) or 0) <= most + 1:
         raise LabError(what, f"field step: the run has no step {number}; it has {most}")
 
 

@@ -22,6 +22,7 @@ from lab.studies.design_editing import Item
 
 _SEVERAL = re.compile(r"[,;，；、\s]+")
 _DEEPEST = 999
+"""The most that a branch's depth may be."""
 _SHOWN = 40
 """Characters of what was typed that a sentence repeats."""
 _OPTIONS = re.compile(r"[;；\n]")

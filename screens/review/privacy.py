@@ -349,7 +349,7 @@ def _redaction_report(redaction: Redacted) -> Content:
         *([f"Covered too: {count(redaction.designs, 'act')} on designs."] if redaction.designs else []),
         *([f"Covered too: {count(redaction.reviews, 'word')} of reviewers."] if redaction.reviews else []),
         *([f"Covered too: {', '.join(_in_studies(redaction))} of studies."] if any(redaction.studies) else []),
-        *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in redaction.left.told),
+        *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in redaction.left.sentences),
         *([f"Look yourself at {count(redaction.unseen, 'picture')} without a tree."] if redaction.unseen else []),
         *(
             [f"Look at {count(redaction.read, 'picture')} whose words were read: the misread stand."]

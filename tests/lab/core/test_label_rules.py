@@ -195,6 +195,14 @@ def test_what_does_not_fit_is_refused_in_a_sentence(target: str, field: str, val
     assert not paper.rows
 
 
+@pytest.mark.parametrize("step", ["0", "5", "9" * 19, "9" * 5000])
+def test_a_step_that_the_run_does_not_have_is_refused_however_long_its_number(step: str) -> None:
+    paper = Paper(steps=lambda run: 3)
+    with pytest.raises(LabError, match=f"the run has no step {step}; it has 3"):
+        paper.say("open", "state", "completed", evidence=f"{UNIT.runs[0]}@{step}")
+    paper.say("open", "state", "completed", evidence=f"{UNIT.runs[0]}@4")
+
+
 @pytest.mark.parametrize(
     ("kind", "good", "bad"),
     [

@@ -36,7 +36,7 @@ from tests.read_once import read_before, read_once
 from tests.screens.live.conftest import Cast, task
 from tests.screens.runs import painted
 from tests.simulators.phone.served.rig import AdbServer, Rig, adb_environment, adb_server, rig
-from tests.simulators.phone.served.rig import until as left_alone
+from tests.simulators.phone.served.rig import until as eventually
 
 __all__ = ["adb_environment", "adb_server", "read_once", "rig"]
 pytestmark = crossed
@@ -86,7 +86,7 @@ def silent(rig: Rig, adb_environment: AdbServer, monkeypatch: pytest.MonkeyPatch
     read_before(rig.phone.look().png)
     yield rig
     rig.faults.clear()
-    assert left_alone(lambda: not [one for one in threading.enumerate() if one.name.startswith("adb ")])
+    assert eventually(lambda: not [one for one in threading.enumerate() if one.name.startswith("adb ")])
 
 
 @pytest.fixture
