@@ -20,13 +20,23 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.seams import Trouble
 from lab.core.whole_number import whole_number
-from lab.devices.adb_states import refusal
+from lab.devices.adb_states import LISTED_STATES, refusal
 from lab.devices.socket_io import Deadline, SocketSet, exactly, hang_up, rest, send
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _CONNECT, _START, _ANSWER = 3.0, 20.0, 5.0
 _MOST = 1 << 20
 _starting = threading.Lock()
+_FACTS = r"(?P<facts>(?:\s+[^\s:]+:\S*)*)"
+_PHONE_LINES = (
+    re.compile(rf"(?P<serial>\S.*?)\s+(?P<state>{'|'.join(LISTED_STATES)}){_FACTS}"),
+    re.compile(r"(?P<serial>\S.*?)\s+(?P<state>no permissions)(?P<facts>.*)"),
+    re.compile(rf"(?P<serial>\S.*?)\s+(?P<state>\S+){_FACTS}"),
+    re.compile(r"(?P<serial>\S+)\s+(?P<state>\S+)(?P<facts>.*)"),
+)
+"""Forms of a line in a list of phones: a state of today, a reason behind it, another state, anything else."""
+_NAMELESS = "(no serial number)"
+"""What adb lists in place of an empty serial; it finds such a phone by its transport's number alone."""
 
 
 class ListedPhone(NamedTuple):
@@ -108,7 +118,9 @@ class Server(NamedTuple):
 
     def features(self, serial: str) -> frozenset[str]:
         """What a phone's adb can do, by adb's own words: shell_v2, cmd, ..."""
-        return frozenset(self.ask(f"host-serial:{serial}:features", who=f"phone {serial}").split(","))
+        number = self._transport_id(serial)
+        prefix = f"host-transport-id:{number}" if number else f"host-serial:{serial}"
+        return frozenset(self.ask(f"{prefix}:features", who=f"phone {serial}").split(","))
 
     def open(self, serial: str, service: str, seconds: float, sockets: SocketSet | None = None) -> socket.socket:
         """A socket to one service of a phone (`exec:...`, `sync:`, `localabstract:...`), after adb's OKAY.
@@ -118,11 +130,12 @@ class Server(NamedTuple):
         """
         deadline = Deadline(seconds)
         who = f"phone {serial}"
+        number = self._transport_id(serial)
         line = self._connected(deadline)
         if sockets is not None:
             sockets.add(line)
         try:
-            _request(line, f"host:transport:{serial}", deadline, who)
+            _request(line, f"host:transport-id:{number}" if number else f"host:transport:{serial}", deadline, who)
             _request(line, service, deadline, who, sent=True)
         except BaseException:
             hang_up(line)
@@ -143,6 +156,12 @@ class Server(NamedTuple):
     def next_list(self, line: socket.socket, seconds: float) -> list[ListedPhone]:
         """The next word on a tracking socket; `Trouble` where the server is gone or says nothing for so long."""
         return listed(_block(line, Deadline(seconds), self.name))
+
+    def _transport_id(self, serial: str) -> str:
+        """Return the number of a phone without a serial; empty for all others."""
+        if serial != _NAMELESS:
+            return ""
+        return next((phone.facts.get("transport_id", "") for phone in self.phones() if phone.serial == serial), "")
 
     @contextmanager
     def _line(self, deadline: Deadline) -> Iterator[socket.socket]:
@@ -167,15 +186,12 @@ def listed(text: str) -> list[ListedPhone]:
 
 
 def _listed(line: str) -> ListedPhone | None:
-    serial, _, rest = line.strip().partition("\t") if "\t" in line else line.strip().partition(" ")
-    words = rest.strip()
-    if not serial or not words:
+    # A serial may hold blanks: adb adds " (2)" to an mDNS name that it sees twice, and lists "(no serial number)".
+    match = next((match for form in _PHONE_LINES if (match := form.fullmatch(line.strip()))), None)
+    if match is None:
         return None
-    if words.startswith("no permissions"):
-        return ListedPhone(serial, "no permissions", {})
-    state, *pairs = words.split()
-    facts = dict(pair.split(":", 1) for pair in pairs if ":" in pair)
-    return ListedPhone(serial, state, facts)
+    facts = dict(pair.split(":", 1) for pair in match["facts"].split() if ":" in pair)
+    return ListedPhone(match["serial"], match["state"], {} if match["state"] == "no permissions" else facts)
 
 
 def adb_program() -> str:

@@ -24,13 +24,17 @@ _STATES = {
     "rescue": ("is in rescue mode, not in Android.", "Restart it."),
     "bootloader": ("is in its bootloader, not in Android.", "Restart it."),
     "host": ("is a host, not a phone.", ""),
-    "gone": ("is not there any more.", "Plug it in again, or connect to it again."),
+    "gone": ("is not there any more.", "Plug it in again; over a network `adb connect` its address."),
 }
+LISTED_STATES = ("device", *(state for state in _STATES if state != "gone"), "detached", "unknown", "no device")
+"""Words of adb's lists behind a serial, as adb/transport.cpp names a connection's state."""
 _OVER_A_NETWORK = {
     "offline": "Wake it and see that it is on this network; `adb disconnect` forgets it.",
-    "gone": "See that it is on this network with wireless debugging on.",
+    "gone": "See that it is on this network with wireless debugging on, then `adb connect` its address.",
 }
 _ADDRESS = re.compile(r".+:\d+")
+_MDNS = re.compile(r"adb-.+\._adb(?:-tls-connect)?\._tcp\.?")
+"""The name under which adb lists a phone that it found over wireless debugging."""
 
 
 def is_address(serial: str) -> bool:
@@ -41,7 +45,7 @@ def is_address(serial: str) -> bool:
 def away(serial: str, state: str) -> Trouble:
     """Why a phone in that state cannot be used."""
     message, hint = _STATES.get(state, (f"is in the state {plain(state, lines=False)!r}.", ""))
-    if is_address(serial):
+    if is_address(serial) or _MDNS.fullmatch(serial):
         hint = _OVER_A_NETWORK.get(state, hint)
     return Trouble(f"phone {serial}", message, hint)
 

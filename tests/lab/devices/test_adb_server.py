@@ -55,6 +55,41 @@ def test_a_list_of_phones_is_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "serial", "state"),
+    [
+        ("adb-R5 (2)._adb-tls-connect._tcp device product:x", "adb-R5 (2)._adb-tls-connect._tcp", "device"),
+        ("adb-R5XX (2)._adb-tls-connect._tcp\toffline", "adb-R5XX (2)._adb-tls-connect._tcp", "offline"),
+        ("(no serial number)     unauthorized usb:1-4 transport_id:3", "(no serial number)", "unauthorized"),
+        ("(no serial number) no permissions (udev; see [http://x y]); usb:1-1", "(no serial number)", "no permissions"),
+        ("my device (2) device product:p model:m", "my device (2)", "device"),
+        ("offline device", "offline", "device"),
+        ("adb-X (3) thawing product:p", "adb-X (3)", "thawing"),
+        ("R5CT thawing", "R5CT", "thawing"),
+    ],
+)  # fmt: skip
+def test_a_serial_with_blanks_is_read_whole(line: str, serial: str, state: str) -> None:
+    assert [(phone.serial, phone.state) for phone in listed(line)] == [(serial, state)]
+
+
+@pytest.mark.parametrize(
+    ("serial", "features", "transport"),
+    [
+        ("(no serial number)", "host-transport-id:7:features", "host:transport-id:7"),
+        ("adb-R5 (2)._adb._tcp", "host-serial:adb-R5 (2)._adb._tcp:features", "host:transport:adb-R5 (2)._adb._tcp"),
+    ],
+)
+def test_a_phone_is_opened_by_its_serial_or_without_one_by_its_number(
+    serial: str, features: str, transport: str
+) -> None:
+    requests: list[str] = []
+    with listing(f"{serial} device product:p transport_id:7\n", requests) as server:
+        assert [phone.serial for phone in server.phones()] == [serial]
+        assert server.features(serial) == {"shell_v2", "cmd"}
+        hang_up(server.open(serial, "shell:id", 30.0))
+    assert [request for request in requests if request != "host:devices-l"] == [features, transport, "shell:id"]
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         ("device 'X' not found", "not there any more"),
@@ -84,7 +119,40 @@ def test_every_state_has_its_sentence() -> None:
 def test_nobody_is_told_to_plug_in_what_has_no_cable() -> None:
     for state in ("offline", "gone"):
         assert "lug it in" in away("R58M", state).hint
-        assert "network" in away("192.168.1.7:5555", state).hint
+        for serial in ("192.168.1.7:5555", "adb-R5 (2)._adb-tls-connect._tcp"):
+            assert "network" in away(serial, state).hint
+    for serial in ("R58M", "192.168.1.7:5555"):
+        assert "`adb connect`" in away(serial, "gone").hint
+
+
+@contextmanager
+def listing(devices: str, requests: list[str]) -> Iterator[Server]:
+    """Serve a list of phones over the real protocol; OKAY to every transport and service. Requests go to `requests`."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    answers = {"host:devices-l": devices, "features": "shell_v2,cmd"}
+
+    def serve() -> None:
+        while True:
+            try:
+                line, _ = listening.accept()
+            except OSError:
+                return
+            with line, line.makefile("rb") as reader:
+                while size := reader.read(4):
+                    request = reader.read(int(size, 16)).decode()
+                    requests.append(request)
+                    text = answers.get("features" if request.endswith(":features") else request)
+                    line.sendall(b"OKAY" + (f"{len(text):04x}{text}".encode() if text is not None else b""))
+                    if text is not None:
+                        break
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield Server("127.0.0.1", listening.getsockname()[1])
+    finally:
+        hang_up(listening)
+        thread.join(180)
 
 
 @contextmanager
