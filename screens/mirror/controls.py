@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -31,6 +31,8 @@ Kind = Literal["radio", "check", "switch", "icon"]
 _KINDS: dict[str, Kind] = {"RadioButton": "radio", "CheckBox": "check", "Switch": "switch", "SwitchCompat": "switch",
                            "SwitchMaterial": "switch", "MaterialSwitch": "switch"}  # fmt: skip
 _SIGNS = {("radio", True): "◉", ("radio", False): "○", ("check", True): "☑", ("check", False): "☐"}
+_GAPS = ((1, 0), (1,))
+"""Free cells on both sides of a state, which may touch its label, and of an icon."""
 _LONGEST = 4
 """Cells of a switch at most."""
 _MOST = 60
@@ -168,30 +170,46 @@ def same(control: DrawnControl, raw: Grid, scale: tuple[float, float]) -> bool:
     return not overpainted(control.pixels, raw[control.place], scale, _STILL)
 
 
-def states(drawn_controls: Sequence[DrawnControl], texts: Sequence[PlacedLine], fit: Fit) -> list[PlacedLine]:
-    """The state of each control as characters in its place, on the row of the words beside it, where no text is."""
+def states(
+    drawn_controls: Sequence[DrawnControl], words: Sequence[TextBlock], texts: Sequence[PlacedLine], fit: Fit
+) -> tuple[list[PlacedLine], list[DrawnControl]]:
+    """Return the state of each control as characters where no text is, and the controls whose picture goes.
+
+    What is on or off stands on the row of its own label, one of `words`, or nowhere: beside another one it would be
+    taken for that one's state. Its picture goes, too, unless it lies on that row.
+    """
     used_cells = {(text.row, text.column + offset) for text in texts for offset in range(width_of(text.line))}
+    rows_by_words = {text.words: text.row for text in reversed(texts)}
     lines: list[PlacedLine] = []
+    removed: list[DrawnControl] = []
     for control in drawn_controls:
-        columns = fit.column(control.ink.right) - fit.column(control.ink.left)
-        line = glyphs(_sign(control.control, columns))
-        column = rounded(fit.column((control.ink.left + control.ink.right) / 2) - width_of(line) / 2)
-        for row in _rows(control, texts, fit):
-            cells = {(row, column + offset) for offset in range(-1, width_of(line) + 1)}
+        ink, line = (
+            control.ink,
+            glyphs(_sign(control.control, fit.column(control.ink.right) - fit.column(control.ink.left))),
+        )
+        column = rounded(fit.column((ink.left + ink.right) / 2) - width_of(line) / 2)
+        own, rows = int(fit.row((ink.top + ink.bottom) / 2)), _rows(control, words, rows_by_words, fit)
+        for row, gap in [(row, gap) for gap in _GAPS[control.control.kind == "icon"] for row in rows]:
+            cells = {(row, column + offset) for offset in range(-gap, width_of(line) + gap)}
             if not cells & used_cells and 0 <= row < fit.rows and column >= 0 and column + width_of(line) <= fit.cols:
                 used_cells |= cells
-                ink, box = control.ink, control.control.box
                 middle = (ink.top + ink.bottom) / 2
-                words = TextBlock(line, ink, ink, box, middle, 1, 1, control.colour, control.paper, True)
-                lines.append(PlacedLine(row, column, line, words, True))
+                block = TextBlock(
+                    line, ink, ink, control.control.box, middle, 1, 1, control.colour, control.paper, True
+                )
+                lines.append(PlacedLine(row, column, line, block, True))
+                removed.append(control)
                 break
-    return lines
+        else:
+            if control.control.kind != "icon" and own not in rows:
+                removed.append(control)
+    return lines, removed
 
 
-def clear(phone: Cells, mean: Grid, texts: Sequence[PlacedLine], fit: Fit) -> None:
-    """Takes the pictures of those controls out of the cells, and of their means, whose state is told in characters."""
-    for text in texts:
-        ink, ground = text.words.ink, rounded_colour(np.array(text.words.paper, np.uint32))
+def clear(phone: Cells, mean: Grid, removed: Sequence[DrawnControl], fit: Fit) -> None:
+    """Take the pictures of these controls out of the cells and their means."""
+    for control in removed:
+        ink, ground = control.ink, rounded_colour(np.array(control.paper, np.uint32))
         first, last = int(2 * fit.row(ink.top)), math.ceil(2 * fit.row(ink.bottom))
         columns = slice(int(fit.column(ink.left)), math.ceil(fit.column(ink.right)))
         # Half a cell at a time: what lies above or below in the other half may stand on another ground.
@@ -202,17 +220,28 @@ def clear(phone: Cells, mean: Grid, texts: Sequence[PlacedLine], fit: Fit) -> No
         mean[part] = between(phone.fg[part], phone.bg[part])
 
 
-def _rows(one: DrawnControl, texts: Sequence[PlacedLine], fit: Fit) -> list[int]:
-    """The rows on which a control may stand: that of the words that it stands beside, else its own.
-
-    What is on or off stands beside its own words or nowhere: beside others it would be taken for their state.
-    """
-    middle = (one.ink.top + one.ink.bottom) / 2
-    beside = [text for text in texts if abs(text.words.middle - middle) < 0.5 * (one.ink.bottom - one.ink.top)]
+def _rows(
+    control: DrawnControl, words: Sequence[TextBlock], rows_by_words: Mapping[TextBlock, int], fit: Fit
+) -> list[int]:
+    """Return the rows on which a control may stand, the best first: its label's; its own if it has no label."""
+    ink, box = control.ink, control.control.box
+    middle, height = (ink.top + ink.bottom) / 2, ink.bottom - ink.top
     own = int(fit.row(middle))
-    nearest = sorted(beside, key=lambda text: abs(text.words.middle - middle))
-    rows = [text.row for text in nearest[:1] if abs(text.row - own) <= 1]
-    return rows if nearest and one.control.kind != "icon" else [*rows, own]
+    beside = [block for block in words if abs(block.middle - middle) < 0.5 * height]
+    if not beside:
+        return [own]
+    label = min(
+        beside,
+        key=lambda block: (
+            not box.holds(*block.ink.center),
+            abs(block.middle - middle),
+            max(block.ink.left - ink.right, ink.left - block.ink.right),
+        ),
+    )
+    row = rows_by_words.get(label)
+    if control.control.kind != "icon":
+        return [] if row is None else [row]
+    return [row, own] if row is not None and abs(row - own) <= 1 else [own]
 
 
 def _sign(control: ScreenControl, columns: float) -> str:

@@ -123,8 +123,8 @@ class Painter:
         mean = paint.between(phone.fg, phone.bg)
         texts = self._set(words, things, where, Ground(phone, mean, where))
         if words and shot.pixels is not None:
-            control_states = states(self.reading.controls, texts, where)
-            clear(phone, mean, control_states, where)
+            control_states, removed = states(self.reading.controls, words, texts, where)
+            clear(phone, mean, removed, where)
             texts = [*texts, *control_states]
         if shot.live and shot.pixels is not None:
             self._before = PreviousPicture((shot.pixels, shot.size or where.size), where, paint.pixels_of(phone), texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import product
 
 import pytest
 from PIL import Image, ImageDraw
@@ -10,6 +11,7 @@ from rich.cells import cell_len
 
 from lab.core.ui_tree import Bounds, Node, UiTree
 from screens.mirror.controls import controls
+from screens.mirror.fit import ZOOMS
 from screens.mirror.glyphs import width_of
 from screens.mirror.painter import PaintedPhone, Painter
 from screens.mirror.shot import MirrorShot, MirrorView
@@ -55,6 +57,18 @@ def test_a_state_that_finds_no_room_beside_its_words_stands_beside_no_others() -
     said = lines(Painter().paint(seen(dish(False)), MirrorView((12, 13)))).values()
     assert not any("◉" in line and word in line for line in said for word in ("Regular", "Medium", "Hot"))
     assert "○ Medium" in said
+
+
+def test_a_state_stands_on_the_row_of_its_own_label_or_nowhere() -> None:
+    """At sizes at which a label finds no room its mark goes, too; else it would be taken for a neighbour's."""
+    shot = seen(dish(False))
+    labels = {"◉": ("Large", "Mild"), "○": ("Regular", "Medium", "Hot"), "☐": ("Soft", "Extra")}
+    sizes = [(12, 9), (24, 8), (39, 9), (39, 10), (40, 6), (40, 7), (41, 11), (45, 12)]
+    for cells, zoom in product(sizes, ZOOMS):
+        for line in lines(Painter().paint(shot, MirrorView(cells, zoom=zoom))).values():
+            signs = [sign for sign in line if sign in "◉○☑☐"]
+            assert len(signs) <= 1, (cells, zoom, line)
+            assert all(any(label[:2] in line for label in labels[sign]) for sign in signs), (cells, zoom, line)
 
 
 SETTINGS = [
