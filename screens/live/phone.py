@@ -11,7 +11,6 @@ from textual.markup import escape
 from lab.core.plain_text import plain
 from lab.core.seams import Frame
 from lab.core.step import Action, Observation
-from screens.mirror.fit import room
 from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import Mirror
 from screens.mirror.touch import marks_of
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 
     from lab.ocr.reader import TextReader
     from screens.picture_window import PictureWindow
-
-_SHAPE = 1080, 2400
-"""The shape that its pane is made for."""
 
 
 class LivePhone:
@@ -36,13 +32,9 @@ class LivePhone:
         self._via: str | None = None
 
     def fit(self, size: Size) -> None:
-        """Gives the phone the width that its shape asks for; in a low terminal more, so that its words fit."""
+        """Give the phone its width in a screen of that size."""
         if self.mirror is not None:
-            width, height = size
-            border = 0 if height < 32 else 2
-            columns, view = room(_SHAPE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
-            self.mirror.look_whole(view)
-            self.mirror.styles.width = columns + border
+            self.mirror.take_room(size)
 
     def read_words(self, reader: Callable[[], TextReader | None]) -> None:
         """Words are read from pictures whose phone tells none; `reader` gives what reads, on a thread of its own."""

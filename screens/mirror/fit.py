@@ -112,8 +112,10 @@ def room(size: tuple[int, int], lines: int, most: int, widened: int) -> tuple[in
     """The columns that a phone is given beside other panes of so many lines, and its view there.
 
     As many as its shape asks, at most `most`; where its words need more it is made wider, up to twice, at most to
-    `widened` columns.
+    `widened` columns. A phone that is turned sideways takes `widened` columns if its shape asks for them.
     """
+    if size[0] > size[1]:
+        most = max(most, widened)
     shaped = min(most, max(12, round(lines * 2 * size[0] / size[1])))
     wide = min(widened, WORDS, most * 2, round(lines * 4 * size[0] / size[1]))
     return (wide, "wide") if wide > shaped else (shaped, "fit")

@@ -130,18 +130,28 @@ def wrap(line: tuple[Glyph, ...], width: int) -> list[tuple[Glyph, ...]]:
     return lines
 
 
+def longest_word(line: tuple[Glyph, ...]) -> int:
+    """Return the cells of the longest part of a text that `wrap` keeps on one line if it can."""
+    longest = cells = 0
+    for place, glyph in enumerate(line):
+        if glyph.text in (" ", "\n") or (place and _may_break(line, place)):
+            cells = 0
+        cells += glyph.width if glyph.text != " " else 0
+        longest = max(longest, cells)
+    return longest
+
+
 def _break(line: tuple[Glyph, ...], start: int, end: int) -> int:
     """The last place up to `end` where a line that began at `start` may break."""
     if end == len(line):
         return end
-    for place in range(end, start, -1):
-        if (
-            line[place].text == " "
-            or line[place - 1].text in (" ", "-")
-            or 2 in (line[place].width, line[place - 1].width)
-        ):
-            return place
-    return end
+    return next((place for place in range(end, start, -1) if _may_break(line, place)), end)
+
+
+def _may_break(line: tuple[Glyph, ...], place: int) -> bool:
+    """Return whether a line may go on in the next row from `place`: at a blank, after a hyphen, beside a wide glyph."""
+    before, after = line[place - 1], line[place]
+    return after.text == " " or before.text in (" ", "-") or 2 in (after.width, before.width)
 
 
 def _stripped(line: tuple[Glyph, ...]) -> tuple[Glyph, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lab.core.ui_tree import UiTree
 from screens.mirror.fit import Fit
 from screens.mirror.items import TextBlock
 from screens.mirror.paint import Cells
@@ -24,10 +26,15 @@ APART = 48
 class Ground:
     """What of a picture a text may run out over: its own paper and plain ground, no more than an edge of all else."""
 
-    def __init__(self, phone: Cells, mean: Grid, where: Fit) -> None:
+    def __init__(self, phone: Cells, mean: Grid, where: Fit, tree: UiTree | None = None) -> None:
         before = np.concatenate([mean[:, :1], mean[:, :-1]], axis=1)
         self._uneven = (differ(phone.fg, phone.bg) > APART) | (differ(mean, before) > APART)
         self._mean, self._where = mean, where
+        # An upright app on a turned phone stands between black bars, on which its words would seem to hang loose.
+        turned = tree is not None and tree.rotation % 2 == 1
+        roots = [root.bounds for root in tree.roots if root.bounds.area] if tree is not None and turned else []
+        self._low = max(0, int(where.column(min((box.left for box in roots), default=0))))
+        self._high = min(where.cols, ceil(where.column(max((box.right for box in roots), default=where.size[0]))))
         self._rows: dict[int, list[tuple[int, int]]] = {}
 
     def reach(self, words: TextBlock) -> tuple[int, int]:
@@ -37,11 +44,12 @@ class Ground:
         first = min(max(int(where.column(words.ink.left)), 0), where.cols - 1)
         last = min(max(int(where.column(words.ink.right)) + 1, 1), where.cols)
         if not words.flat:
-            return 0, where.cols
+            return self._low, self._high
         busy = [column for column, colour in self._row(row) if not _alike(colour, words.paper)]
         left, right = [c for c in busy if c < first], [c for c in busy if c >= last]
-        return (left[-_EDGE] + 1 if len(left) >= _EDGE else 0), (
-            right[_EDGE - 1] if len(right) >= _EDGE else where.cols
+        return (
+            max(self._low, left[-_EDGE] + 1 if len(left) >= _EDGE else 0),
+            min(self._high, right[_EDGE - 1] if len(right) >= _EDGE else where.cols),
         )
 
     def _row(self, row: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from lab.core.ui_tree import Bounds
 from screens.mirror.fit import Fit
-from screens.mirror.glyphs import NEWLINE, Glyph, cut, flat, width_of, wrap
+from screens.mirror.glyphs import NEWLINE, Glyph, cut, flat, longest_word, width_of, wrap
 
 Anchor = Literal["left", "center", "right"]
 Line = tuple[Glyph, ...]
@@ -114,9 +114,10 @@ def _block(words: TextBlock, anchor: Anchor, low: int, high: int, fit: Fit) -> G
 
 
 def flow(item: GridText, room: int, width: int) -> None:
-    """Wraps a paragraph into at most `room` lines: as wide as its box, wider where that spares a line, then cut."""
+    """Wraps a paragraph into at most `room` lines: as wide as its box, wider to spare a line or a word, then cut."""
     line, widest = item.words.line, max(1, item.high - item.start)
-    width = min(width, widest)
+    word = longest_word(line)
+    width = min(max(width, word if word <= widest else width), widest)
     lines = wrap(line, width)
     while len(lines) > room and width < widest:
         width += 1

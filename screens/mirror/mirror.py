@@ -20,7 +20,7 @@ from lab.core.read_text import was_read
 from lab.core.seams import Frame
 from lab.core.ui_tree import UiTree
 from screens.mirror.canvas import Canvas
-from screens.mirror.fit import TIMES, ZOOMS, Fit, Zoom, levels
+from screens.mirror.fit import TIMES, ZOOMS, Fit, Zoom, levels, room
 from screens.mirror.fit import fit as fit_of
 from screens.mirror.marks import PhoneMark
 from screens.mirror.newest import FramePainter
@@ -44,6 +44,10 @@ _READ_SHORT = ("words read", "read")
 """The same where there is less room, and where there is little."""
 _CORNERS = 4
 """Columns of the border that hold no words."""
+_UPRIGHT = 1080, 2400
+"""The shape that room is taken for until a picture says another."""
+_BESIDE_TURNED = 48
+"""Columns that are left to the panes beside a phone on its side."""
 
 
 class Mirror(Touchscreen):
@@ -129,6 +133,10 @@ class Mirror(Touchscreen):
         self._reads = False
         """Whether the words of the live picture were read from it."""
         self._usual: Zoom = "fit"
+        self._shape: Point = _UPRIGHT
+        """The shape that its width is made for."""
+        self._screen: tuple[int, int] | None = None
+        """Columns and rows of the screen in which `take_room` set the width; None where others set it."""
         self._marks: tuple[PhoneMark, ...] = ()
         self._finger: tuple[PhoneMark, ...] = ()
         self._drawn_at: deque[float] = deque(maxlen=128)
@@ -225,6 +233,7 @@ class Mirror(Touchscreen):
         if self._newest.painted is None:
             return
         self._shown_number, self._shown = self._newest.painted
+        self._follow_shape()
         if self._draw():
             self._drawn_at.append(time.monotonic())
         if self.age is None or self.age >= _FRESH or self._taken is None:
@@ -237,6 +246,29 @@ class Mirror(Touchscreen):
     def corner(self) -> Offset:
         """The canvas's."""
         return self._canvas.region.offset
+
+    def take_room(self, screen: tuple[int, int]) -> None:
+        """Set the width in a screen of so many columns and rows, beside the panes of a run.
+
+        As wide as the phone's shape asks. Wider in a low terminal, so that its words fit, and for a phone on its side.
+        """
+        self._screen = screen
+        width, height = screen
+        border = 0 if height < 32 else 2
+        turned = self._shape[0] > self._shape[1]
+        widened = max(width // 2, width - _BESIDE_TURNED) if turned else width // 2 + 2 - border
+        columns, view = room(self._shape, height - 3 - border // 2, width // 2, widened)
+        self.look_whole(view)
+        self.styles.width = columns + border
+
+    def _follow_shape(self) -> None:
+        """Take the room anew where the phone was turned."""
+        if self._screen is None or self.fit is None:
+            return
+        turned = self.fit.size[0] > self.fit.size[1]
+        if turned != (self._shape[0] > self._shape[1]):
+            self._shape = self.fit.size if turned else _UPRIGHT
+            self.take_room(self._screen)
 
     # How it is looked at
 

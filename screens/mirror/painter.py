@@ -121,7 +121,7 @@ class Painter:
         self._settled = shot.tree or self._settled
         phone = paint.half_blocks(paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels))
         mean = paint.between(phone.fg, phone.bg)
-        texts = self._set(words, things, where, Ground(phone, mean, where))
+        texts = self._set(words, things, where, Ground(phone, mean, where, self._settled if shot.live else shot.tree))
         if words and shot.pixels is not None:
             control_states, removed = states(self.reading.controls, words, texts, where)
             clear(phone, mean, removed, where)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lab.core.ui_tree import Bounds
 from screens.mirror.fit import Fit
-from screens.mirror.glyphs import cut, flat, width_of, wrap
+from screens.mirror.glyphs import cut, flat, longest_word, width_of, wrap
 from screens.mirror.items import SHIFT, Edges, GridText, Line, Reach, TextBlock, item_of, rounded
 from screens.mirror.levels import glue, levels_of, set_rows, tighten
 
@@ -145,7 +145,7 @@ def _spill(items: list[GridText], fit: Fit) -> None:
         if item.whole or item.height > 1 or item.words.box.height < 0.6 * fit.cell_height:
             continue
         row, room = item.row + 1, item.high - item.start
-        if row >= fit.rows or room < 6:
+        if row >= fit.rows or room < 6 or longest_word(item.words.line) > room:
             continue
         lines = wrap(item.words.line, room)
         spans = spans_by_row.setdefault(row, [])

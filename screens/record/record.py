@@ -26,7 +26,6 @@ from screens.lab import lab_of, window_of, windows_of
 from screens.live.banner import Banner
 from screens.live.seat_pane import Seat
 from screens.live.session_messages import Happened, Refused, Turn, Watch
-from screens.mirror.fit import room
 from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import Mirror
 from screens.mirror.touch import Touch, marks_of, touched
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     from screens.picture_window import PictureWindow
 
 MORE = Binding.Group("More", compact=True)
-_PHONE = 1080, 2400
-"""The shape that the phone's pane is made for."""
 _TICK, _PATIENCE = 0.5, 2.0
 """Seconds between two looks at the clock, and that leaving waits, at most, for the last writes."""
 
@@ -142,12 +139,7 @@ class RecordScreen(RoomScreen[None]):
         self._watch.close(_PATIENCE)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Gives the phone the width that its shape asks for; in a low terminal more, so that its words fit."""
-        width, height = event.size
-        border = 0 if height < 32 else 2
-        columns, view = room(_PHONE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
-        self._mirror.look_whole(view)
-        self._mirror.styles.width = columns + border
+        self._mirror.take_room(event.size)
 
     # -- what happens ----------------------------------------------------------------------------------------
 

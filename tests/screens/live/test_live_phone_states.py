@@ -69,7 +69,7 @@ STATES = [
 async def test_a_phone_that_sleeps_is_turned_or_shown_elsewhere_is_told_in_live_and_replay_and_goes_on(
     app: LabApp, until: Until, rig: Rig
 ) -> None:
-    async with app.run_test(size=(120, 60)) as pilot:
+    async with app.run_test(size=(120, 90)) as pilot:
         await asked(app, until, pilot, rig.serial)
         await _asleep_it_is_told_woken_and_kept(app, until, pilot, rig)
         for name, value, well, words, states in STATES:
@@ -155,3 +155,5 @@ async def test_a_phone_that_lies_on_its_side_when_a_run_begins_is_told(app: LabA
         app.open_task("way_home")
         await until(pilot, lambda: "is turned on its side (270°)." in flat(app))
         assert told(app) == [(Resumed, "turned")]
+        mirror = app.screen.query_one(Mirror)
+        await until(pilot, lambda: mirror.fit is not None and mirror.fit.cols > 70)  # 48 columns are left to the words

@@ -71,6 +71,14 @@ def test_a_state_stands_on_the_row_of_its_own_label_or_nowhere() -> None:
             assert all(any(label[:2] in line for label in labels[sign]) for sign in signs), (cells, zoom, line)
 
 
+@pytest.mark.parametrize("cells", [(22, 19), (24, 19), (28, 20), (30, 20), (33, 24)])
+def test_an_apps_label_is_cut_and_never_goes_on_with_its_last_letter_in_the_next_row(cells: tuple[int, int]) -> None:
+    painted = Painter().paint(seen(Phone()), MirrorView(cells, zoom="wide"))
+    words = ["".join(glyph.text for glyph in text.line) for text in painted.texts]
+    assert sum(word[0].isupper() for word in words) >= 12
+    assert [word for word in words if word[0].islower()] == []
+
+
 SETTINGS = [
     ("display", ("●━━━", "━━━●")),
     ("quiet", ("●━━━", "●━━━")),

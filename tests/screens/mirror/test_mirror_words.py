@@ -68,6 +68,22 @@ def rows(painted: PaintedPhone, codes: Codes) -> list[str]:
     return [line(painted, row, codes) for row in range(painted.cells.shape[0])]
 
 
+def test_words_of_an_upright_app_on_a_turned_phone_stay_within_it() -> None:
+    image = Image.new("RGB", (2400, 1080))
+    pen = ImageDraw.Draw(image)
+    app = Bounds(957, 0, 1443, 1080)
+    pen.rectangle((app.left, app.top, app.right - 1, app.bottom), PAPER)
+    pen.text((980, 320), "Smoked broth noodles of the house", (20, 20, 20), ImageFont.load_default(24), anchor="lm")
+    label = Node(Bounds(970, 300, 1440, 340), text="Smoked broth noodles of the house", cls="android.widget.TextView")
+    shot = MirrorShot(image.tobytes(), image.size, UiTree((Node(app, children=(label,)),), 1), live=True)
+    for columns in (45, 60, 76):
+        painted = Painter().paint(shot, MirrorView((columns, 40)))
+        (text,) = painted.texts
+        assert painted.fit is not None
+        assert text.column >= int(painted.fit.column(app.left))
+        assert text.column + width_of(text.line) <= painted.fit.column(app.right) + 1
+
+
 def drawn(sheet: Sheet, view: MirrorView = WIDE) -> tuple[list[str], PaintedPhone]:
     painter = Painter()
     painted = painter.paint(sheet.shot(), view)
