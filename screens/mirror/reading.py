@@ -186,19 +186,28 @@ def _apart(texts: list[LocatedText]) -> list[LocatedText]:
 
 
 def _alike(texts: list[LocatedText]) -> list[LocatedText]:
-    """Texts, with those in boxes of one shape and one left edge (a list's lines) set at one size and one height."""
-    kinds: dict[tuple[int, int], list[TextBlock]] = {}
+    """Set the lines of a list (one left edge and height) and of a grid (one width and height) at one size and height.
+
+    Read from the ink alone, labels with and without descenders would differ in size, and some would look like titles.
+    """
+    kinds: dict[tuple[str, int, int], list[TextBlock]] = {}
     for text in texts:
         if text.words.lines == 1:
-            kinds.setdefault((text.said.box.left, text.said.box.height), []).append(text.words)
-    usual = {kind: _usual(alike) for kind, alike in kinds.items() if len(alike) > 1}
+            for kind in _kinds(text.said.box):
+                kinds.setdefault(kind, []).append(text.words)
     out: list[LocatedText] = []
     for text in texts:
-        words, look = text.words, usual.get((text.said.box.left, text.said.box.height))
-        if look is not None and words.lines == 1 and abs(words.middle - words.box.top - look[1]) < 0.35 * look[0]:
-            text = text._replace(words=words._replace(em=look[0], middle=words.box.top + look[1]))
+        words, alike = text.words, max((kinds.get(kind, []) for kind in _kinds(text.said.box)), key=len)
+        if len(alike) > 1 and words.lines == 1:
+            em, middle = _usual(alike)
+            if abs(words.middle - words.box.top - middle) < 0.35 * em:
+                text = text._replace(words=words._replace(em=em, middle=words.box.top + middle))
         out.append(text)
     return out
+
+
+def _kinds(box: Bounds) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
+    return ("list", box.left, box.height), ("grid", box.width, box.height)
 
 
 def _usual(alike: list[TextBlock]) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from lab.core.ui_tree import Bounds, Node, UiTree
 from screens.mirror.controls import controls
 from screens.mirror.fit import ZOOMS
 from screens.mirror.glyphs import width_of
+from screens.mirror.paint import BOLD
 from screens.mirror.painter import PaintedPhone, Painter
 from screens.mirror.shot import MirrorShot, MirrorView
 from simulators.phone.phone import Phone
@@ -77,6 +78,16 @@ def test_an_apps_label_is_cut_and_never_goes_on_with_its_last_letter_in_the_next
     words = ["".join(glyph.text for glyph in text.line) for text in painted.texts]
     assert sum(word[0].isupper() for word in words) >= 12
     assert [word for word in words if word[0].islower()] == []
+
+
+def test_labels_of_one_grid_are_all_bold_or_none() -> None:
+    painted = Painter().paint(seen(Phone()), MirrorView((45, 50)))
+    bold = {
+        "".join(glyph.text for glyph in text.line): bool(int(painted.cells.fg[text.row, text.column]) & BOLD)
+        for text in painted.texts
+    }
+    assert bold["Tuesday, 10 March"]
+    assert [name for name in ("Mail", "Contacts", "Messages", "Windowsill", "Suppertide", "Clock") if bold[name]] == []
 
 
 SETTINGS = [
