@@ -29,6 +29,8 @@ class AdditiveStatistic(NamedTuple):
     above (1 for every kappa, alpha and share): intervals are made on the log of its distance from there, in its own
     unit where it has no such bound. `least` is the smallest: no interval reaches below it. `places` count in it.
     `share` are weights (p and p) of the sums where it is one count of another: how many are so, of how many.
+    `by_f` gives the interval by F from the sums of all and a level, or why there is none; it holds if no trace has more
+    than one place, and then the first column of the sums counts places.
     """
 
     name: str
@@ -39,6 +41,7 @@ class AdditiveStatistic(NamedTuple):
     least: float | None = None
     places: int = 0
     share: tuple[Floats, Floats] | None = None
+    by_f: Callable[[Floats, float], tuple[float, float] | str] | None = None
 
 
 class Estimate(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from annotators.agreement import coefficients
 from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.counts import NO_ANSWERS, over
-from annotators.agreement.icc import icc, icc_a1_interval
+from annotators.agreement.icc import icc, icc_interval
 from annotators.agreement.intervals import estimate
 from annotators.agreement.judge_accuracy import Judged, judged
 from annotators.agreement.linearised import cohen_error, fleiss_error, fleiss_z, gwet_error
@@ -417,7 +417,7 @@ def _each(case: Case) -> Ratings:
 def _end(case: Case, one: AdditiveStatistic, base: str, end: str, level: float) -> float | str | None:
     """One end of an interval, or why there is none: of ICC(A,1) by F, of any other by the jackknife over traces."""
     if base == "icc_a1":
-        both = icc_a1_interval(case.numbers, level)
+        both = icc_interval(case.numbers, "A,1", level)
         return both if isinstance(both, str) else both[end == "high"]
     interval = estimate(one, How(level=level))
     return interval.no_interval or (interval.low if end == "low" else interval.high)

@@ -1,10 +1,11 @@
-"""Intraclass correlation, as sums that add over traces; and the interval in closed form of ICC(A,1).
+"""Intraclass correlation, as sums that add over traces, with its intervals by F for places that are independent.
 
 Source: McGraw & Wong, Forming inferences about some intraclass correlation coefficients, 1996.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -47,14 +48,23 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
     columns = (np.ones(len(place)), answers, answers**2, place, (values**2).sum(axis=1), place**2 / answers)
     sums = over_traces(np.column_stack(columns), numbers.trace[pairable], len(numbers.traces))
 
-    def of(sums: Floats) -> Floats:
+    def parts(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         places, answers, squares, x, xx, between = np.moveaxis(sums, -1, 0)
         mean = ratio(x * x, answers)
         among = ratio(between - mean, places - 1)
         within = np.where(answers - places > 0, ratio(xx - between, answers - places), 0.0)
-        each = ratio(answers - ratio(squares, answers), places - 1)
+        return among, within, ratio(answers - ratio(squares, answers), places - 1), xx - mean
+
+    def of(sums: Floats) -> Floats:
+        among, within, each, spread = parts(sums)
         below = among + (each - 1) * within if form == "1" else among
-        return np.where(xx - mean > NOTHING * xx, ratio(among - within, below, NOTHING * xx), np.nan)
+        return np.where(spread > NOTHING * sums[..., 4], ratio(among - within, below, NOTHING * sums[..., 4]), np.nan)
+
+    def by_f(sums: Floats, level: float) -> tuple[float, float] | str:
+        if sums[0] < 2:
+            return NO_TWO
+        among, within, each, _ = (float(part) for part in parts(sums))
+        return _by_one_ratio(among, within, each, sums[0] - 1, sums[1] - sums[0], level, mean=form == "1,k")
 
     return AdditiveStatistic(
         name,
@@ -63,6 +73,7 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
         lambda sums: NO_SPREAD if sums[0] > 1 else NO_TWO,
         least=_least(form),
         places=int(pairable.sum()),
+        by_f=by_f,
     )
 
 
@@ -91,6 +102,7 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
         lambda sums: NO_SPREAD if sums[0] > 1 else NO_FULL,
         least=_least(form),
         places=int(complete.sum()),
+        by_f=lambda sums, level: _two_way_by_f(sums, form, level),
     )
 
 
@@ -110,17 +122,55 @@ def _squares(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     )
 
 
-def icc_a1_interval(numbers: NumericRatings, level: float = 0.95) -> tuple[float, float] | str:
-    """McGraw and Wong's interval of ICC(A,1) by F, over places that are independent; or why there is none."""
-    one = icc(numbers, "A,1")
-    sums = one.sums.sum(axis=0)
-    value = float(one.of(sums))
-    if not np.isfinite(value):
-        return one.why(sums)
+def icc_interval(numbers: NumericRatings, form: Icc, level: float = 0.95) -> tuple[float, float] | str:
+    """Return McGraw and Wong's interval by F over places that are independent, or why there is none."""
+    one = icc(numbers, form)
+    if one.by_f is None:
+        return one.why(one.sums.sum(axis=0))
+    return one.by_f(one.sums.sum(axis=0), level)
+
+
+def _by_one_ratio(
+    among: float, within: float, k: float, above: float, below: float, level: float, *, mean: bool
+) -> tuple[float, float] | str:
+    """Return the interval of a correlation that one F ratio with these degrees of freedom decides (Table 7)."""
+    if among <= 0 or above < 1 or below < 1:
+        return NO_FREEDOM
+    if within <= NOTHING * among:
+        return AT_MOST
+    tail = (1 + level) / 2
+    low = among / within / f_quantile(tail, above, below)
+    high = among / within * f_quantile(tail, below, above)
+    if mean:
+        return 1 - 1 / low, 1 - 1 / high
+    return (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
+
+
+def _two_way_by_f(sums: Floats, form: Icc, level: float) -> tuple[float, float] | str:
+    rows, raters, rest, spread = _squares(sums)
+    n, k = float(sums[0]), float(sums.shape[0] - 3)
+    if n < 2 or not bool(spread):
+        return NO_FULL if n < 2 else NO_SPREAD
+    if form.startswith("C"):
+        return _by_one_ratio(float(rows), float(rest), k, n - 1, (n - 1) * (k - 1), level, mean=form == "C,k")
+    ends = _absolute_by_f(float(rows), float(raters), float(rest), n, k, level)
+    if isinstance(ends, str) or form == "A,1":
+        return ends
+    # Spearman and Brown's formula turns the bounds of one rating into those of the mean of k, as in Table 7.
+    low, high = (k * end / (1 + (k - 1) * end) if 1 + (k - 1) * end > NOTHING else -inf for end in ends)
+    return low, high
+
+
+def _absolute_by_f(
+    rows: float, raters: float, rest: float, n: float, k: float, level: float
+) -> tuple[float, float] | str:
+    """Return the interval of ICC(A,1), whose degrees of freedom are Satterthwaite's."""
+    below = rows + (k - 1) * rest + k * (raters - rest) / n
+    if below <= NOTHING * (rows + raters + rest):
+        return NO_FREEDOM
+    value = (rows - rest) / below
     if value >= 1 - NOTHING:
         return AT_MOST
-    n, k = float(sums[0]), float(sums.shape[0] - 3)
-    rows, raters, rest, _ = (float(part) for part in _squares(sums))
     of_raters = k * value / (n * (1 - value)) * raters
     of_rest = (1 + k * value * (n - 1) / (n * (1 - value))) * rest
     apart = of_raters**2 / (k - 1) + of_rest**2 / ((n - 1) * (k - 1))

@@ -21,6 +21,9 @@ LEAST_TRACES = 3
 
 FEW_TRACES = "too few runs"
 SAME_IN_ALL = "no run differs from the rest"
+TOO_WIDE = "too few to say"
+"""Why an interval that would reach over nearly all values is not printed."""
+_WIDEST = 1.5
 
 LEANS = (-0.5, 0.15)
 """How far a t is freed of its skewness, over the root of n, on a log. With no bound at .15, two wrong answers in 200
@@ -48,6 +51,11 @@ def estimate(one: AdditiveStatistic, how: How, values: Floats | None = None) -> 
     if how.interval == "jackknife-t" and (hits_and_n := _alone(one, sums)) is not None:
         low, high = wilson(*hits_and_n, how.level)
         return Estimate(value, "", low, high, "", error, "wilson")
+    if how.interval == "jackknife-t" and one.by_f is not None and _stand_alone(sums):
+        ends = one.by_f(sums.sum(axis=0), how.level)
+        if isinstance(ends, str) or _says_nothing(one, *ends):
+            return Estimate(value, no_interval=ends if isinstance(ends, str) else TOO_WIDE, standard_error=error)
+        return Estimate(value, "", *ends, "", error, "f")
     why = _none(value, one.most, len(sums), without, how)
     if why:
         return Estimate(value, no_interval=why, standard_error=error)
@@ -57,7 +65,20 @@ def estimate(one: AdditiveStatistic, how: How, values: Floats | None = None) -> 
         low, high = _jackknifed(value, without, one.most, how.level)
     if why:
         return Estimate(value, no_interval=why, standard_error=error)
-    return Estimate(value, "", _inside(low, one, value), _inside(high, one, value), "", error)
+    low, high = _inside(low, one, value), _inside(high, one, value)
+    if _says_nothing(one, low, high):
+        return Estimate(value, no_interval=TOO_WIDE, standard_error=error)
+    return Estimate(value, "", low, high, "", error)
+
+
+def _stand_alone(sums: Floats) -> bool:
+    """Return whether each of enough traces has one place, counted by the first column of its sums."""
+    return len(sums) >= LEAST_TRACES and bool((sums[:, 0] == 1).all())
+
+
+def _says_nothing(one: AdditiveStatistic, low: float, high: float) -> bool:
+    """Return whether an interval is so wide that nobody can use it: three quarters of the way from -1 to 1."""
+    return one.most == 1 and high - low > _WIDEST  # a mean may have another bound, and a scale that is wider
 
 
 def _alone(one: AdditiveStatistic, sums: Floats) -> tuple[int, int] | None:

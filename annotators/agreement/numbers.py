@@ -13,13 +13,13 @@ import numpy.typing as npt
 from annotators.agreement.additive import FIRST_OF_SECOND, NOTHING, AdditiveStatistic, over_traces, ratio, undefined
 from annotators.agreement.alpha import alpha_numbers
 from annotators.agreement.counts import NO_ANSWERS
-from annotators.agreement.icc import Icc, icc, icc_a1_interval
+from annotators.agreement.icc import Icc, icc, icc_interval
 from annotators.agreement.numeric_range import NO_SPREAD, centred, too_few_numbers
 from annotators.agreement.ranks import joint, spearman_of
 from annotators.agreement.ratings import Floats, NumericRatings
 
 __all__ = [
-    "Icc", "alpha_numbers", "icc", "icc_a1_interval", "mae", "mean", "mse", "pearson", "spearman", "within",
+    "Icc", "alpha_numbers", "icc", "icc_interval", "mae", "mean", "mse", "pearson", "spearman", "within",
 ]  # fmt: skip
 
 _SLACK = 1e-9

@@ -11,10 +11,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from annotators.agreement.additive import AdditiveStatistic, value_of
-from annotators.agreement.icc import Icc, icc_a1_interval
+from annotators.agreement.icc import Icc, icc_interval
+from annotators.agreement.intervals import estimate
 from annotators.agreement.numbers import alpha_numbers, icc, mae, mean, mse, pearson, spearman, within
 from annotators.agreement.ranks import joint, spearman_of
 from annotators.agreement.ratings import NumericRatings
+from lab.core.agreement import How
 from tests.annotators.agreement.rated import drawn_numbers, numbers, value, why
 from tests.fuzzing_examples import examples
 
@@ -138,8 +140,8 @@ def test_icc_needs_two_items() -> None:
     assert why(icc(numbers([[1.0, 2.0]]), "A,1")) == "fewer than two items that all rated"
     assert why(icc(numbers([[1.0, 2.0], [1.0, None]]), "C,k")) == "fewer than two items that all rated"
     assert why(icc(numbers([[1.0, 2.0]]), "1")) == "fewer than two items that two rated"
-    assert icc_a1_interval(numbers([[1.0, 2.0]])) == "fewer than two items that all rated"
-    assert icc_a1_interval(numbers([[1.0, 1.0], [2.0, 2.0]])) == "it is the largest it can be"
+    assert icc_interval(numbers([[1.0, 2.0]]), "A,1") == "fewer than two items that all rated"
+    assert icc_interval(numbers([[1.0, 1.0], [2.0, 2.0]]), "A,1") == "it is the largest it can be"
 
 
 def test_three_columns_are_no_pair() -> None:
@@ -221,8 +223,32 @@ def test_ranks_are_the_same_from_pairs_and_from_traces(monkeypatch: pytest.Monke
     assert whole.of(weights[0] @ whole.sums) == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_interval_of_icc_a1_is_the_published_one_of_four_judges_and_six_targets() -> None:
-    """Shrout and Fleiss (1979), Table 2; by McGraw and Wong's F, as SPSS prints it for these ratings."""
+PUBLISHED: dict[Icc, tuple[float, float]] = {
+    "1": (-0.1329, 0.7226), "A,1": (0.0188, 0.7611), "C,1": (0.3425, 0.9459),
+    "1,k": (-0.8844, 0.9124), "A,k": (0.0711, 0.9272), "C,k": (0.6757, 0.9859),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_intervals_of_icc_are_the_published_ones_of_four_judges_and_six_targets(form: Icc) -> None:
+    """Shrout and Fleiss (1979), Table 2; by McGraw and Wong's F, as SPSS and R print them for these ratings."""
     rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    found = icc_a1_interval(numbers(rows))
-    assert found == pytest.approx((0.0188, 0.7611), abs=5e-5)
+    some = numbers(rows)
+    assert icc_interval(some, form) == pytest.approx(PUBLISHED[form], abs=2e-3)
+    found = estimate(icc(some, form), How())
+    if form == "1,k":
+        assert (found.low, found.no_interval) == (None, "too few to say")
+    else:
+        assert (found.low, found.high, found.interval) == (*icc_interval(some, form), "f")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=examples(40), deadline=None)
+@given(seed=seeds, raters=st.integers(2, 5), items=st.integers(3, 9))
+def test_an_interval_of_icc_holds_its_value_and_never_reaches_over_nearly_all(
+    form: Icc, seed: int, raters: int, items: int
+) -> None:
+    found = estimate(icc(drawn_numbers(seed, items, raters, items), form), How())
+    if found.low is not None and found.high is not None and found.value is not None:
+        assert found.low <= found.value <= found.high <= 1
+        assert found.high - found.low <= 1.5

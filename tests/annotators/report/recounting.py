@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import NormalDist, fmean
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from lab.cli.main import main
@@ -314,7 +315,35 @@ def jackknife(rows: Rows, of: Statistic, upper: float | None, least: float | Non
     t = float(stats.t.ppf(0.975, n - 1))
     ends = [middle - sqrt((n - 1) * spread) * _freed(side, skew) for side in (t, -t)]
     low, high = ends if upper is None else (upper - exp(one) for one in reversed(ends))
+    if upper == 1 and min(upper, high) - (low if least is None else max(least, low)) > 1.5:
+        return None
     return (low if least is None else max(least, low)), (high if upper is None else min(upper, high))
+
+
+def icc_by_f(rows: Rows, form: str) -> tuple[float, float]:
+    """The 95 % interval of ICC(A,1) or ICC(A,k) by scipy's F, as McGraw and Wong's Table 7 writes it."""
+    columns = max(len(row.values) for row in rows)
+    table = np.array([row.values for row in rows if len(row.values) == columns], float)
+    n, k = table.shape
+    of_rows = k * table.mean(axis=1).var(ddof=1)
+    of_columns = n * table.mean(axis=0).var(ddof=1)
+    rest = (((table - table.mean()) ** 2).sum() - (n - 1) * of_rows - (k - 1) * of_columns) / ((n - 1) * (k - 1))
+    one = (of_rows - rest) / (of_rows + (k - 1) * rest + k * (of_columns - rest) / n)
+    a, b = k * one / (n * (1 - one)), 1 + k * one * (n - 1) / (n * (1 - one))
+    freedom = (a * of_columns + b * rest) ** 2 / (
+        (a * of_columns) ** 2 / (k - 1) + (b * rest) ** 2 / ((n - 1) * (k - 1))
+    )
+    f_low, f_high = stats.f.ppf(0.975, n - 1, freedom), stats.f.ppf(0.975, freedom, n - 1)
+    if form == "A,k":
+        return (
+            n * (of_rows - f_low * rest) / (f_low * (of_columns - rest) + n * of_rows),
+            n * (f_high * of_rows - rest) / (of_columns - rest + n * f_high * of_rows),
+        )
+    whole = k * of_columns + (k * n - k - n) * rest
+    return (
+        n * (of_rows - f_low * rest) / (f_low * whole + n * of_rows),
+        n * (f_high * of_rows - rest) / (whole + n * f_high * of_rows),
+    )
 
 
 def _freed(t: float, skew: float) -> float:
@@ -382,6 +411,11 @@ def _same_interval(
         )
         assert (told["low"], told["high"]) == pytest.approx(wilson(right, n)), says
         assert isinstance(of, Judged) or told["traces"] == n, says
+        return
+    if told.get("interval") == "f":
+        ends = icc_by_f(rows, told["statistic"].removeprefix("icc(").removesuffix(")"))
+        assert (told["low"], told["high"]) == pytest.approx(ends, abs=1e-6), says
+        assert told["traces"] == told["places"], says
         return
     ends = jackknife(rows, of, upper, least, adds)
     if ends is None:
