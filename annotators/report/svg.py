@@ -208,20 +208,30 @@ def _bars(one: Bars) -> str:
         body.append(_line(x(value), 8, x(value), 8 + high, f' stroke-opacity="{strong}"'))
         body.append(_text(x(value), high + 26, edge(value), "middle"))
     for at, (name, bar) in enumerate(zip(names, one.bars, strict=True)):
-        body += _bar(name, bar, left, 8 + row * at + row / 2, x)
+        body += _bar(name, bar, left, 8 + row * at + row / 2, x, (least, most))
     return _page(left + wide + 70, high + 36, one.title, body)
 
 
-def _bar(name: str, bar: Agreement, left: float, y: float, x: Callable[[float], float]) -> list[str]:
+def _bar(
+    name: str, bar: Agreement, left: float, y: float, x: Callable[[float], float], ends: tuple[float, float]
+) -> list[str]:
     out = [_text(left - 8, y + 4, name, "end")]
     if bar.value is None:
         return [*out, _text(left + 8, y + 4, f"undefined ({bar.undefined})", more=' font-style="italic"')]
     if bar.low is not None and bar.high is not None:
         low, high = x(bar.low), x(bar.high)
         out.append(_line(low, y, high, y, ' stroke-width="1.6"'))
-        out += [_line(end, y - 5, end, y + 5, ' stroke-width="1.6"') for end in (low, high)]
+        # A bound beyond the scale has no cap, which would say that it lies there, but an arrow.
+        out.append(_arrow(low, y, -1) if bar.low < ends[0] else _line(low, y - 5, low, y + 5, ' stroke-width="1.6"'))
+        out.append(_arrow(high, y, 1) if bar.high > ends[1] else _line(high, y - 5, high, y + 5, ' stroke-width="1.6"'))
     out.append(_mark(x(bar.value), y, 0, f"{name}: {rounded(bar.value, 4)}"))
     return [*out, _text(x(math.inf) + 10, y + 4, rounded(bar.value, 2))]
+
+
+def _arrow(x: float, y: float, way: int) -> str:
+    back = _n(x - 7 * way)
+    path = f"M{back} {_n(y - 5)}L{_n(x)} {_n(y)}L{back} {_n(y + 5)}"
+    return f'<path d="{path}" fill="none" stroke="currentColor" stroke-width="1.6"/>'
 
 
 def _grid(one: Grid) -> str:

@@ -210,6 +210,19 @@ def test_each_picture_is_one_whole_element(picture: Grid) -> None:
                 assert -1 <= float(element.attrib[name]) <= high
 
 
+def test_a_bound_beyond_the_scale_of_bars_has_an_arrow_and_no_cap() -> None:
+    def strokes(low: float, high: float) -> tuple[int, int]:
+        text = svg(Bars("b", "B", (agreement(0.5, low=low, high=high),), ("one",)))
+        root = ElementTree.fromstring(text)
+        tag = "{http://www.w3.org/2000/svg}"
+        caps = [one for one in root.iter(f"{tag}line") if one.get("stroke-width") and one.get("x1") == one.get("x2")]
+        return len(caps), sum(one.get("fill") == "none" for one in root.iter(f"{tag}path"))
+
+    assert strokes(0.2, 0.8) == (2, 0)
+    assert strokes(-0.3, 0.8) == (1, 1)
+    assert strokes(-0.3, 1.2) == (0, 2)
+
+
 # -- how numbers came about ------------------------------------------------------------------------------------
 
 
