@@ -18,7 +18,7 @@ from lab.core.study_progress import FieldDisagreement, Share
 def differing_by_field(study_data: StudyData) -> tuple[FieldDisagreement, ...]:
     """Each question of the study but those answered in words of one's own, in its order.
 
-    An optional flag that nobody raised is an item at which all say the same.
+    An optional flag that nobody raised is an item at which all say the same; `answered` leaves such items out.
     """
     places, columns = answered_places(study_data), study_data.columns
     twice = places.voices >= 2
@@ -27,10 +27,11 @@ def differing_by_field(study_data: StudyData) -> tuple[FieldDisagreement, ...]:
     has_two_people = places.people >= 2
     fields = []
     for at, one in enumerate(study_data.study.protocol.fields):
+        answered = Share(int(count[at]), int(n[at]))
         if one.kind == "flag" and not one.required:
             n[at] = has_two_people[places_of(study_data, one).unit].sum()
         if one.kind != "text":
-            fields.append(FieldDisagreement(one.id, one.shown, Share(int(count[at]), int(n[at]))))
+            fields.append(FieldDisagreement(one.id, one.shown, Share(int(count[at]), int(n[at])), answered))
     return tuple(fields)
 
 

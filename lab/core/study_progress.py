@@ -29,11 +29,15 @@ NOTHING = Share(0, 0)
 
 
 class FieldDisagreement(msgspec.Struct, frozen=True):
-    """A question, and at how many of the items that two or more people answered they do not all say the same."""
+    """A question, and at how many of the items that two or more people answered they do not all say the same.
+
+    `answered` is the same over items at which somebody gave an answer: of an optional flag those at which it was raised.
+    """
 
     field: str
     question: str
     differ: Share
+    answered: Share = NOTHING
 
 
 class RaterProgress(msgspec.Struct, frozen=True):
@@ -103,7 +107,7 @@ class ProgressTotal(msgspec.Struct, frozen=True):
     """Everybody together; sums but for `pace` (of all items), `until` and `seen` (the last).
 
     `until` is null where it is so for anybody with work left. `differ` counts items at which people do not all say the
-    same, over all questions.
+    same, over all questions; items at which nobody raised an optional flag are left out.
     """
 
     people: int

@@ -342,7 +342,7 @@ def _total(raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], find
         sum(one.flags for one in raters),
         sum(one.returned for one in raters),
         sum(one.clashes for one in raters),
-        sum((one.differ for one in findings.fields), NOTHING),
+        sum((one.answered for one in findings.fields), NOTHING),
         sum(costs) if costs else None,
     )
 
