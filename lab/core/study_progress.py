@@ -31,7 +31,7 @@ NOTHING = Share(0, 0)
 class FieldDisagreement(msgspec.Struct, frozen=True):
     """A question, and at how many of the items that two or more people answered they do not all say the same.
 
-    `answered` is the same over items at which somebody gave an answer: of an optional flag those at which it was raised.
+    `answered` is the same over items at which somebody gave an answer; an optional flag is one where it was raised.
     """
 
     field: str
