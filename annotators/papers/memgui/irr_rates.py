@@ -19,12 +19,16 @@ TYPES: tuple[CaseType, ...] = ("success", "explicit", "implicit", "early")
 
 
 class RunIrr(NamedTuple):
-    """What one rater's marks of one run come to: a rate from 0 to 1, and by which of the four rules."""
+    """What one rater's marks of one run come to: a rate from 0 to 1 by which of the four rules, and one by marks alone.
+
+    `as_marked` is the share of all pieces marked as used correctly, whatever the outcome.
+    """
 
     unit: Unit
     rater: int
     irr: float
     type: CaseType
+    as_marked: float
 
 
 def rated_of(
@@ -49,7 +53,8 @@ def rated_of(
         if why or irr is None:
             left_out[why] = left_out.get(why, 0) + 1
         else:
-            rates.append(RunIrr(unit, rater, irr, _type(unit, own, succeeded is True)))
+            as_marked = sum(mark == "correct" for mark in own.values()) / len(own)
+            rates.append(RunIrr(unit, rater, irr, _type(unit, own, succeeded is True), as_marked))
     return rates, left_out
 
 

@@ -57,29 +57,36 @@ def _by_agent(study_data: StudyData, run_rates: Sequence[RunIrr], cases: Mapping
     rows: list[tuple[Cell, ...]] = []
     for name, units in [*parts, ("All", {one.unit.id for one in run_rates})]:
         some = [one for one in run_rates if one.unit.id in units]
-        rows.append((name, _mean(study_data, some, name), count(len({one.unit.id for one in some}), IRR, part=name)))
+        runs = count(len({one.unit.id for one in some}), IRR, part=name)
+        marked = _mean(study_data, some, name, as_marked=True)
+        rows.append((name, _mean(study_data, some, name), runs, marked))
     notes = (
-        "IRR is worked out, never typed: success is 100 %, written-out pieces count as they are, a decision that came "
-        "out wrong is 0 %, and so is a run that used none.",
+        "IRR is worked out, never typed. A run that succeeded has 100 %. A run that failed has its written-out pieces "
+        'marked "used correctly" over all of its pieces: a piece that only steers a decision counts as not retained '
+        "there, even if it is marked so (Prompt 8: nobody can see which one the wrong decision got wrong).",
+        'IRR as marked: pieces marked "used correctly" over all pieces, whatever the outcome and the kind of a piece '
+        "(the paper's formula in its section on metrics).",
         "Rounded once, half up, at the table; a run's own rate is not rounded to an integer before, as the paper's "
         "prompt asks and its text does not do.",
         "A run beyond its budget counts as it is; the paper's constrained setting, where it is 0 %, is another.",
         "The paper has 39.5 % for Agent-S2, 39.3 % for M3A, 29.6 % for T3A over its memory tasks (Table 11).",
         *few(len({one.unit.clustered for one in run_rates})),
     )
-    return Table("memgui-irr", "Information retention rate", ("Agent", "IRR", "Runs"), tuple(rows), _SOURCE, notes)
+    head = ("Agent", "IRR", "Runs", "IRR as marked")
+    return Table("memgui-irr", "Information retention rate", head, tuple(rows), _SOURCE, notes)
 
 
-def _mean(study_data: StudyData, run_rates: Iterable[RunIrr], part: str) -> Number:
+def _mean(study_data: StudyData, run_rates: Iterable[RunIrr], part: str, *, as_marked: bool = False) -> Number:
     by_unit: dict[str, list[RunIrr]] = {}
     for one in run_rates:
         by_unit.setdefault(one.unit.id, []).append(one)
     items = [
-        UnitValue(id, them[0].unit.clustered, float(np.mean([one.irr for one in them]))) for id, them in by_unit.items()
+        UnitValue(id, them[0].unit.clustered, float(np.mean([one.as_marked if as_marked else one.irr for one in them])))
+        for id, them in by_unit.items()
     ]
     raters = len({one.rater for them in by_unit.values() for one in them})
-    why = "no run has a rate"
-    return cells.percent(average(study_data, items, IRR, "mean IRR", most=1.0, part=part, raters=raters, why=why))
+    why, name = "no run has a rate", "mean IRR as marked" if as_marked else "mean IRR"
+    return cells.percent(average(study_data, items, IRR, name, most=1.0, part=part, raters=raters, why=why))
 
 
 # -- agreement -------------------------------------------------------------------------------------------------
@@ -88,12 +95,18 @@ def _mean(study_data: StudyData, run_rates: Iterable[RunIrr], part: str) -> Numb
 def _agreement(study_data: StudyData, marks: Ratings, run_rates: Sequence[RunIrr]) -> Table:
     types = types_of(study_data, run_rates)
     rates = rates_of(study_data, run_rates)
+    failed = rates_of(study_data, [one for one in run_rates if one.type != "success"])
+    marked = rates_of(study_data, [one._replace(irr=one.as_marked) for one in run_rates])
     rows: tuple[tuple[Cell, ...], ...] = (
         _nominal(study_data, "what became of each piece", marks),
         _nominal(study_data, "case type (by rule)", types),
         ("IRR", *("",) * 3, Number(coefficient(study_data, icc(rates, "A,1"), rates))),
+        ("IRR, failed runs", *("",) * 3, Number(coefficient(study_data, icc(failed, "A,1"), failed, part="failed"))),
+        ("IRR as marked", *("",) * 3, Number(coefficient(study_data, icc(marked, "A,1"), marked, part="as marked"))),
     )
     notes = (
+        "IRR of all runs includes those that succeeded, whose rate is fixed at 100 % for all raters: they raise the "
+        "agreement. The row of failed runs leaves them out.",
         "Alpha is nominal; intervals are over runs. Case type: success, written out, decision, early failure.",
         "Success comes from the settled outcome and is the same for all raters, so case type can differ only in "
         "whether anything was used.",

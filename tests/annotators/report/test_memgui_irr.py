@@ -71,6 +71,37 @@ def test_raters_agree_on_marks_on_case_type_and_on_the_rate(rated: Rated) -> Non
     assert value(types["Pairs agree"]) == 1
     assert number(types["Pairs agree"]).places == 4
     assert value(row(agreement, "IRR")["ICC(A,1)"]) == pytest.approx(0.4375 / 0.453125)
+    failed = number(row(agreement, "IRR, failed runs")["ICC(A,1)"])
+    assert failed.places == 3, "a run that succeeded has 100 % whoever marked it"
+    assert failed.value == pytest.approx(icc_a1([(0.5, 0.25), (0.0, 0.0), (0.0, 0.0)]))
+
+
+def icc_a1(rows: list[tuple[float, float]]) -> float:
+    """ICC(A,1) of two raters from the analysis of variance."""
+    n, grand = len(rows), sum(map(sum, rows)) / (2 * len(rows))
+    of_rows = 2 * sum((sum(row) / 2 - grand) ** 2 for row in rows) / (n - 1)
+    of_raters = n * sum((sum(row[at] for row in rows) / n - grand) ** 2 for at in (0, 1))
+    rest = (sum((one - grand) ** 2 for row in rows for one in row) - of_rows * (n - 1) - of_raters) / (n - 1)
+    return (of_rows - rest) / (of_rows + rest + 2 * (of_raters - rest) / n)
+
+
+def test_the_rate_by_the_rules_stands_beside_that_of_the_marks_alone(tmp_path: Path) -> None:
+    """A piece that steers a decision counts in a failed run by its mark alone, not by the rules."""
+    with Store.open(tmp_path / "lab.db") as store:
+        made = Rated(store, "information-units", UNITS, RUNS, raters=("R1", "R2"))
+        for unit, code, word in (("w4", "R1", "correct"), ("w4", "R2", "correct")):
+            made.say(unit, code, {("p", "use"): word})
+        irr = row(table(sections(made.studied()), "memgui-irr"), "B")
+        assert (value(irr["IRR"]), value(irr["IRR as marked"])) == (0, 1)
+
+
+def test_runs_that_all_succeeded_leave_no_agreement_of_failed_ones(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        made = Rated(store, "information-units", UNITS[:1], RUNS[:1], raters=("R1", "R2"))
+        for code in ("R1", "R2"):
+            made.say("w1", code, {(name, "use"): "correct" for name in "abcd"})
+        agreement = table(sections(made.studied()), "memgui-irr-agreement")
+        assert number(row(agreement, "IRR, failed runs")["ICC(A,1)"]).undefined
 
 
 def test_the_outcome_that_was_settled_in_a_study_beside_decides(rated: Rated) -> None:
