@@ -171,12 +171,10 @@ def _drop_output() -> None:
 
 
 def _refuse(error: LabError, *, as_json: bool) -> int:
-    from lab.core.plain_text import plain
+    from lab.cli.output import Refused, print_json, warn
 
-    print(f"hitlab: {plain(error.sentence, lines=False)}", file=sys.stderr)
+    warn(error.sentence)
     if as_json:
-        from lab.cli.output import Refused, print_json
-
         print_json(Refused(error.title, error.message, error.hint))
     return error.code
 

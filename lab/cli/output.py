@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import msgspec
 
@@ -65,8 +65,31 @@ _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def say(text: str) -> None:
-    """One line for people on standard output."""
-    sys.stdout.write(plain(text) + "\n")
+    """Print a line for people on standard output; on a terminal it is folded between words."""
+    sys.stdout.write(fold_for(sys.stdout, plain(text)) + "\n")
+
+
+def fold_for(stream: TextIO, text: str) -> str:
+    """Return lines folded at the width of a stream's terminal, set in as they begin; as they are for a file or a pipe.
+
+    A command to type stays on its line: the terminal breaks it, and it is copied whole.
+    """
+    if not stream.isatty():
+        return text
+    from rich.cells import cell_len
+
+    from lab.core.text_table import folded
+
+    width = shutil.get_terminal_size().columns
+    lines: list[str] = []
+    for line in text.split("\n"):
+        words = line.lstrip(" ")
+        indent = line[: len(line) - len(words)]
+        if cell_len(line) <= width or words.startswith("hitlab ") or len(indent) > width // 2:
+            lines.append(line)
+        else:
+            lines += [indent + part for part in folded(words, width - len(indent))]
+    return "\n".join(lines)
 
 
 def write_table(text: str) -> None:
@@ -79,7 +102,7 @@ def write_table(text: str) -> None:
 
 def warn(text: str) -> None:
     """One line for people on standard error."""
-    sys.stderr.write(f"hitlab: {plain(text, lines=False)}\n")
+    sys.stderr.write(fold_for(sys.stderr, f"hitlab: {plain(text, lines=False)}") + "\n")
 
 
 SHORT_ID = 13
@@ -88,19 +111,22 @@ SHORT_ID = 13
 _WIDEST = 60
 """Most columns of a cell that does not fold: what is longer would take the others' place."""
 
+_SHORTEST = 10
+"""Columns below which a cell is not cut; it stands below its row."""
+
 _FOLDED = 20
 """Least columns in which a cell is folded; with less it stands below its row."""
 
 
 def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") -> None:
-    """A table for people; cells are plain characters, whatever they hold.
+    """Print a table for people; cells are plain characters, whatever they hold.
 
-    The first column, which one types again, is never cut. `wide` names the column that folds; where nearly no place is
-    left for it, its cells stand below their rows. Of the others the longest are cut first.
+    The first column, which one types again, is never cut. `wide` names the column that folds. Of the others the longest
+    are cut first. What would be cut to a few letters stands below its row, after its column's name.
     """
     from rich.cells import cell_len
 
-    from lab.core.text_table import beside, cut, folded, padded
+    from lab.core.text_table import beside, cut, folded
 
     whole = shutil.get_terminal_size().columns if sys.stdout.isatty() else 240
     cells = [[plain(cell, lines=False) for cell in row] for row in rows]
@@ -116,25 +142,30 @@ def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") ->
     for line in shown(columns):
         sys.stdout.write(bold.format(line) + "\n")
     for row in cells:
-        for line in shown(row):
-            say(line)
-        if folds is not None and folds not in widths:
-            for line in folded(row[folds], whole - 4):
-                say(" " * 4 + padded(line, whole - 4))
+        below = [at for at in range(len(columns)) if at not in widths and row[at]]
+        texts = [row[at] if at == folds else f"{columns[at]}: {row[at]}" for at in sorted(below, key=folds.__ne__)]
+        lines = [*shown(row), *(" " * 4 + line for text in texts for line in folded(text, max(2, whole - 4)))]
+        sys.stdout.write("".join(line + "\n" for line in lines))
 
 
 def _widths(needs: list[int], folds: int | None, whole: int) -> dict[int, int]:
-    """The columns of each cell by its place, two blanks between them; without `folds` where that stands below."""
+    """Return the columns of each cell by its place, two blanks between them; what stands below its row is left out."""
     widths = {at: need if at in (0, folds) else min(need, _WIDEST) for at, need in enumerate(needs)}
-    rest = whole - 2 * (len(widths) - 1)
     if folds is not None:
-        room = rest - sum(width for at, width in widths.items() if at != folds)
+        room = whole - 2 * (len(widths) - 1) - sum(width for at, width in widths.items() if at != folds)
         if room >= min(_FOLDED, needs[folds]):
             return {**widths, folds: min(room, needs[folds])}
         del widths[folds]
-        rest += 2
-    while sum(widths.values()) > rest and (longest := max(list(widths)[1:], key=widths.__getitem__, default=None)):
-        if widths[longest] <= 1:
+    while (too_wide := _excess(widths, whole)) > sum(max(0, widths[at] - _SHORTEST) for at in list(widths)[1:]):
+        longest = max(list(widths)[1:], key=needs.__getitem__, default=0)
+        if needs[longest] <= _SHORTEST:
             break
-        widths[longest] -= 1
+        del widths[longest]
+    for _ in range(too_wide):
+        longest = max(list(widths)[1:], key=widths.__getitem__, default=0)
+        widths[longest] -= longest > 0 and widths[longest] > 1
     return widths
+
+
+def _excess(widths: dict[int, int], whole: int) -> int:
+    return max(0, sum(widths.values()) + 2 * (len(widths) - 1) - whole)

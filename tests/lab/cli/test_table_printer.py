@@ -47,6 +47,16 @@ def test_every_task_is_listed_with_its_whole_name_and_all_of_its_instruction(col
     assert all(len(line) <= columns for line in lines)
 
 
+def test_sentences_are_folded_between_words_and_a_column_that_finds_no_room_stands_below() -> None:
+    lines = printed_in_terminal(80, "protocols", "tdg")
+    assert all(len(line) <= 80 for line in lines)
+    told = " ".join(" ".join(lines).split())
+    assert "An item that depends on another is not completed where that other one is not." in told
+    lines = printed_in_terminal(80, "protocols")
+    assert all(len(line) <= 80 for line in lines)
+    assert any(line.startswith("    source: PSPA-Bench E.3") for line in lines)
+
+
 def test_a_personas_occupation_is_folded_and_not_cut() -> None:
     told = " ".join(printed_in_terminal(80, "personas"))
     assert "…" not in told
