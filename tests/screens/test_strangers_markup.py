@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from lab.core.demonstration import to_demonstrate
+from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol, Reason, Show
@@ -29,7 +30,6 @@ from lab.runs.spec import Spec
 from screens.app import LabApp
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
-from screens.play.answers import Answers
 from simulators.users.endpoint.chat_request import Tool
 from simulators.users.endpoint.place import EndpointPlace
 from simulators.users.endpoint.request_kinds import judge_rules
@@ -40,6 +40,8 @@ from tests.demonstrations import demonstration
 from tests.rated import rated
 from tests.screens.live.conftest import PERSONA, Cast, LeapingClock, Slate, task
 from tests.screens.live.conftest import Stage as Living
+from tests.screens.play.test_play import Stage as Playing
+from tests.screens.play.test_play import answer_items
 from tests.screens.record.conftest import Board
 from tests.screens.record.conftest import Stage as Recording
 from tests.screens.runs import BARE, WAITING, WHOLE, asking_run, bare_run, painted, waiting_run, whole_run
@@ -54,8 +56,8 @@ _KEPT = {
 
 
 def marked(name: str) -> str:
-    """All markup at once, around a name that tells which text is seen."""
-    return f"[/][red]{name}[/red] [@click=app.quit]x[/] \\[ [link=file:///]y"
+    """All markup and the name of a key at once, around a name that tells which text is seen."""
+    return f"[/][red]{name}[/red]{{app.quit}} [@click=app.quit]x[/] \\[ [link=file:///]y"
 
 
 _SEEN = re.compile(r"\[/\]\s*\[red\]([\w.]+)\[/red\]")
@@ -121,7 +123,9 @@ class Looked:
             for style in (segment.style for segment in strip if segment.style is not None):
                 assert not style.link
                 assert "app.quit" not in style.meta.values()
-        return set(_SEEN.findall(re.sub(r"[│┃▌▐]|\s+", " ", painted(self.app))))
+        seen = re.sub(r"[│┃▌▐]|\s+", " ", painted(self.app))
+        assert "[/red]q" not in seen
+        return set(_SEEN.findall(seen))
 
 
 SIZE = (160, 50)
@@ -152,9 +156,12 @@ async def test_runs_are_listed_replayed_compared_designed_and_proofread(store: S
     filled(store)
     studies.frozen(store, [studies.unit()], title=TITLE)
     app = LabApp(store, Settings(person="P1", bell=False, overlay=True), Opening("home"))
-    async with app.run_test(size=SIZE) as pilot:
+    async with app.run_test(size=SIZE, notifications=True) as pilot:
         looked = Looked(app, pilot, until)
         await looked.at("Task.title", "Study.title")
+        app.report(LabError(marked("what"), marked("problem"), marked("advice")))
+        await looked.at("what", "problem", "advice")
+        app.clear_notifications()
         await looked.press("f11", "Task.title")
         for _ in range(5):
             await looked.press("g")
@@ -237,23 +244,15 @@ async def test_a_study_is_played(store: Store, until: Until) -> None:
     task = replace(one.play.task, **{name: marked(name) for name in ("title", "instruction", "policy", "place")})
     one = replace(one, play=replace(one.play, task=task, persona=hostile(one.play.persona)))
     study = plays.frozen(store, [one], ("P1",), quiz=1, consent={"en": marked("consent")}, title=TITLE)
-    app = LabApp(store, Settings(seat="participant", person="P1", pace=0.0, bell=False), Opening("play", study=study))
+    app = Playing(store, study)
     async with app.run_test(size=SIZE) as pilot:
         looked = Looked(app, pilot, until)
-
-        def readable() -> bool:
-            return app.screen.query_one(Answers).ready
-
-        await looked.at("Study.title", "consent", when=readable)
+        await looked.at("Study.title", "consent", when=lambda: app.readable)
         await looked.press("1", "Persona.facts", "Persona.name")
-        await looked.at(when=readable)
-        await looked.press("1", "Persona.name")
-        await looked.at(when=readable)
-        for digit in "123456":  # all facts say the same here, so that more than one answer may be right
-            if "instruction" not in painted(app):
-                await looked.press(digit)
-                await looked.at(when=readable)
-        await looked.at("instruction", "Persona.name")
+        await looked.at(when=lambda: app.readable and app.stage == "card")
+        await looked.press("enter", "Persona.name")
+        await answer_items(app, pilot, until, 1)
+        await looked.at("Study.title", "instruction", "Persona.name", when=lambda: app.readable)
         await looked.press("1", "instruction", "policy", "Persona.facts")
 
 
