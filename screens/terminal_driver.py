@@ -53,6 +53,8 @@ class TerminalDriver(LinuxDriver):
 
     def close(self) -> None:
         """End the thread that writes, discard what the terminal does not take, and restore all its modes."""
+        if self._end is None:
+            self._end = time.monotonic() + _WAIT
         thread = self._writer_thread
         if thread is not None:
             self._queue(thread, None)
