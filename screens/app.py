@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 from textual import events, on
-from textual._context import active_message_pump
+from textual._context import active_message_pump, message_hook
 from textual.app import SystemCommand
-from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.command import CommandPalette
+from textual.command import CommandPalette, Provider
 from textual.dom import DOMNode
+from textual.driver import Driver
 from textual.geometry import Offset
 from textual.notifications import Notify
 from textual.reactive import reactive
 from textual.screen import Screen
+from textual.theme import ThemeProvider
 from textual.worker import WorkerFailed
 
 from lab.core.errors import LabError
@@ -33,6 +34,7 @@ from screens.key_names import keys_of
 from screens.lab import Failed, TellsRefusals
 from screens.mirror.terminal_graphics import CHARACTERS
 from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
+from screens.palette import Palette, PlainCommands, drop_stale_click
 from screens.stylesheet import ThemedStylesheet
 from screens.system_browser import open_in_browser
 from screens.theme import check_theme
@@ -60,14 +62,6 @@ _PALETTE = "--command-palette"
 """The id by which Textual knows that a palette is open."""
 
 
-class Palette(CommandPalette):
-    """Textual's palette; a click or a key that comes while it goes already, or stands beneath, dismisses nothing."""
-
-    def dismiss(self, result: None = None) -> AwaitComplete:
-        stack = self.app.screen_stack
-        return super().dismiss(result) if stack and stack[-1] is self else AwaitComplete()
-
-
 class LabApp(Navigation):
     """hitlab on a terminal. `F2` to `F12` are rooms; each keeps what it shows while another is seen."""
 
@@ -75,6 +69,7 @@ class LabApp(Navigation):
     BINDING_GROUP_TITLE = "Everywhere"
     CSS_PATH = Path(__file__).with_name("lab.tcss")
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {PlainCommands}
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -229,6 +224,16 @@ class LabApp(Navigation):
         from screens.keymap import keymap_of
 
         return keymap_of(settings.keymap)
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's choice; in a terminal one that leaves it within seconds."""
+        from screens.terminal_driver import TerminalDriver
+
+        kind = super().get_driver_class()
+        return TerminalDriver if issubclass(TerminalDriver, kind) else kind
+
+    def on_load(self) -> None:
+        message_hook.set(drop_stale_click)
 
     async def on_mount(self) -> None:
         """Opens what was asked for; lists are read after the first paint."""
@@ -398,6 +403,10 @@ class LabApp(Navigation):
         if not isinstance(self.screen, CommandPalette):
             has_palette = self._nodes._get_by_id(_PALETTE) is not None
             self.push_screen(Palette(id=None if has_palette else _PALETTE))
+
+    def search_themes(self) -> None:
+        """Opens the palette over the themes."""
+        self.push_screen(Palette(providers=[ThemeProvider], placeholder="Search for themes…"))
 
     def _task_from_palette(self, name: str) -> None:
         """Runs a task that the palette names; what keeps it from running is told."""

@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from screens.key_names import keys_of, with_keys
 from screens.lab import lab_of
+from screens.widgets.border_words import write_title
 
 LEAVING = (
     "A run is live. Quitting leaves it open: Home can resume it later where it stands.",
@@ -88,7 +89,7 @@ class AskScreen(ModalScreen[bool]):
             yield Static(f"{yes}  {self._verb.lower()}\n{no}  not yet", classes="keys", markup=False)
 
     def on_mount(self) -> None:
-        self.query_one("#ask-first").border_title = self._title
+        write_title(self.query_one("#ask-first"), self._title)
 
     def action_answer(self, sure: bool) -> None:
         self.dismiss(sure)

@@ -70,6 +70,7 @@ def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("ANDROID_", "ADB_", "XDG_"))]:
             patch.delenv(name)
+        patch.delenv("TMUX", raising=False)  # a test's terminal is its own, also where tests run in tmux
         for name in ("COLUMNS", "LINES"):  # readline says 80x24 to each worker, whatever size a test's terminal has
             patch.delenv(name, raising=False)
         patch.delenv(

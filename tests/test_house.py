@@ -17,6 +17,7 @@ import pytest
 
 from lab.core.seams import Trouble
 from lab.devices.adb_server import Server
+from tests.markup_doors import markup_doors
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("lab", "screens", "annotators", "simulators", "store")
@@ -165,6 +166,98 @@ def test_the_table_of_runs_and_two_compared_load_no_screen(tmp_path: Path) -> No
     loaded = loaded_by(main.format([["runs", "--costs"], ["runs", "--group", "agent"], ["compare", "r", "r"]], str(db)))
     assert "lab.runs.comparison" in loaded
     assert not loaded & {"textual", "litellm", "numpy", "PIL", "sqlite_utils", "av", "adbutils"}
+
+
+PARSED = {
+    "a title": "x.border_title = protocol.title",
+    "a title of pieces": 'x.border_subtitle = f"Runs {name}"',
+    "a title by another name": "words = plain(title)\n    x.border_title = words",
+    "a title with a bracket": 'x.border_title = "[b]ours[/b]"',
+    "a tooltip": "x.tooltip = binding.tooltip",
+    "a hint of a text area": "TextArea(placeholder=hint)",
+    "a static": "Static(words)",
+    "a static of a literal, which may say more later": 'Static("Find:")',
+    "a static of a class of ours": "class A(Static):\n        def __init__(self): super().__init__('')",
+    "a toast": "self.notify(words)",
+    "a toast that asks for it": "self.notify(words, markup=True)",
+    "a row of a select": "Select([(name, 1) for name in names])",
+    "the prompt of a select": "Select([(Text(name), 1) for name in names], prompt=prompt)",
+    "an option": "Option(words)",
+    "options": "x.add_option(words)",
+    "an entry of the palette": "Hit(1, words, run)",
+    "what an entry is for": "DiscoveryHit(Content(words), run, help=words)",
+    "a cell of a table": "x.add_row(Text('1'), words)",
+    "a group": "Group(Text('1'), words)",
+    "a panel's title": "Panel(Text(words), title=words)",
+    "a renderable": "def render(self) -> RenderableType: return words",
+    "a render of nobody knows what": "def render(self): return words",
+    "markup": "Content.from_markup(words)",
+    "text that is markup by default": "Content.from_text(words)",
+    "another widget": "from textual.widgets import Tree",
+    "a parser": "from textual.markup import escape",
+    "a console": "console.print(words)",
+    "a progress": "TextColumn('{task.description}')",
+}
+"""Where a stranger's `[/]` would be read as markup, a line of code each."""
+UNPARSED = """
+def shown(x, words: str, parts: list[Text], told: Content) -> None:
+    x.border_title = "Runs" if words else ""
+    x.border_subtitle = told
+    x.tooltip = Content(words) if words else None
+    Static(words, markup=False)
+    self.notify(words, markup=False)
+    rows = [(Text(word), word) for word in words]
+    Select(rows, prompt=translated(x, "choose"))
+    line = Content.assemble(words)
+    line = line.stylize("bold")
+    Hit(1, line, x, help=Content(words))
+    Group(*parts, Padding(told, (0, 1)))
+    console.print(Text(words))
+    TextColumn(words, markup=False)
+    Input(placeholder=words)
+"""
+_LIBRARY = """
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.progress import TextColumn
+from rich.text import Text
+from textual.command import DiscoveryHit, Hit
+from textual.content import Content
+from textual.widgets import Input, Select, Static, TextArea
+from textual.widgets.option_list import Option
+"""
+
+
+def test_no_text_of_a_stranger_is_read_as_markup() -> None:
+    """Content, or `markup=False`, wherever Textual or Rich would look for tags in a `str`."""
+    found = {
+        f"{path.relative_to(ROOT)}:{wrong}"
+        for path in FILES
+        if folder_of(name_of(path)) in ("screens", "lab.cli", "lab.serve")
+        for wrong in markup_doors(path.read_text(encoding="utf-8"))
+    }
+    help_texts = re.compile(r"screens/widgets/help_panel\.py:\d+: imports Markdown")
+    assert [one for one in sorted(found) if not help_texts.fullmatch(one)] == []
+
+
+def test_words_of_ours_hold_no_markup() -> None:
+    """Words of `translated` may go where markup is read; those of a conversation are shown as they are."""
+    files = [path for path in FILES if "\ndef translated(" in path.read_text(encoding="utf-8")]
+    nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    words = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    assert len(words) > 300
+    assert [one for one in words if "[" in one] == ["[accepted]", "[rejected]", "[已接受]", "[已拒绝]"]
+
+
+@pytest.mark.parametrize("line", PARSED.values(), ids=PARSED)
+def test_each_way_to_markup_is_found(line: str) -> None:
+    code = f"{_LIBRARY}\ndef shown(self, x, console, words: str, title: str, hint: str) -> None:\n    {line}\n"
+    assert len(markup_doors(code)) == 1
+
+
+def test_what_is_shown_as_it_is_passes() -> None:
+    assert markup_doors(_LIBRARY + UNPARSED) == []
 
 
 def texts() -> Iterator[Path]:

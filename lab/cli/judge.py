@@ -409,7 +409,7 @@ def _bar(job: JudgingJob) -> Iterator[Callable[[JudgeProgress], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[cost]}"),
+        TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[cost]}", markup=False),
         TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.content import Content
 
 from lab.core.agreement import Agreement, is_share
 from lab.core.report import Grid
@@ -16,6 +15,7 @@ from screens.agreement import rows, words
 from screens.agreement.computation import AgreementComputation, Ask
 from screens.agreement.grid import Confusion
 from screens.agreement.table import RaterPairs
+from screens.widgets.border_words import write_subtitle, write_title
 from screens.widgets.lines import LineList
 
 
@@ -89,9 +89,8 @@ class PairsPane(Horizontal):
         self.grid.show(grid, why or "Nothing to count here.")
         ask = self.asked
         whose = f"{one_line(ask.one, 30)} × {one_line(ask.other, 30)}" if ask is not None and ask.one else "all pairs"
-        self.grid.border_title = Content(
-            f"Grid  {one_line(ask.field, 40)}  {whose}" if grid is not None and ask else "Grid"
-        )
+        title = f"Grid  {one_line(ask.field, 40)}  {whose}" if grid is not None and ask else "Grid"
+        write_title(self.grid, title)
         self._say_cell()
         self.take_rows()
 
@@ -103,7 +102,7 @@ class PairsPane(Horizontal):
             self.styles.height = height
 
     def _say_cell(self) -> None:
-        self.grid.border_subtitle = Content(self.grid.says())
+        write_subtitle(self.grid, self.grid.says())
 
     @on(Confusion.Moved)
     def _on_cell(self) -> None:

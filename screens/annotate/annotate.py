@@ -31,6 +31,7 @@ from screens.annotate.unit_pane import UnitPane
 from screens.key_names import with_keys
 from screens.lab import lab_of, tried
 from screens.stylesheet import ROOM_STYLES
+from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
@@ -105,7 +106,7 @@ class AnnotateScreen(RoomScreen[None]):
         """Shows something to read in place of a sheet; a sentence in place of all units leaves the study."""
         if page.view == "over":
             self._leave()
-        self.page.border_title = page.title
+        write_title(self.page, page.title)
         self._show(page.view)
         self.page.show(page.content)
         self.page.focus()

@@ -9,12 +9,14 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import TextArea
 
 from lab.core.plain_text import plain
 from lab.core.screen_clock import Clock
 from lab.studies.rating_pace import Pace
+from screens.widgets.border_words import write_title
 
 TYPE = Binding.Group("Typing", compact=True)
 
@@ -81,8 +83,8 @@ items.
         """Takes the keys, after what was typed there before; where that is `selected`, typing replaces it, and a digit
         writes one of the `presets`."""
         self.presets = presets
-        self.border_title = title
-        self.placeholder = hint
+        write_title(self, title)
+        self.placeholder = Content(hint)
         self.text = words
         self.move_cursor(self.document.end)
         if selected:

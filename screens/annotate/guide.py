@@ -17,6 +17,7 @@ from lab.core.protocol import Field, Option, Protocol
 from screens.annotate.answer_keys import many_words
 from screens.replay.step_pane import Part
 from screens.theme import HEADING, MUTED
+from screens.widgets.border_words import write_title
 from screens.widgets.text_page import TextPage
 
 _SIDES = {"A": "_left", "B": "_right"}
@@ -111,7 +112,7 @@ class GuideScreen(ModalScreen[None]):
         super().__init__()
         self.page = TextPage(id="guide", classes="pane", hint="{annotate.guide} or {guide.close} closes")
         self._content = guide_of(protocol, locale, field_id)
-        self.page.border_title = plain(protocol.word(locale, "title", protocol.title), lines=False)
+        write_title(self.page, protocol.word(locale, "title", protocol.title))
 
     def compose(self) -> ComposeResult:
         yield self.page

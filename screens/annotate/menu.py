@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.message import Message
 
 from screens.theme import MUTED
+from screens.widgets.border_words import write_title
 from screens.widgets.lines import LineList
 
 OTHER = Binding.Group("Other answers", compact=True)
@@ -61,7 +62,7 @@ leaves without choosing.
 
     def open(self, title: str, entries: Sequence[MenuEntry]) -> None:
         """Shows these, and takes the keys."""
-        self.border_title = title
+        write_title(self, title)
         self._all = entries
         self._turn(0)
         self.styles.height = len(self.entries) + 2

@@ -20,6 +20,7 @@ from lab.studies.sheet_wording import Wording
 from screens.key_names import with_keys
 from screens.replay.step_pane import Part
 from screens.theme import HEADING, MUTED, SUCCESS
+from screens.widgets.border_words import write_title
 from screens.widgets.lines import LineList
 from screens.widgets.search_field import marked
 from screens.widgets.text_page import TextPage
@@ -127,7 +128,7 @@ class PastSheetsScreen(ModalScreen[None]):
             yield self.list
             yield self.page
             with Horizontal(id="past-row"):
-                yield Static("Find: ")
+                yield Static("Find: ", markup=False)
                 yield self.field
 
     def on_mount(self) -> None:
@@ -166,7 +167,7 @@ class PastSheetsScreen(ModalScreen[None]):
     def _chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         sheet = self.list.sheets[message.index]
-        self.page.border_title = Content(self.way.sheet("_item", sheet.position))
+        write_title(self.page, self.way.sheet("_item", sheet.position))
         content, words = sheet_page(self.way, sheet), self.field.value.split()
         for word in words:
             content = marked(content, word)

@@ -17,6 +17,7 @@ from screens.annotate.unit_context import place_words
 from screens.mirror.marks import PhoneMark
 from screens.replay.run_player import RunPlayer
 from screens.replay.timeline import Timeline
+from screens.widgets.border_words import write_title
 from screens.widgets.text_page import TextPage
 
 Wanted = Literal["", "words", "phone"]
@@ -114,7 +115,7 @@ class RunPane(RunPlayer):
         if view is None:
             return
         over = view.number < self.timeline.count and self.timeline.rows[view.number].kind == "end"
-        self.page.border_title = "The end" if over else f"Step {view.number + 1}"
+        write_title(self.page, "The end" if over else f"Step {view.number + 1}")
         words = place_words(view, self.shows, after=self.after)
         self.page.show(words, from_top=words.plain != self.page.content.plain)
         self.entitle()

@@ -34,6 +34,7 @@ from screens.annotate.sheet_text import item_words
 from screens.key_names import with_keys
 from screens.lab import TellsRefusals
 from screens.theme import ERROR
+from screens.widgets.border_words import write_subtitle
 from screens.widgets.lines import LineList
 from screens.widgets.status_line import StatusLine
 
@@ -433,7 +434,7 @@ class SheetView(TellsRefusals, Vertical):
 
     def tell_keys(self) -> None:
         """Says on the border of the item which key reads it on."""
-        self.query_one("#item").border_subtitle = f"{ActiveKeys(self.screen).paging}: read on" if self.reading() else ""
+        write_subtitle(self.query_one("#item"), f"{ActiveKeys(self.screen).paging}: read on" if self.reading() else "")
 
     # -- what the keys do --------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from screens.lab import TellsRefusals
 from screens.mirror.mirror import Mirror
 from screens.mirror.touchscreen import Touchscreen
 from screens.replay.run_player import RunPlayer
+from screens.widgets.border_words import write_subtitle
 from screens.widgets.text_page import TextPage
 
 if TYPE_CHECKING:
@@ -133,8 +134,7 @@ class UnitPane(TellsRefusals, Vertical):
             short = more.partition(" (")[0]
             both = [f"{fold}   {more}".strip(), f"{fold}   {short}".strip(), short]
             words = next((words for words in both if len(words) + _BORDER <= page.size.width), short)
-            if page.border_subtitle != words:
-                page.border_subtitle = words
+            write_subtitle(page, words)
 
     # -- opening ---------------------------------------------------------------------------------------------
 

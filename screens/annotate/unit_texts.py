@@ -11,6 +11,7 @@ from textual.events import Resize
 
 from screens.annotate.keys import ActiveKeys
 from screens.annotate.unit_context import ContextSection, folded, headed, read
+from screens.widgets.border_words import write_title
 from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
 
@@ -115,7 +116,7 @@ class GivenTexts(Horizontal):
         for n, page in enumerate(self.pages):
             page.display = n < len(columns)
             title, content = columns[n] if n < len(columns) else ("", Content(""))
-            page.border_title = title
+            write_title(page, title)
             page.show(content)
 
 

@@ -40,6 +40,7 @@ from screens.live.field import ReplyText
 from screens.live.reply import OpenQuestion
 from screens.mirror.mirror import Mirror
 from screens.stylesheet import ROOM_STYLES
+from screens.widgets.border_words import write_title
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -152,7 +153,7 @@ class AnswerScreen(RoomScreen[None]):
         self._picture.interactive = False
         self._picture.display = False
         for pane, key in ((self._brief, "brief"), (self._talk, "dialogue"), (self._picture, "picture")):
-            pane.border_title = translated(self._locale, key)
+            write_title(pane, translated(self._locale, key))
         self._show_endpoint()
         self._errands = Errands("answers", lambda error: self._refuse(error, None))
         self.set_interval(_LOOKS, self._look)

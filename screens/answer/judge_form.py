@@ -14,6 +14,7 @@ from lab.core.plain_text import plain
 from lab.core.step import Question
 from screens.answer.words import translated
 from screens.key_names import focus_now
+from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
@@ -58,7 +59,7 @@ class JudgeForm(Card):
     def open(self, question: Question) -> None:
         """Puts a request before the person, with what they had typed before they left it for another one."""
         self.question = question
-        self.border_title = translated(self._locale, "judge.title")
+        write_title(self, translated(self._locale, "judge.title"))
         self.display = True
         self._judged.show(Text(plain(question.text)))
         self._score.value, self._reason.value = self._left.pop(question.id, ("", ""))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -23,6 +24,7 @@ from screens.answer.call_list import CallDraft, CallList
 from screens.answer.words import counted, translated
 from screens.key_names import focus_now, with_keys
 from screens.theme import MUTED
+from screens.widgets.border_words import write_title
 from screens.widgets.lines import LineList
 from simulators.users.endpoint.chat_request import Tool
 from simulators.users.endpoint.tool_arguments import ToolField, arguments_of, fields_of
@@ -156,7 +158,7 @@ class ToolForm(Vertical):
         self.tool, self._place = None, None
         self._fields.display, self._list.display = False, True
         self._calls.put(self._calls.calls)
-        self.border_title = translated(self._locale, "tools")
+        write_title(self, translated(self._locale, "tools"))
         focus_now(self._calls if self._calls.count and self._list.count == 1 else self._list)
         self._tell()
 
@@ -183,12 +185,11 @@ class ToolForm(Vertical):
         """The form of a function, empty; or as it was filled in for the call at that place."""
         values = {} if place is None else self._calls.calls[place].typed
         self.tool, self._place = tool, place
-        prompt = translated(self._locale, "tools.choose")
-        self._entries = [(field, _entry(field, values.get(field.name, ""), prompt)) for field in fields_of(tool)]
+        self._entries = [(field, self._entry(field, values.get(field.name, ""))) for field in fields_of(tool)]
         await self._fields.remove_children()
         await self._fields.mount_all(self._rows(tool))
         self._fields.display, self._list.display, self._calls.display = True, False, False
-        self.border_title = plain(tool.name, lines=False)[:60]
+        write_title(self, one_line(tool.name, 60))
         self._tell()
         first: Widget = self._entries[0][1] if self._entries else self._fields
         focus_now(first)
@@ -201,6 +202,17 @@ class ToolForm(Vertical):
             words = f"{plain(field.name, lines=False)}{star}  {one_line(field.description)}"
             rows += [Static(words, classes="ask", markup=False), entry]
         return rows
+
+    def _entry(self, field: ToolField, value: str) -> Input | Select[str]:
+        options = ("true", "false") if field.kind == "boolean" else field.options
+        if not options:
+            return Input(value, placeholder=field.words, compact=True)
+        # Text, not Content: typing a letter in the open list looks for a `str` or a `Text` alone.
+        rows: list[tuple[Any, str]] = [(Text(plain(option, lines=False)[:100]), option) for option in options]
+        entry = Select(rows, prompt=translated(self._locale, "tools.choose"), compact=True)
+        if value in options:
+            entry.value = value
+        return entry
 
     def action_send(self) -> None:
         calls = self._with_form()
@@ -257,17 +269,6 @@ class ToolForm(Vertical):
             if count
             else translated(self._locale, "tools.list")
         )
-
-
-def _entry(field: ToolField, value: str, prompt: str) -> Input | Select[str]:
-    options = ("true", "false") if field.kind == "boolean" else field.options
-    if options:
-        rows = [(plain(option, lines=False)[:100], option) for option in options]
-        entry = Select(rows, prompt=prompt, compact=True)
-        if value in options:
-            entry.value = value
-        return entry
-    return Input(value, placeholder=field.words, compact=True)
 
 
 def _typed(entry: Input | Select[str]) -> str:

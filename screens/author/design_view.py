@@ -36,6 +36,7 @@ from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer, StepPage
 from screens.stylesheet import ROOM_STYLES
 from screens.theme import MUTED
+from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
@@ -172,7 +173,7 @@ class DesignView(RoomScreen[None]):
             sign = "!" if section in wrong else " "
             parts.append((f" {number} {TITLES[section]} {count}{sign}", style))
         self.query_one("#sections", StatusLine).say(Content.assemble(*parts))
-        self.outline.border_title = TITLES[self.outline.section]
+        write_title(self.outline, TITLES[self.outline.section])
         self.tell()
         self._draw()
         self.allow()

@@ -19,6 +19,7 @@ from textual.widgets import Input, Static
 
 from lab.core.plain_text import plain
 from screens.author.fields import FormField
+from screens.widgets.border_words import write_title
 
 FORM = Binding.Group("Form", compact=True)
 
@@ -167,7 +168,7 @@ class ItemForm(VerticalScroll, can_focus=False):
         self.commit()
         self.serial += 1
         self.words = words
-        self.border_title = plain(title, lines=False)
+        write_title(self, title)
         await self.remove_children()
         self.rows = rows = [FormRow(field) for field in fields]
         await self.mount(*rows)

@@ -29,6 +29,7 @@ from screens.replay.phone_pane import PHONE
 from screens.replay.run_reader import Projector
 from screens.stylesheet import ROOM_STYLES
 from screens.theme import MUTED
+from screens.widgets.border_words import write_subtitle, write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
@@ -187,7 +188,7 @@ class CompareScreen(RoomScreen[None]):
             phone.phone = side.started.device.size or PHONE
         for name, side, page in zip(NAMES, self._sides, self.pages, strict=True):
             if not side.places:
-                page.border_title = f"{name.title()}  no step"
+                write_title(page, f"{name.title()}  no step")
                 page.show(Content.assemble(("This run has no step.", MUTED)))
         self.pairs.empty = "Neither run has a step."
         self.pairs.changed()
@@ -236,7 +237,7 @@ class CompareScreen(RoomScreen[None]):
         side, page = self._sides[which], self.pages[which]
         ended = isinstance(view.event, Ended)
         place = "no step here" if alone else "the end" if ended else f"step {number + 1}"
-        page.border_title = f"{NAMES[which].title()}  {place}"
+        write_title(page, f"{NAMES[which].title()}  {place}")
         page.show(self._words(side, view, alone=alone))
         if not self.has_class("-phoneless"):
             moment = f"{place}, after" if after and not alone else place
@@ -265,10 +266,9 @@ class CompareScreen(RoomScreen[None]):
             words = f"{which}:  {'  /  '.join(shared(compared.words(place), room))}"
         self._say("compare-state", words)
         steps = sum(not compared.is_end(index) for index in range(len(compared.pairs)))
-        self.pairs.border_title = f"Steps  {min(place + 1, steps)}/{steps}"
-        self.pairs.border_subtitle = with_keys(
-            self, f"{{list.open}}: replay left   {len(starts)} difference{'' if len(starts) == 1 else 's'}"
-        )
+        write_title(self.pairs, f"Steps  {min(place + 1, steps)}/{steps}")
+        keys = f"{{list.open}}: replay left   {len(starts)} difference{'' if len(starts) == 1 else 's'}"
+        write_subtitle(self.pairs, with_keys(self, keys))
 
     def _way_on(self, starts: list[int], place: int) -> str:
         """Which key leads from a pair in which they do not differ to a difference."""

@@ -30,6 +30,7 @@ from screens.home.lists import BlindRunList, RunList, TaskRow, Tasks
 from screens.home.studies import OwnStudies, StudyRow, StudyTable, study_rows
 from screens.key_names import with_keys
 from screens.lab import lab_of, post_if_newest
+from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
@@ -128,7 +129,7 @@ class HomeScreen(RoomScreen[None]):
                     yield Tasks(id="tasks")
                     yield DeviceList(id="devices", chosen=self.settings.device)
         with Horizontal(id="filter-row"):
-            yield Static("Filter:", id="filter-word")
+            yield Static("Filter:", id="filter-word", markup=False)
             sought = f"task, {'agent, ' if outcomes else ''}persona, status or id"
             yield Input(placeholder=sought, id="filter", compact=True)
         yield Static("", id="next", markup=False)
@@ -235,7 +236,7 @@ class HomeScreen(RoomScreen[None]):
         self._more = message.more
         none_yet = NOTHING_ARCHIVED if self.archived else NONE_YET if may_run(self.settings.seat) else NONE_TO_READ
         runs.empty = f"Nothing fits {self._needle!r}. {{home.back}} shows all runs." if self._needle else none_yet
-        runs.border_title = f"{'Archived runs' if self.archived else 'Runs'}  {runs.count}{'+' if self._more else ''}"
+        write_title(runs, f"{'Archived runs' if self.archived else 'Runs'}  {runs.count}{'+' if self._more else ''}")
         runs.changed()
         if current_id is not None:
             near = runs.cursor if self._listed == listed else 0
@@ -272,7 +273,7 @@ class HomeScreen(RoomScreen[None]):
         first = not studies.rows and bool(message.rows) and not may_run(self.settings.seat)
         studies.take(message.rows)
         studies.set_class(bool(message.rows), "-any")
-        studies.border_title = f"{'Archived studies' if self.archived else 'Studies'}  {studies.count}"
+        write_title(studies, f"{'Archived studies' if self.archived else 'Studies'}  {studies.count}")
         self._fit_studies()
         self._to_last_study(studies)
         if first:
@@ -320,7 +321,7 @@ class HomeScreen(RoomScreen[None]):
                 t for t in self._tasks if self._needle.casefold() in f"{t.name} {t.kind} {t.title}".casefold()
             ]
             tasks.empty = "No task fits." if self._needle else "No tasks found."
-            tasks.border_title = f"Tasks  {tasks.count}"
+            write_title(tasks, f"Tasks  {tasks.count}")
             tasks.changed()
 
     def _look_for_phones(self) -> None:

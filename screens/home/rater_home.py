@@ -13,6 +13,7 @@ from textual.widgets import Static
 from lab.core.settings import Settings
 from screens.home.studies import OwnStudies, StudyRow, StudyTable, study_rows
 from screens.lab import lab_of, post_if_newest
+from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
@@ -62,7 +63,7 @@ class RatingHome(RoomScreen[None]):
     def on_rating_home_studies_read(self, message: StudiesRead) -> None:
         studies = self.query_one(StudyTable)
         studies.take(message.rows)
-        studies.border_title = f"Studies  {studies.count}"
+        write_title(studies, f"Studies  {studies.count}")
         self._say_next()
 
     @on(LineList.Highlighted)

@@ -21,6 +21,7 @@ from lab.runs.descriptions import one_line
 from lab.runs.run_choices import Choice, ChoiceField, Name, choices_of, chosen_in, fields_of, needs_of, value_of
 from screens.key_names import with_keys
 from screens.theme import ACCENT, MUTED, WARNING
+from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 
@@ -152,7 +153,7 @@ class RunForm(ModalScreen[RunChoices | None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        self.query_one("#run-form").border_title = plain(f"Start {self._to_run.id}", lines=False)
+        write_title(self.query_one("#run-form"), f"Start {self._to_run.id}")
         self.fields.styles.height = self.fields.count
         self.fields.focus()
         self._say()

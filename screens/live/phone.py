@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.geometry import Size
-from textual.markup import escape
 
 from lab.core.plain_text import plain
 from lab.core.seams import Frame
@@ -14,6 +13,7 @@ from lab.core.step import Action, Observation
 from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import Mirror
 from screens.mirror.touch import marks_of
+from screens.widgets.border_words import write_title
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,8 +74,8 @@ class LivePhone:
         self.mirror.spoiled_by = trouble
         if via != self._via:
             self._via = via
-            short = plain(via.partition(" (")[0], lines=False)
-            self.mirror.border_title = escape(f"Phone · {short}" if short else "Phone")
+            short = via.partition(" (")[0]
+            write_title(self.mirror, f"Phone · {short}" if short else "Phone")
             self.mirror.tooltip = Content(plain(via, lines=False)) if via else None
 
     def touchable(self, on: bool, *, typing: bool) -> None:

@@ -22,6 +22,7 @@ from screens.live.choices import Choice, Choices, picks
 from screens.live.field import ReplyText
 from screens.live.keystrokes import ReplyTyping
 from screens.live.words import translated
+from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
 
 _SETTLE = 0.4
@@ -136,7 +137,7 @@ class OpenQuestion(Card):
         # At once, and not with the next styles: what is not displayed cannot be given the focus.
         self.display, self._row.display = True, proposal
         self.locale = row.locale = getattr(self.app, "run_locale", "en")
-        self.border_title = translated(self.locale, "says" if proposal else "asks")
+        write_title(self, translated(self.locale, "says" if proposal else "asks"))
         self._asked.show(Text(plain(question.text)))
         self._options.show(Text("\n".join(f"{n}  {plain(o)}" for n, o in enumerate(question.options, 1))))
         self._options.display = bool(question.options)

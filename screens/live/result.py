@@ -13,6 +13,7 @@ from lab.core.trace import Ended
 from lab.runs.descriptions import score_words, spent_words, status_words
 from screens.key_names import give_keys, with_keys
 from screens.live.words import translated
+from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
 
 THANKS = "Thank you, this run is over."
@@ -42,7 +43,7 @@ class ReadFirstCard(Card, can_focus=True):
 
     def open(self, locale: str) -> None:
         """Says, in that language, what is to be read, and takes the keys."""
-        self.border_title = translated(locale, "before")
+        write_title(self, translated(locale, "before"))
         self._words.show(Text(with_keys(self, translated(locale, "read first"))))
         self._next.update(with_keys(self, translated(locale, "begins")))
         self.display = True

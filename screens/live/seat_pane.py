@@ -23,6 +23,7 @@ from lab.runs.spec import Spec, brief_of
 from lab.studies.persona_prose import ProseSection, persona_prose
 from screens.key_names import with_keys
 from screens.persona_facts import moment_words
+from screens.widgets.border_words import write_subtitle
 from screens.widgets.fold import Fold
 
 _PROACTIVE = (
@@ -61,7 +62,7 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
         self.border_title = "Your part" if not knows else "Seat"
 
     def compose(self) -> ComposeResult:
-        self.border_subtitle = "" if self._knows else with_keys(self, "tab, then {fold.toggle}: open a part")
+        write_subtitle(self, "" if self._knows else with_keys(self, "tab, then {fold.toggle}: open a part"))
         task, persona = self._spec.task, self._spec.persona
         instruction = plain(task.instruction) or _PROACTIVE
         yield Fold("Task", instruction, self._asked(instruction), id="seat-task")

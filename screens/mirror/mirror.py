@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
-from textual.geometry import Offset, Region
+from textual.geometry import Offset
 from textual.message import Message
 from textual.reactive import reactive
 
@@ -26,6 +25,7 @@ from screens.mirror.marks import PhoneMark
 from screens.mirror.newest import FramePainter
 from screens.mirror.shot import MirrorShot, MirrorView
 from screens.mirror.touchscreen import Touchscreen
+from screens.widgets.border_words import write_subtitle
 
 if TYPE_CHECKING:
     from screens.mirror.painter import PaintedPhone
@@ -333,8 +333,7 @@ class Mirror(Touchscreen):
         words = next((line for line in lines if len(line) <= self.size.width - _CORNERS), lines[-1])
         if words != self._said:
             self._said = words
-            self._border_subtitle = Content(words) if words else None
-            self.refresh(Region(-1, self.size.height, self.size.width + 2, 1))
+            write_subtitle(self, words)
 
     def _look(self) -> None:
         """Has the newest picture painted as it is looked at now."""

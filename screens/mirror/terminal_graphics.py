@@ -117,7 +117,7 @@ def ask(seconds: float = _ANSWER) -> GraphicsSupport:
         return GraphicsSupport()
     try:
         tty.setcbreak(stdin)
-        os.write(sys.stdout.fileno(), _QUESTIONS)
+        os.write(sys.stdout.fileno(), _questions(os.environ))
         answer = read_answer(_until_attributes(stdin, seconds))
     finally:
         termios.tcsetattr(stdin, termios.TCSANOW, before)
@@ -125,8 +125,15 @@ def ask(seconds: float = _ANSWER) -> GraphicsSupport:
     return answer._replace(cell=window) if window is not None else answer
 
 
-_QUESTIONS = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\" + b"\x1b[>q" + b"\x1b[16t" + b"\x1b[?1;1;0S" + b"\x1b[c"
-"""Kitty's graphics, the terminal's name, a cell's pixels, sixel's colours, and the attributes that all answer last."""
+_KITTY_QUESTION = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"
+_QUESTIONS = b"\x1b[>q" + b"\x1b[16t" + b"\x1b[?1;1;0S" + b"\x1b[c"
+"""The terminal's name, a cell's pixels, sixel's colours, and the attributes that all answer last."""
+
+
+def _questions(environment: Mapping[str, str]) -> bytes:
+    """Return what to ask; not for Kitty's graphics in tmux and screen, which take that question for a title."""
+    multiplexed = "TMUX" in environment or environment.get("TERM", "").startswith(("tmux", "screen"))
+    return _QUESTIONS if multiplexed else _KITTY_QUESTION + _QUESTIONS
 
 
 def _may_be_asked(environment: Mapping[str, str]) -> bool:

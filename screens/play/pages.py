@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import ceil
 from typing import NamedTuple
 
-from rich.console import Group, RenderableType
+from rich.console import Group
 from rich.text import Text
 
 from annotators.quiz import QuizItem, bar_of
@@ -26,7 +26,7 @@ class ParticipantPage(NamedTuple):
     """
 
     title: str
-    body: RenderableType
+    body: Text | Group
     lines: tuple[str, ...] = ()
     marked: bool = True
     long: bool = False
@@ -168,7 +168,7 @@ def _persona(here: PlayPosition) -> Persona:
     return persona
 
 
-def _prose_of(persona: Persona, locale: str) -> RenderableType:
+def _prose_of(persona: Persona, locale: str) -> Group:
     """Who somebody is, as paragraphs."""
     return prose(persona_prose(persona.facts, persona.name, locale))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -42,6 +43,7 @@ from screens.play.pages import (
 )
 from screens.play.words import translated
 from screens.stylesheet import ROOM_STYLES
+from screens.widgets.border_words import write_subtitle, write_title
 from screens.widgets.footer import Footer
 from screens.widgets.room_screen import RoomScreen
 
@@ -235,7 +237,7 @@ class PlayScreen(RoomScreen[None]):
     def _lay(self, page: ParticipantPage) -> None:
         pane, answers = self.query_one("#play-page"), self.query_one(Answers)
         pane.set_class(page.long, "-long")
-        pane.border_title = plain(page.title, lines=False)
+        write_title(pane, page.title)
         self.query_one("#play-body", Static).update(page.body)
         self.query_one("#play-text").scroll_home(animate=False)
         answers.lay(page.lines, marked=page.marked)
@@ -248,7 +250,7 @@ class PlayScreen(RoomScreen[None]):
         self.here = self._attendance.part = None
         self.query_one("#play-page").display = True
         self.sheet.display = False
-        self._lay(ParticipantPage(plain(error.title), plain(error.body)))
+        self._lay(ParticipantPage(error.title, Text(plain(error.body))))
 
     def _say(self, words: str) -> None:
         self.query_one("#play-said", Static).update(words)
@@ -257,7 +259,7 @@ class PlayScreen(RoomScreen[None]):
         """Whether the page goes on below what is seen."""
         lines_below = self._lines_below
         words = translated(self.part.locale, "more", count=lines_below) if lines_below and self.part is not None else ""
-        self.query_one("#play-page").border_subtitle = words
+        write_subtitle(self.query_one("#play-page"), words)
         self.refresh_bindings()
 
     @property

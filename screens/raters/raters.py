@@ -23,6 +23,7 @@ from screens.raters.keys import KEYS
 from screens.raters.plots import Plots
 from screens.raters.table import RaterNumbersTable, RaterTable
 from screens.stylesheet import ROOM_STYLES
+from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
@@ -258,7 +259,7 @@ class RatersScreen(RoomScreen[None]):
         title = (
             f"{one_line(numbers.rater, 20)} beside the rest  {one_line(grid.title, 40)}" if grid is not None else "Grid"
         )
-        self.grid.border_title = Content(title)
+        write_title(self.grid, title)
 
     def on_resize(self) -> None:
         if self.has_class("-one"):

@@ -14,6 +14,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.runs.descriptions import demonstration_words, outcome_words
 from screens.key_names import with_keys
+from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
 from store.store import Store
 
@@ -53,7 +54,7 @@ class RecordingResult(Card, can_focus=True):
     def _open(self, title: str, text: Text) -> None:
         if not self.is_attached:
             return
-        self.border_title = title
+        write_title(self, title)
         self.query_one(CardText).show(text)
         self.display = True
         self.screen.set_focus(self)

@@ -26,6 +26,7 @@ from screens.key_names import give_keys, with_keys
 from screens.live.choices import Choice, Choices, picks
 from screens.live.gate import moved
 from screens.record.nodes import NodePicker
+from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
 from screens.widgets.tap_choices import NearList
 
@@ -124,7 +125,7 @@ class ForkPanel(Card):
         self._mine = started.user is not None and started.user.kind == "human"
         question = event.question
         proposal = question is not None and question.kind == "propose"
-        self.border_title = f"Fork at step {event.index + 1} (screen before it)"
+        write_title(self, f"Fork at step {event.index + 1} (screen before it)")
         text = plain(question.text) if question is not None else whole_action(event.proposed.action, self._tree)
         self._what.show(Text(f"Here: {text}", style="bold"))
         self._row.display, self._say.display = proposal, question is not None

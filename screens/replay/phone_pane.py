@@ -25,6 +25,7 @@ from screens.mirror.marks import PhoneMark
 from screens.mirror.mirror import READ_WORDS, Mirror
 from screens.mirror.terminal_picture import TerminalPicture
 from screens.replay.action_marks import marks_of
+from screens.widgets.border_words import write_title
 
 if TYPE_CHECKING:
     from lab.ocr.reader import TextReader
@@ -171,9 +172,9 @@ class StillPhone(Vertical):
 
     def title(self, words: str) -> None:
         """Writes on the upper border."""
-        self.mirror.border_title = words
+        write_title(self.mirror, words)
         if self.picture is not None:
-            self.picture.border_title = words
+            write_title(self.picture, words)
 
     # -- words that no tree says -----------------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ from screens.sent.sent import SentScreen
 from screens.sent.source import StoredAlbum
 from screens.stylesheet import ROOM_STYLES
 from screens.theme import LOUD_ERROR
+from screens.widgets.border_words import write_title
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 from screens.widgets.room_screen import RoomScreen
@@ -202,13 +203,13 @@ class ReplayScreen(RoomScreen[None]):
         """Titles and the line above the keys: where this is, what is shown, how it plays."""
         timeline, view, steps = self.footage.timeline, self.footage.view, self.footage.steps
         more = "" if self.footage.whole else "+"
-        timeline.border_title = f"Steps  {min(timeline.cursor + 1, steps)}/{steps}{more}"
+        write_title(timeline, f"Steps  {min(timeline.cursor + 1, steps)}/{steps}{more}")
         state = self.footage.player.words
         if view is not None:
             ended = isinstance(view.event, Ended)
             place = "the end" if ended else f"step {view.number + 1}"
             words = {"sheet": place.capitalize(), "tree": f"UI tree at {place}"}
-            self.query_one("#sheet").border_title = words[self._shown]
+            write_title(self.query_one("#sheet"), words[self._shown])
             state += f"   {view.lost}" if view.lost else ""
         if self.words.is_reading or self.query_one(SearchRow).is_open:
             state = self.words.state or state

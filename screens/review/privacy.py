@@ -29,6 +29,7 @@ from screens.review.finds import FindList
 from screens.review.keys import PRIVACY_KEYS
 from screens.review.room import DemoRoom, Rows
 from screens.theme import HEADING, MUTED, WARNING
+from screens.widgets.border_words import write_title
 from screens.widgets.lines import LineList
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class PrivacyScreen(DemoRoom):
         place = f"step {self.number + 1} of {steps}" if self.number < steps else "the last screen"
         title = f"Privacy   {place}   recorded by {covering.trace.agent.id}   {covering.trace.task.shown}"
         self.say(one_line(title, 400), self._state(covering))
-        self.page.border_title = "Done" if self._report else "To be covered"
+        write_title(self.page, "Done" if self._report else "To be covered")
         self.page.show(self._report or _plan(covering), from_top=False)
         self._mark()
         self.refresh_bindings()

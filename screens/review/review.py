@@ -27,6 +27,7 @@ from screens.review.items import VerdictList
 from screens.review.keys import REVIEW_KEYS
 from screens.review.room import DemoRoom, Rows
 from screens.review.words import item_sheet, state_words, title_words
+from screens.widgets.border_words import write_title
 from screens.widgets.lines import LineList
 
 _PROOFREADING = frozenset({"accept", "accept_all", "reject", "commit"})
@@ -77,7 +78,7 @@ class ReviewScreen(DemoRoom):
         self.items.show(session)
         step = self.items.step
         tree = self.footage.seen.tree if self.footage.seen is not None and step is not None else None
-        self.page.border_title = "The whole" if step is None else f"Step {step + 1} of {session.demo.steps}"
+        write_title(self.page, "The whole" if step is None else f"Step {step + 1} of {session.demo.steps}")
         self.page.show(item_sheet(session, step, tree, slip=step in session.slips))
         self.say(title_words(session), self._state(session))
         self._mark()

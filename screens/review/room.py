@@ -25,6 +25,7 @@ from screens.replay.run_player import RunPlayer, StepPage
 from screens.replay.timeline import Timeline
 from screens.review.items import DemonstrationList
 from screens.stylesheet import ROOM_STYLES
+from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
@@ -129,7 +130,7 @@ class DemoRoom(RoomScreen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        self.shelf.border_title = self.SHELF
+        write_title(self.shelf, self.SHELF)
         if self._wanted is not None:
             self._begin(self._wanted)
         else:

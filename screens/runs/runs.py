@@ -29,6 +29,7 @@ from screens.runs.keys import KEYS
 from screens.runs.run_reader import RunsReader
 from screens.runs.table import RunTableView
 from screens.stylesheet import ROOM_STYLES
+from screens.widgets.border_words import write_subtitle, write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
@@ -82,10 +83,10 @@ class RunsScreen(RoomScreen[None]):
         yield self.table
         yield Notice(id="run-name")
         with Horizontal(id="filter-row"):
-            yield Static("Filter:", id="filter-word")
+            yield Static("Filter:", id="filter-word", markup=False)
             yield Input(placeholder=_HINT, id="filter", compact=True)
         with Horizontal(id="tag-row"):
-            yield Static("Tags:", id="tag-word")
+            yield Static("Tags:", id="tag-word", markup=False)
             yield Input(placeholder="+name puts a tag on, -name takes it off; Enter does it", id="tag", compact=True)
         yield Static("", id="filter-wrong", markup=False)
         yield Static("", id="next", markup=False)
@@ -190,12 +191,12 @@ class RunsScreen(RoomScreen[None]):
         all_of = f"{len(self.entries):,}{'' if self._whole else '+'}"
         runs = all_of if arranged.runs == len(self.entries) else f"{arranged.runs:,} of {all_of}"
         groups = f"   in {count(arranged.groups, 'group')} by {self.order.group}" if self.order.group else ""
-        self.table.border_title = f"{'Archived runs' if self.archived else 'Runs'}  {runs}{groups}"
+        write_title(self.table, f"{'Archived runs' if self.archived else 'Runs'}  {runs}{groups}")
         way = "" if not self.order.turned else ", the other way round"
         by = "the newest in this file first" if self.order == Order() else f"sorted by {self.order.by}{way}"
         if self.order.group and self.order.by not in MEANS:
             by = "" if self.order.by == "newest" else f"groups by name, their runs by {self.order.by}{way}"
-        self.table.border_subtitle = by
+        write_subtitle(self.table, by)
 
     @on(LineList.Highlighted)
     def _moved(self) -> None:

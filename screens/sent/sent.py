@@ -25,6 +25,7 @@ from screens.sent.source import Album, SentProposal
 from screens.sent.words import NOTHING, sent_words
 from screens.stylesheet import ROOM_STYLES
 from screens.theme import LOUD_ERROR
+from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.text_page import TextPage
@@ -157,7 +158,7 @@ class SentScreen(RoomScreen[int]):
             self._shape = picture.size
             self._mirror.show_still(picture.data, picture.size, picture.tree)
             several = f" {self._which + 1} of {message.pictures}" if message.pictures > 1 else ""
-            self._mirror.border_title = f"Picture{several}"
+            write_title(self._mirror, f"Picture{several}")
             self._mirror.remark = f"{picture.size[0]}x{picture.size[1]}" if picture.data else "not in this file"
             self._take_room()
         words = sent_words(message.sent.proposed, self._otherwise) if message.sent else Content("The run ends here.")

@@ -20,7 +20,8 @@ from textual.layouts.vertical import VerticalLayout
 from textual.widget import Widget
 
 from screens.key_names import keys_of
-from screens.widgets.text_page import TextPage, rest_words, tell_below
+from screens.widgets.border_words import write_subtitle
+from screens.widgets.text_page import TextPage, rest_words
 
 Round = tuple[tuple[str, int], ...]
 """Children that give rows away, in this order: an id, and the rows that each keeps for itself."""
@@ -142,4 +143,4 @@ class Card(GivingColumn):
 
     def tell_rest(self) -> None:
         """Says so on its lower border; without one its text's last line does."""
-        tell_below(self, self.rest)
+        write_subtitle(self, self.rest)

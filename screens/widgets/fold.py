@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rich.console import Group, RenderableType
+from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 from textual import events
@@ -14,11 +14,13 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static
 
+_NOTHING = Text()
+
 
 class Fold(Static, can_focus=True):
     """One line, `▸ title  summary`, or `▾ title` with its body beneath.
 
-    All three are shown as they are: what they hold has been through `plain`, and no markup is read.
+    Title and summary have been through `plain`, and no markup is read in them or in the body.
     """
 
     HELP = """
@@ -46,7 +48,7 @@ class Fold(Static, can_focus=True):
         self,
         title: str,
         summary: str = "",
-        body: RenderableType = "",
+        body: Text | Group = _NOTHING,
         *,
         id: str | None = None,
         classes: str | None = None,
@@ -54,14 +56,14 @@ class Fold(Static, can_focus=True):
         super().__init__(markup=False, id=id, classes=classes)
         self._title = title
         self._summary = summary
-        self._body = body
+        self._body: Text | Group = body
 
-    def set_body(self, summary: str, body: RenderableType) -> None:
+    def set_body(self, summary: str, body: Text | Group) -> None:
         """Puts something else under the heading."""
         self._summary, self._body = summary, body
         self.refresh(layout=True)
 
-    def render(self) -> RenderableType:
+    def render(self) -> Text | Group:
         heading = Text()
         heading.append("▸ " if self.folded else "▾ ")
         heading.append(self._title, style="bold")

@@ -11,6 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding
+from textual.content import Content
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -159,5 +160,5 @@ class Footer(Widget, can_focus=False):
     def _hover(self, verb: FooterVerb | None) -> None:
         if verb is not self._under_mouse:
             self._under_mouse = verb
-            self.tooltip = verb.tooltip or None if verb else None
+            self.tooltip = Content(verb.tooltip) if verb and verb.tooltip else None
             self.refresh()

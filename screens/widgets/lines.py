@@ -18,6 +18,7 @@ from textual.strip import Strip
 from textual.style import Style
 
 from screens.key_names import with_keys
+from screens.widgets.border_words import write_subtitle, write_title
 
 MOVE = Binding.Group("Move", compact=True)
 
@@ -109,18 +110,9 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
                 self.refresh(Region(0, y, area.width, 1))
 
     def entitle(self, title: str, subtitle: str = "") -> None:
-        """Says something else on the border, plain characters; only its rows are painted anew, and only then.
-
-        Textual's own `border_title` paints every line again, and reads markup.
-        """
-        above, below = (Content(words) if words else None for words in (title, subtitle))
-        size, gutter = self.outer_size, self.styles.gutter
-        if above != self._border_title:
-            self._border_title = above
-            self.refresh(Region(-gutter.left, -gutter.top, size.width, 1))
-        if below != self._border_subtitle:
-            self._border_subtitle = below
-            self.refresh(Region(-gutter.left, size.height - gutter.top - 1, size.width, 1))
+        """Write on both borders."""
+        write_title(self, title)
+        write_subtitle(self, subtitle)
 
     def go(self, index: int) -> None:
         """Moves the cursor, and what is in sight with it."""

@@ -43,7 +43,7 @@ class SearchRow(Horizontal):
         self._hint = hint
 
     def compose(self) -> ComposeResult:
-        yield Static("Search: ", classes="word")
+        yield Static("Search: ", classes="word", markup=False)
         yield Input(placeholder=self._hint, compact=True)
         yield Static("", classes="found", markup=False)
 

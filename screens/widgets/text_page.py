@@ -7,13 +7,13 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.widget import Widget
 
 from screens.key_names import keys_of, with_keys
 from screens.theme import ACCENT
+from screens.widgets.border_words import write_subtitle
 from screens.widgets.lines import MOVE, strip_of
 
 
@@ -134,7 +134,7 @@ gives this pane the whole screen.
 
     def _tell(self) -> None:
         if self.styles.border_bottom[0] and self.can_focus:
-            tell_below(self, "   ".join(filter(None, (with_keys(self, self._hint), self.rest))))
+            write_subtitle(self, "   ".join(filter(None, (with_keys(self, self._hint), self.rest))))
 
     def _wrap(self) -> None:
         self._width = self.scrollable_content_region.width
@@ -182,11 +182,3 @@ def rest_words(below: tuple[str, int], above: tuple[str, int]) -> str:
     """How many lines are out of sight, each way after the key that shows them; empty where all are seen."""
     parts = [f"{below[0]} ↓ {below[1]} more"] if below[1] else []
     return " · ".join([*parts, *([f"{above[0]} ↑ {above[1]}"] if above[1] else [])])
-
-
-def tell_below(widget: Widget, words: str) -> None:
-    """Says something else on a widget's lower border; only that row is painted anew, and only then."""
-    content = Content(words) if words else None
-    if content != widget._border_subtitle:
-        widget._border_subtitle = content
-        widget.refresh(Region(-1, widget.size.height, widget.size.width + 2, 1))

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.style import Style
 from textual import events
 from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.dom import DOMNode
+from textual.geometry import Offset
 from textual.screen import Screen
-from textual.widgets import Input
+from textual.widget import Widget
+from textual.widgets import Input, OptionList
 
 from lab.core.errors import LabError
 from lab.core.mailbox import Mailbox
@@ -465,6 +468,37 @@ async def test_a_palette_beneath_a_question_dismisses_nothing(full: Store, until
         await until(pilot, lambda: app.screen is palette)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+
+
+def click(node: Widget, at: Offset, style: Style | None = None) -> events.Click:
+    """A click that was on its way while what it was meant for went."""
+    return events.Click(node, *at, 0, 0, 1, False, False, False, *at, style=style)
+
+
+async def test_a_click_beside_the_screen_closes_the_palette(full: Store, until: Until) -> None:
+    app = LabApp(full, Settings(person="D1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.current_mode == "home")
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        await pilot.resize_terminal(80, 24)
+        app.screen.post_message(click(app.screen, Offset(119, 39)))
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+
+
+async def test_a_click_on_a_line_that_a_list_lost_does_nothing_and_the_list_goes_on(full: Store, until: Until) -> None:
+    app = LabApp(full, Settings(person="D1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.current_mode == "home")
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette) and "Compared runs" in painted(app))
+        lines = app.screen.query_one(OptionList)
+        count = lines.option_count
+        await burst(pilot, *"gotoruns")
+        await until(pilot, lambda: "Go to Runs" in painted(app) and lines.option_count < count)
+        lines.post_message(click(lines, Offset(1, 1), Style.from_meta({"option": count - 1})))
+        lines.post_message(click(lines, Offset(1, 0), Style.from_meta({"option": 0})))
+        await until(pilot, lambda: app.current_mode == "runs")
 
 
 async def test_a_task_that_the_palette_names_is_refused_in_a_sentence_while_a_run_is_live(

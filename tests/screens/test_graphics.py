@@ -9,10 +9,14 @@ import os
 import pty
 import re
 import select
+import shutil
 import struct
+import subprocess
+import sys
 import termios
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -284,6 +288,50 @@ def test_a_real_terminal_is_asked_and_sent_the_picture(full: Store, graphics: st
     finally:
         program.kill()
         os.close(terminal)
+
+
+@pytest.mark.parametrize(("asked", "settings"), [
+    (True, {"TERM": "xterm-256color"}), (False, {"TERM": "xterm-256color", "TMUX": "/tmp/tmux/default,1,0"}),
+    (False, {"TERM": "tmux-256color"}), (False, {"TERM": "screen"}),
+])  # fmt: skip
+def test_tmux_and_screen_are_not_asked_what_they_take_for_a_title(
+    tmp_path: Path, asked: bool, settings: dict[str, str]
+) -> None:
+    terminal, side = pty.openpty()
+    environment = {**os.environ, **settings, "HITLAB_GRAPHICS": "auto"}
+    args = ["--db", str(tmp_path / "lab.db")]
+    Store.open(tmp_path / "lab.db").close()
+    program = Warm(args, env=environment, stdin=side, stdout=side, stderr=side, start_new_session=True)
+    os.close(side)
+    try:
+        questions = b""
+        while b"\x1b[c" not in questions:
+            questions += os.read(terminal, 4096)
+        assert (b"\x1b_G" in questions) is asked
+    finally:
+        program.kill()
+        program.wait(180)
+        os.close(terminal)
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_tmux_keeps_the_title_of_its_pane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Store.open(tmp_path / "lab.db").close()
+    monkeypatch.setenv("HITLAB_GRAPHICS", "auto")
+    tmux = ["tmux", "-f", "/dev/null", "-S", str(tmp_path / "tmux")]
+
+    def said(*words: str) -> str:
+        return subprocess.run([*tmux, *words], capture_output=True, text=True, check=True).stdout
+
+    program = [sys.executable, "-m", "lab.cli.main", "--db", str(tmp_path / "lab.db")]
+    said("new-session", "-d", "-x", "100", "-y", "30", *program)
+    try:
+        end = time.monotonic() + 180
+        while "No runs yet" not in said("capture-pane", "-p"):
+            assert time.monotonic() < end
+        assert "Gi=" not in said("display-message", "-p", "#{pane_title}")
+    finally:
+        said("kill-server")
 
 
 def _seen(terminal: int, wanted: bytes, seconds: float = 180) -> bool:

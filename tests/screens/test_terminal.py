@@ -7,6 +7,7 @@ import pty
 import select
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -76,3 +77,38 @@ def test_a_room_opens_and_is_left(tmp_path: Path, begin: Begin, room: str, words
             store.runs.append_event("run1", Step(seq=1, index=0, proposed=Proposed(Action("wait"))))
     args = ["replay", "run1@1"] if room == "replay" else []
     assert painted_in_terminal([*args, "--db", str(db)], words, tmp_path, begin) == (True, 0)
+
+
+@pytest.mark.parametrize("stops", ["the terminal", "ctrl+s"])
+def test_a_terminal_that_is_stopped_is_left_all_the_same(tmp_path: Path, stops: str) -> None:
+    """Its output stands still before `ctrl+q`, or by keys that are pressed until the program is gone."""
+    terminal, side = pty.openpty()
+    before = termios.tcgetattr(side)
+    db = tmp_path / "lab.db"
+    Store.open(db).close()
+    environment = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "XDG_CACHE_HOME": str(tmp_path)}
+    program = forked(["--db", str(db)], {"env": environment, "stdin": side, "stdout": side, "stderr": side})
+    seen, asked, end = b"", False, time.monotonic() + 180
+    while program.poll() is None and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.01)[0]:
+            seen += os.read(terminal, 65536)
+        if not asked and b"No runs yet" in seen:
+            if stops == "the terminal":
+                termios.tcflow(side, termios.TCOOFF)
+            os.write(terminal, b"\x11")
+            asked = True
+        elif asked and stops == "ctrl+s" and select.select([], [terminal], [], 0)[1]:
+            os.write(terminal, b"\x13")
+    try:
+        assert program.poll() == 0
+        while select.select([terminal], [], [], 0)[0]:
+            seen += os.read(terminal, 65536)
+        assert b"\x1b[?1049l" in seen
+        assert b"\x1b[?25h" in seen
+        assert termios.tcgetattr(side) == before
+    finally:
+        if program.poll() is None:
+            program.kill()
+            program.wait(180)
+        os.close(side)
+        os.close(terminal)

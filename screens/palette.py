@@ -1,0 +1,71 @@
+"""The command palette: Textual's, with its entries as plain characters and deaf to clicks on what is gone."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Any
+
+from textual._context import active_message_pump
+from textual.await_complete import AwaitComplete
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.errors import NoWidget
+from textual.events import Click
+from textual.geometry import Region
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import OptionList
+
+from lab.core.plain_text import plain
+
+
+class PlainCommands(Provider):
+    """Commands of the app and its screen; Textual's own provider reads markup, in a task's title among others."""
+
+    async def discover(self) -> Hits:
+        for title, words, run, discovered in sorted(self.app.get_system_commands(self.screen), key=itemgetter(0)):
+            if discovered:
+                yield DiscoveryHit(Content(plain(title, lines=False)), run, help=_help(words))
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for name, words, run, _ in self.app.get_system_commands(self.screen):
+            title = plain(name, lines=False)
+            score, offsets = matcher.fuzzy_search.match(query, title)
+            if score > 0:
+                display = Content(title)
+                for offset in offsets:
+                    if not title[offset].isspace():
+                        display = display.stylize(self.match_style or "", offset, offset + 1)
+                yield Hit(score, display, run, help=_help(words))
+
+
+def _help(words: str) -> Any:
+    """Content, which the palette takes in place of markup; its type says `str`."""
+    return Content(plain(words, lines=False)) if words else None
+
+
+def drop_stale_click(message: Message) -> None:
+    """Stop a click on a line that a list no longer has: Textual's list looks for it and fails.
+
+    Textual calls this hook before a node handles a message.
+    """
+    if isinstance(message, Click):
+        lines = active_message_pump.get(None)
+        if isinstance(lines, OptionList) and message.style.meta.get("option", -1) >= lines.option_count:
+            message.prevent_default()
+
+
+class Palette(CommandPalette):
+    """Textual's palette; a click or a key that comes while it goes already, or stands beneath, dismisses nothing."""
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        stack = self.app.screen_stack
+        return super().dismiss(result) if stack and stack[-1] is self else AwaitComplete()
+
+    def get_widget_at(self, x: int, y: int) -> tuple[Widget, Region]:
+        """Return the palette itself outside of the screen: a click there is one beside its list, and no error."""
+        try:
+            return super().get_widget_at(x, y)
+        except NoWidget:
+            return self, self.region

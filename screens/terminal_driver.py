@@ -1,0 +1,90 @@
+"""How the app is painted in a terminal: Textual's driver, which also leaves one that takes no more output."""
+
+from __future__ import annotations
+
+import contextlib
+import termios
+import time
+from queue import Full
+from typing import Any
+
+from textual.drivers._writer_thread import WriterThread
+from textual.drivers.linux_driver import LinuxDriver
+
+_WAIT = 2.0
+"""Seconds that a terminal has to take the last codes; one over a slow line needs some of them."""
+_DISCARDS = 20
+_DISCARD_WAIT = 0.1
+
+
+class TerminalDriver(LinuxDriver):
+    """Ends within seconds, whatever the terminal takes.
+
+    Textual gives the terminal its own modes back first, flow control among them, and then waits without a limit for
+    its last codes to be written: a Ctrl+S typed in between stopped them for good.
+    """
+
+    _end: float | None = None
+    """When what is written last must be out; None while the app runs."""
+    _modes: list[Any] | None = None
+    """The terminal's modes as they were before the app."""
+
+    def write(self, data: str) -> None:
+        """Write to the terminal; while leaving, drop what it does not take in time."""
+        thread = self._writer_thread
+        if self._end is None or thread is None:
+            super().write(data)
+        elif thread.is_alive():
+            self._queue(thread, data)
+
+    def start_application_mode(self) -> None:
+        self._end = None
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+
+    def stop_application_mode(self) -> None:
+        """Write the last codes; until they are out, Ctrl+S is a key like any other."""
+        self._end = time.monotonic() + _WAIT
+        self._modes = self.attrs_before
+        if self._modes is not None:
+            input_modes, *others = self._modes
+            self.attrs_before = [input_modes & ~termios.IXON, *others]
+        self._restart_output()
+        super().stop_application_mode()
+
+    def close(self) -> None:
+        """End the thread that writes, discard what the terminal does not take, and restore all its modes."""
+        if self._end is None:
+            self._end = time.monotonic() + _WAIT
+        thread = self._writer_thread
+        if thread is not None:
+            self._queue(thread, None)
+            thread.join(self._seconds_left)
+            for _ in range(_DISCARDS if thread.is_alive() else 0):
+                with contextlib.suppress(termios.error):
+                    termios.tcflush(self._output, termios.TCOFLUSH)
+                self._restart_output()
+                self._queue(thread, None)
+                thread.join(_DISCARD_WAIT)
+                if not thread.is_alive():
+                    break
+        if self._modes is not None:
+            with contextlib.suppress(termios.error):
+                termios.tcsetattr(self.fileno, termios.TCSANOW, self._modes)
+
+    @property
+    def _output(self) -> int:
+        return self._file.fileno() if self._file is not None else self.fileno
+
+    @property
+    def _seconds_left(self) -> float:
+        return max(0.0, (self._end or 0.0) - time.monotonic())
+
+    def _queue(self, thread: WriterThread, data: str | None) -> None:
+        with contextlib.suppress(Full):
+            thread._queue.put(data, timeout=self._seconds_left)
+
+    def _restart_output(self) -> None:
+        """Lift a stop of the output; a write that waits for room is woken by it."""
+        with contextlib.suppress(termios.error):
+            termios.tcflow(self._output, termios.TCOOFF)
+            termios.tcflow(self._output, termios.TCOON)
