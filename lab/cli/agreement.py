@@ -143,26 +143,37 @@ def tell_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> None
         say("Nothing that is asked in it can be compared.")
         return
     if any(number.low is not None for number in result.agreements):
-        say(_ways(result.how, result.agreements[0].clusters))
+        by_f = any(number.interval == "f" for number in result.agreements)
+        say(_ways(result.how, result.agreements[0].clusters, by_f=by_f))
     if any(number.planned and number.value is not None for number in result.agreements):
         say("A star marks what was planned.")
     all_of = (*result.agreements, *result.evidence)
+    without: dict[str, list[str]] = {}
     for (field, part, between), group in groupby(all_of, lambda number: (number.field, number.part, number.between)):
         numbers = list(group)
+        heading = " · ".join(filter(None, (questions.get(field, field), part, between)))
+        if all(number.value is None and number.statistic == "agreement" for number in numbers):
+            missing = f" ({_missing(numbers[0])})" if numbers[0].reasons else ""
+            for why in dict.fromkeys(number.undefined for number in numbers):
+                without.setdefault(why, []).append(f"{heading}{missing}")
+            continue
         say("")
-        say(" · ".join(filter(None, (questions.get(field, field), part, between))))
-        for heading, some in groupby(numbers, _n):
-            _tell(heading, list(some))
+        say(heading)
+        for counts, some in groupby(numbers, _n):
+            _tell(counts, list(some))
+    has_numbers = any(number.value is not None for number in all_of)
+    for why, headings in without.items():
+        say("")
+        if not has_numbers:
+            say(f"No number: {why}.")
+            continue
+        say(f"No number, {why}:")
+        for heading in headings:
+            say(f"  {heading}")
 
 
-def _tell(n_words: str, numbers: Sequence[Agreement]) -> None:
-    if all(number.value is None and number.statistic == "agreement" for number in numbers):
-        for why in dict.fromkeys(number.undefined for number in numbers):
-            say(f"  no number: {why}")
-        if numbers[0].reasons:
-            say(f"  {_missing(numbers[0])}")
-        return
-    say(f"  {n_words}")
+def _tell(counts: str, numbers: Sequence[Agreement]) -> None:
+    say(f"  {counts}")
     print_table(
         ["  statistic", "value", "interval", "in words"],
         [
@@ -178,12 +189,13 @@ def _tell(n_words: str, numbers: Sequence[Agreement]) -> None:
     )
 
 
-def _ways(how: How, cluster: str) -> str:
+def _ways(how: How, cluster: str, *, by_f: bool) -> str:
     share = f"{how.level * 100:g} %"
     if how.interval == "bootstrap":
         return f"{share} intervals from {how.resamples:,} resamples of {cluster}s, seed {how.seed}."
     sentence = f"{share} intervals by leaving out one {cluster} after another (jackknife-t, freed of skewness)."
-    return f"{sentence} Of a share of one item a {cluster}: Wilson's."
+    of_icc = f" Of ICC with one item a {cluster}: by F." if by_f else ""
+    return f"{sentence} Of a share of one item a {cluster}: Wilson's.{of_icc}"
 
 
 def _n(number: Agreement) -> str:

@@ -161,10 +161,6 @@ def live(args: LiveArguments) -> int:
     if (args.task is None) == (args.resume is None):
         raise LabError("live", "needs a TASK or --resume ID, and not both", "`hitlab tasks` lists tasks.", code=2)
     headless = args.headless or args.events or args.json
-    if not headless and not app.has_terminal():
-        raise LabError("live", "there is no terminal here", "Add --headless to run without a screen.")
-    if not headless:
-        app.check_room()
     settings = load(
         db=args.db,
         person=args.person,
@@ -175,14 +171,23 @@ def live(args: LiveArguments) -> int:
     if headless and args.seat is None:
         refuse_recorded(settings, args.agent)
     new = _new_spec(args, settings, headless=headless) if args.resume is None else None
+    if new and not headless:  # before a file is made
+        _check_terminal()
     with open_store(settings, create=args.resume is None) as store:
         spec, resume = (new, None) if new else _resumed_spec(args, settings, store, headless=headless)
         if not headless:
+            _check_terminal()
             settings = msgspec.structs.replace(settings, seat=spec.seat)
             return app.run_app(store, settings, app.live_opening(store, spec, resume))
         from lab.runs.session import Session
 
         return run_headless(Session(store, spec, resume), as_json=args.json, events=args.events)
+
+
+def _check_terminal() -> None:
+    if not app.has_terminal():
+        raise LabError("live", "there is no terminal here", "Add --headless to run without a screen.")
+    app.check_room()
 
 
 def _check_gate(spec: Spec, *, headless: bool) -> None:
@@ -221,8 +226,6 @@ def replay(args: ReplayArguments) -> int:
     step = whole_number(number)
     if at and not step:
         raise LabError("replay", f"step {number!r} is no number from 1 on", code=2)
-    if not app.has_terminal():
-        raise LabError("replay", "there is no terminal here", "`hitlab show ID` prints a run.")
     settings = load(db=args.db, window=args.window)
     refuse_blind(settings, "replay")
     with open_store(settings, create=False) as store:
@@ -233,7 +236,7 @@ def replay(args: ReplayArguments) -> int:
             raise LabError("replay", f"{settings.person} rates in a study here, which shows what may be seen of runs.")
         if step:
             _check_step(store.runs.summary(run), step)
-        return app.run_app(store, settings, Opening("replay", run, step))
+        return app.show_room(store, settings, Opening("replay", run, step), "replay", "`hitlab show ID` prints a run.")
 
 
 def _check_step(run: Summary, step: int) -> None:

@@ -23,6 +23,8 @@ REFUSED = {
     "live usual_lunch --headless --gate ask": "nobody lets the actions through",
     "live usual_lunch --headless --persona nosuch": "persona 'nosuch'",
     "live nosuch --headless": "task 'nosuch'",
+    "live nosuch": "task 'nosuch'",
+    "live usual_lunch": "there is no terminal here",
     "live --headless --resume abc": "is not there",
     "live usual_lunch --headless --device nosuch": "adb server",
     "answer --headless --port 1 --host 203.0.113.7": "cannot be had",
