@@ -193,10 +193,13 @@ class JudgingJob:
         for work, future in came:
             answer = None
             try:
-                answer = PaidAnswer(*future.result(), work.model.model)
+                answer = PaidAnswer.of(future.result(), work.model.model)
             except NoModelAnswer as error:
-                self.spent += error.usage.cost or 0.0
-                self.failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
+                if error.said:
+                    answer = PaidAnswer.missing(error, work.model.model)
+                else:
+                    self.spent += error.usage.cost or 0.0
+                    self.failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
             except WaitCancelled:
                 pass
             except LabError as error:

@@ -29,7 +29,8 @@ def action(text: str) -> Action:
         TAP,
         f"```json\n{TAP}\n```",
         f"I see a clock.\n\n{TAP}\n\nThat should do {{it}}.",
-        f"<think>maybe {TAP.replace('1', '2')}</think>{TAP}",
+        f"Maybe {TAP.replace('1', '2')}? No: {TAP}",
+        TAP.replace("It is", "It\n\tis"),
         '{"action": "click", "element": 1, "thought": "It is there.",}',
         TAP + "\n" + TAP.replace("1", "2"),
         '{"thought": "It is there."}\n' + TAP,
@@ -39,8 +40,8 @@ def action(text: str) -> Action:
         "\ufeff" + TAP,
     ],
     ids=[
-        "plain", "fenced", "prose", "thinks", "trailing comma", "two", "thought first", "braces in quotes", "nested",
-        "inside a broken one", "byte order mark",
+        "plain", "fenced", "prose", "thinks", "line break", "trailing comma", "two", "thought first",
+        "braces in quotes", "nested", "inside a broken one", "byte order mark",
     ],
 )  # fmt: skip
 def test_what_stands_around_an_action_is_read_through(text: str) -> None:
@@ -80,6 +81,9 @@ def test_every_kind_is_read_with_its_place_in_pixels(text: str, wanted: Action) 
     [
         ("I would tap the clock.", "no JSON object"),
         ("", "no JSON object"),
+        ("{'action': 'navigate_back'}", "no JSON object .*its strings are not in"),
+        ("{\u201caction\u201d: \u201cnavigate_back\u201d}", "no JSON object .*its strings are not in"),
+        (f"{TAP} No, wait: {TAP.replace('1', '2')}", "it holds several different answers"),
         ('{"action": "click", "elem', "no JSON object"),
         ('{"thought": "hm"}', "it names no action; the actions are answer, ask_user"),
         ('{"action": "levitate"}', "'levitate' is no action"),
