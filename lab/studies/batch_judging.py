@@ -142,7 +142,9 @@ class BatchJudging:
                 break
         if not job.ended and any(self._missed[one] >= _ALONE for one in self._missed):
             return self._rest(tell, total)
-        return JudgingDone(job.progress(total), job.unusable, tuple(job.failed), job.ended, job.unpriced)
+        return JudgingDone(
+            job.progress(total), job.unusable, tuple(job.failed), job.ended, job.unpriced, tuple(sorted(job.without))
+        )
 
     def _rest(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
         """What no batch gave an answer to is asked alone; it is told as a part of the whole job."""
