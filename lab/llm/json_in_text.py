@@ -16,7 +16,8 @@ from lab.core.errors import LabError
 
 LONGEST = 40_000
 """Characters of an answer in which an object is looked for; the end counts, where models put it."""
-_MOST_OPENINGS = 60
+_MOST_SCANNED = 60 * LONGEST
+"""Characters that are gone through, those after an opening brace again for each."""
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _TRAILING = re.compile(r",(\s*[}\]])")
@@ -79,15 +80,14 @@ def why_no_object(text: str) -> str:
 def found_objects(text: str) -> Iterator[FoundObject]:
     """Every JSON object in the last characters of a text (`LONGEST`), with its place in these."""
     tail = text[-LONGEST:]
-    start = tail.find("{")
-    for _ in range(_MOST_OPENINGS):
-        if start < 0:
-            return
-        end = _closing(tail, start)
-        value = None if end is None else _read(tail[start:end])
-        if end is not None and isinstance(value, dict):
+    start, scanned = tail.find("{"), 0
+    while start >= 0 and scanned < _MOST_SCANNED:
+        end, closed = _closing(tail, start)
+        value = _read(tail[start:end]) if closed else None
+        if isinstance(value, dict):
             yield FoundObject(start, end, value)
-        start = tail.find("{", start + 1 if end is None or value is None else end)
+        scanned += end - start
+        start = tail.find("{", start + 1 if value is None else end)
 
 
 def _read(json_text: str) -> Any:
@@ -109,14 +109,14 @@ def _mended(json_text: str) -> str:
     return "".join([*parts, _TRAILING.sub(r"\1", json_text[end:])])
 
 
-def _closing(text: str, start: int) -> int | None:
-    """Where the object that begins at `start` ends; None where it is open."""
-    depth = 0
+def _closing(text: str, start: int) -> tuple[int, bool]:
+    """Where the object that begins at `start` ends, and whether it does; else how far that was gone through."""
+    depth, most = 0, text.count("}", start)
     for token in _TOKEN.finditer(text, start):
         depth += {"{": 1, "}": -1}.get(token[0], 0)
-        if not depth:
-            return token.end()
-    return None
+        if not depth or depth > most:
+            return token.end(), not depth
+    return len(text), False
 
 
 def _has_words(between: str) -> bool:

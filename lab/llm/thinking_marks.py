@@ -7,6 +7,7 @@ seen is known, too. What is quoted in a JSON string of the answer is no mark.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ _MARK = re.compile(
     (?:[>\]▷⟩＞】»]|&gt;)
     """
 )
+_DETAILS = re.compile(r"<details\b[^<>]{0,200}(?:reasoning|think)", re.IGNORECASE)
+"""How a part that is folded away begins where thinking is in it; its end does not say so."""
 _FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*(\w*)[ \t]*$", re.MULTILINE)
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _THINKING = frozenset(
@@ -77,7 +80,7 @@ def split_thinking(text: str) -> SplitText:
     end = closing.end if closing is not None else 0
     if opening := next((mark for mark in marks if mark.start >= end and not mark.closes), None):
         return SplitText(text.strip(), opening.text, "", is_open=True)
-    after = _by_unknown_mark(text, [found for found in objects if found.start >= end], end)
+    after = _by_unknown_mark(text, [found for found in objects if found.start >= end], max(end, offset))
     if after is not None:
         return after
     if closing is None:
@@ -86,12 +89,17 @@ def split_thinking(text: str) -> SplitText:
 
 
 def _is_inside(place: int, objects: Sequence[FoundObject]) -> bool:
-    return any(found.start < place < found.end for found in objects)
+    at = bisect_left(objects, place, key=lambda found: found.start) - 1
+    return at >= 0 and place < objects[at].end
 
 
 def _tags(text: str) -> list[_Mark]:
+    details = _DETAILS.search(text)
+    begins = details.start() if details is not None else len(text)
     return [
-        _Mark(tag.start(), tag.end(), tag[0], _closes(tag)) for tag in _MARK.finditer(text) if _is_thinking(tag, text)
+        _Mark(tag.start(), tag.end(), tag[0], _closes(tag))
+        for tag in _MARK.finditer(text)
+        if _is_thinking(tag, text) or (begins < tag.start() and tag["slash"] and tag["name"].lower() == "details")
     ]
 
 
@@ -111,8 +119,6 @@ def _is_thinking(tag: re.Match[str], text: str) -> bool:
     if tag["bracket"] == "[":
         alone = words - _ENDS - {"begin", "start", "of"}
         return bool(alone) and alone <= _PLAIN and text[tag.end() : tag.end() + 1] != "("
-    if "details" in words and tag["slash"]:  # the end of `<details type="reasoning">`
-        return re.search(r"<details\b[^>]{0,200}(?:reasoning|think)", text[: tag.start()]) is not None
     return not _THINKING.isdisjoint(words) and words.isdisjoint({"no", "not"})
 
 

@@ -11,6 +11,7 @@ from lab.agents.model_answer import KINDS, UnusableAnswer, meant
 from lab.core.step import Action
 from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.llm.json_in_text import objects_in
+from lab.llm.model_reply import read_completion
 from simulators.phone.phone import Phone
 from tests.store.formats.test_long_runs import guarded
 
@@ -185,10 +186,15 @@ def test_hostile_words_are_plain_and_long_lists_say_what_they_leave_out() -> Non
     assert all("\n" not in line and "\x1b" not in line and len(line) < 400 for line in lines)
 
 
-UNITS = ["<think>", "<thinking>", "{", "[", '{"a":', '{"a":[', ",", '"', "\\", "<think></think", "9"]
+UNITS = [
+    "<think>", "<thinking>", "{", "[", '{"a":', '{"a":[', ",", '"', "\\", "<think></think", "9", "<details>",
+    "</details>", '{"a":"</think>"}', '<b>{"a":1}</b>', "<a ", "```thinking\n", "<|channel|>",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_no_answer_of_a_model_hangs(unit: str) -> None:
+    text = unit * (400_000 // len(unit)) + '{"done": 1}'
     with guarded():
+        read_completion({"choices": [{"message": {"content": text}, "finish_reason": "length"}]}, 9)
         assert list(objects_in(unit * (400_000 // len(unit)) + '{"done": 1}'))[-1:] in ([{"done": 1}], [])
