@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import reduce
 from typing import Any, Literal
 
 import msgspec
@@ -13,7 +14,7 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import seconds_between
 from lab.core.measured_run import MeasuredRun, MeasuredStep
 from lab.core.run_records import Verdict
-from lab.core.step import Action, Point, Question, Reply, Usage
+from lab.core.step import COUNTED, Action, Point, Question, Reply, Usage
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import VERSION, Conditions, DeviceInfo, Forked, Source
 from store.database import Database
@@ -290,19 +291,10 @@ def _between(first: str | None, last: str | None) -> float:
 def _usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
     """The whole run's: what its source told of it, or else its steps' together."""
     own = [step.proposed.usage for step in steps if step.proposed.usage is not None]
-    total = _sum(own) if own else None
+    total = reduce(Usage.plus, own) if own else None
     usage = ended.usage if ended else None
     if usage is None or total is None:
         return usage or total
-    return Usage(*(b if a is None else a for a, b in zip(_values(usage), _values(total), strict=True)))
-
-
-def _sum(usages: list[Usage]) -> Usage:
-    """All together; what is known of some only counts as far as it goes."""
-    columns = [[value for value in column if value is not None] for column in zip(*map(_values, usages), strict=True)]
-    sums: list[Any] = [sum(column) if column else None for column in columns]
-    return Usage(*sums)
-
-
-def _values(usage: Usage) -> list[Any]:
-    return [getattr(usage, name) for name in usage.__struct_fields__]
+    own_counts = {name: value for name in COUNTED if (value := getattr(usage, name)) is not None}
+    whole: Usage = msgspec.structs.replace(total, **own_counts)
+    return whole

@@ -11,7 +11,7 @@ from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.endpoint import Refused, Reply, Request, Said, completion
+from tests.endpoint import Refused, Reply, Request, Said, Whole, completion
 
 Brain = Callable[[Request], Reply]
 
@@ -66,6 +66,9 @@ class BatchServer:
             match self.brain(request):
                 case Said(text, usage, cached):
                     reply = {"status_code": 200, "body": json.loads(completion(text, usage, cached))}
+                    results.append({"custom_id": line["custom_id"], "response": reply, "error": None})
+                case Whole() as whole:
+                    reply = {"status_code": 200, "body": whole.body()}
                     results.append({"custom_id": line["custom_id"], "response": reply, "error": None})
                 case Refused(status, message, _):
                     reply = {"status_code": status, "body": {"error": {"message": message}}}

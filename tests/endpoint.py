@@ -31,11 +31,39 @@ class Refused(NamedTuple):
 
 
 class Body(NamedTuple):
-    """Status 200 and these bytes, as packed as `encoding` says."""
+    """A status and these bytes, as packed as `encoding` says."""
 
     data: bytes
     mime: str = "application/json"
     encoding: str = ""
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Whole(NamedTuple):
+    """A message as a server sends it, with all its fields, whole or in pieces as it is asked for."""
+
+    message: dict[str, Any]
+    finish: str = "stop"
+    usage: tuple[int, int] | None = (1000, 20)
+
+    def body(self) -> dict[str, Any]:
+        """The chat completion that holds it."""
+        body = json.loads(completion("", self.usage))
+        body["choices"] = [{"index": 0, "finish_reason": self.finish, "message": self.message}]
+        return dict(body)
+
+    def pieces(self) -> Pieces:
+        """The same in pieces: texts in several, other values at once."""
+        deltas: list[dict[str, Any]] = [{"role": "assistant"}]
+        for name, value in self.message.items():
+            texts = [value[at : at + 9] for at in range(0, len(value), 9)] if isinstance(value, str) else [value]
+            deltas += [{name: text} for text in texts]
+        told: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+        told.append({"choices": [{"index": 0, "delta": {}, "finish_reason": self.finish}]})
+        usage = self.body().get("usage")
+        told += [{"choices": [], "usage": usage}] if usage else []
+        return Pieces([*(b"data: " + json.dumps(one).encode() + b"\n\n" for one in told), b"data: [DONE]\n\n"])
 
 
 class Cut(NamedTuple):
@@ -67,7 +95,7 @@ class Pieces(NamedTuple):
     cut: bool = False
 
 
-Reply = Said | Refused | Body | Cut | Silent | Flood | Pieces
+Reply = Said | Refused | Body | Whole | Cut | Silent | Flood | Pieces
 
 
 class Request(NamedTuple):
@@ -211,8 +239,13 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 case Refused(status, message, extra):
                     error = {"error": {"message": message, "type": "refused", "param": None, "code": None}}
                     self._send(status, json.dumps(error).encode(), extra)
-                case Body(body, mime, encoding):
-                    self._send(200, body, [("content-encoding", encoding)] if encoding else [], mime)
+                case Body(body, mime, encoding, status, extra):
+                    packed = [("content-encoding", encoding)] if encoding else []
+                    self._send(status, body, [*packed, *extra], mime)
+                case Whole() if b'"stream":true' in data:
+                    self._pieces(reply.pieces())
+                case Whole():
+                    self._send(200, json.dumps(reply.body()).encode())
                 case Cut(after):
                     self._cut(after)
                 case Silent(drip):

@@ -15,7 +15,7 @@ from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, Sheet, fields_by_target, target_of
 from lab.core.study import Target
 from lab.core.task import Actor
-from lab.llm.json_in_text import objects_in
+from lab.llm.json_in_text import answer_in, why_no_object
 
 _MOST_NOTE = 2_000
 _NOBODY = Actor("model", "judge")
@@ -89,13 +89,12 @@ def read_sheet(view: JudgeView, text: str) -> list[JudgedPlace]:
 
 
 def _entries(text: str) -> list[Mapping[str, Any]]:
-    for reply in reversed(list(objects_in(text))):
-        answers = reply.get("answers")
-        if isinstance(answers, list):
-            return [one for one in answers if isinstance(one, dict)]
-        if "value" in reply or "missing" in reply:
-            return [reply]
-    raise UnusableJudgement('it holds no JSON object with "answers".')
+    names = {"value", "missing"}
+    reply = answer_in(text, lambda found: isinstance(found.get("answers"), list) or not names.isdisjoint(found))
+    if reply is None:
+        raise UnusableJudgement(f'it holds no JSON object with "answers"{why_no_object(text)}.')
+    answers = reply.get("answers")
+    return [one for one in answers if isinstance(one, dict)] if isinstance(answers, list) else [reply]
 
 
 def _check_together(view: JudgeView, places: Sequence[JudgedPlace]) -> None:

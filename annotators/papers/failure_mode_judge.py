@@ -28,7 +28,7 @@ from lab.core.plain_text import plain
 from lab.core.protocol import Field
 from lab.core.run_records import Blob
 from lab.llm.client import Message
-from lab.llm.json_in_text import objects_in
+from lab.llm.json_in_text import answer_in, why_no_object
 
 _PACKAGE = "annotators.papers"
 _PROMPT = "failure-modes.md"
@@ -84,13 +84,10 @@ def _right(example: JudgeExample) -> dict[str, Any]:
 
 def _answers(text: str, modes: Sequence[str], run: JudgedRun) -> ModeAnswers:
     """What a model says of the modes; `UnusableJudgement` where it leaves one out."""
-    for reply in reversed(list(objects_in(text))):
-        entries = reply.get("modes")
-        if isinstance(entries, list):
-            by_mode = {str(one.get("mode") or ""): one for one in entries if isinstance(one, dict)}
-            break
-    else:
-        raise UnusableJudgement('it holds no JSON object with "modes".')
+    reply = answer_in(text, lambda found: isinstance(found.get("modes"), list))
+    if reply is None:
+        raise UnusableJudgement(f'it holds no JSON object with "modes"{why_no_object(text)}.')
+    by_mode = {str(one.get("mode") or ""): one for one in reply["modes"] if isinstance(one, dict)}
     says = {mode: _says(mode, by_mode.get(mode)) for mode in modes}
     applying = {mode: reason for mode, (applies, reason) in says.items() if applies}
     reasons = [f"{mode}: {reason}" for mode, (_, reason) in says.items() if reason]

@@ -89,8 +89,10 @@ class ModelAgent:
                 answer = self._llm.ask(conversation.messages, self.stop)
             except NoModelAnswer as error:
                 self._silent = error
+                conversation.think(error.thinking, error.source)
                 return conversation.proposed(Action("other", text=why or error.sentence), error.usage)
             conversation.raw = answer.text
+            conversation.think(answer.thinking, answer.source)
             try:
                 parsed_action = meant(answer.text, screen_elements, screen.size)
             except UnusableAnswer as unusable:
@@ -113,6 +115,7 @@ class Conversation:
         self.raw: str | None = None
         self._keep = keep
         self._before = ""
+        self._thinking = self._source = ""
         self._images: list[str] = []
         self._usage = Usage(tries=0)
 
@@ -120,6 +123,10 @@ class Conversation:
         """One more turn."""
         self._images += [self._keep(picture) for picture in pictures]
         self.messages.append(Message(role, (text, *pictures)))  # type: ignore[arg-type]
+
+    def think(self, thinking: str, source: str) -> None:
+        """Keeps what the model wrote before its last answer, and where that stood; it is never sent."""
+        self._thinking, self._source = thinking, source
 
     def spend(self, usage: Usage) -> None:
         """What an answer cost that is not the last."""
@@ -135,7 +142,10 @@ class Conversation:
         """What came of it, with all that was sent and spent."""
         prompt = Prompt(self._before + self._written(), tuple(self._images))
         thought = parsed_action.thought if parsed_action else ""
-        return Proposed(action, thought, prompt, raw=self.raw, usage=self._usage.plus(usage))
+        return Proposed(
+            action, thought, prompt, raw=self.raw, usage=self._usage.plus(usage),
+            thinking=self._thinking, thinking_source=self._source,
+        )  # fmt: skip
 
     def _written(self) -> str:
         return "\n\n".join(f"[{message.role}]\n{_written(message)}" for message in self.messages)

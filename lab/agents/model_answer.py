@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 from lab.agents.elements import SPACE, ScreenElement, in_pixels
 from lab.core.step import Action, ActionKind, Direction, Point
 from lab.core.whole_number import whole_number
-from lab.llm.json_in_text import objects_in
+from lab.llm.json_in_text import SeveralAnswers, answer_in, objects_in, why_no_object
 
 KINDS = frozenset(get_args(ActionKind)) - {"other"}
 
@@ -29,14 +29,18 @@ class ParsedAction(NamedTuple):
 
 
 def meant(text: str, screen_elements: Sequence[ScreenElement], size: Point) -> ParsedAction:
-    """The first whole action in an answer; `UnusableAnswer` where there is none, or it names what is not there.
+    """The action in an answer; `UnusableAnswer` where there is none, or it names what is not there.
 
-    Code fences, prose, thinking aloud, trailing commas and further objects around it are passed over: what comes
-    after the first action was planned for a screen that nobody has seen.
+    Of actions that follow one another directly the first is meant: the next one was planned for a screen that nobody
+    has seen. Which of several others counts is the rule of `answer_in`.
     """
-    json_object = _first(text)
+    try:
+        json_object = answer_in(text, lambda found: "action" in found, plan=True)
+    except SeveralAnswers as error:
+        raise UnusableAnswer(str(error)) from error
+    json_object = json_object or next(objects_in(text), None)
     if json_object is None:
-        raise UnusableAnswer("there is no JSON object with an action in it")
+        raise UnusableAnswer(f"there is no JSON object with an action in it{why_no_object(text)}")
     inner = json_object.get("action")
     fields = {**json_object, **inner} if isinstance(inner, dict) else json_object
     kind = fields.get("kind") if isinstance(inner, dict) and "kind" in inner else fields.get("action")
@@ -126,13 +130,3 @@ def _is_number(value: Any) -> bool:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
-
-
-def _first(text: str) -> dict[str, Any] | None:
-    """The first JSON object that has an action; where none has, the first object there is."""
-    spare: dict[str, Any] | None = None
-    for value in objects_in(text):
-        if "action" in value:
-            return value
-        spare = spare or value
-    return spare

@@ -47,7 +47,7 @@ class LearningAgent(ModelAgent):
                 attempt(last_attempt.brief, last_attempt.steps, last_attempt.status, self._learned.get(brief, "")),
             )
             try:
-                answer = self._llm.ask(conversation.messages, self.stop)
+                answer = self._llm.ask(conversation.messages, self.stop, words=True)
             except NoModelAnswer as error:
                 conversation.spend(error.usage)
                 conversation.aside(f"({error.sentence})")

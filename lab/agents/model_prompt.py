@@ -13,7 +13,7 @@ from lab.core.seams import Brief, Screen
 from lab.core.step import Action
 from lab.core.trace import Step
 
-VERSION = 2
+VERSION = 3
 """Counts up whenever a word of what is told changes; the model is told it too, and so every run keeps it."""
 
 _LOG = 30_000
@@ -188,7 +188,7 @@ def _line(step: Step, *, with_thought: bool) -> str:
     if proposed.by is not None:
         line += "the person acted in your place: "
     elif with_thought and proposed.thought.strip():
-        line += f"you thought: {_cut(proposed.thought)} "
+        line += f'you thought: "{_cut(proposed.thought)}" and did: '
     line += _act(proposed.action, step)
     if decision is not None and decision.verdict == "reject":
         line += " -> a person did not let it through"

@@ -14,7 +14,7 @@ import msgspec
 from lab.core.codec import convert
 from lab.core.errors import LabError
 from lab.core.seams import Brief, Screen
-from lab.core.step import Action, ActionKind, Direction, Point, Proposed, Usage
+from lab.core.step import COUNTED, Action, ActionKind, Direction, Point, Proposed, Usage
 from lab.core.task import Kind
 from lab.core.trace import Step
 from lab.core.ui_tree import FLAGS, Bounds, Flag, Node, UiTree
@@ -222,7 +222,7 @@ def hello_of(value: Any, what: str) -> ProgramHello:
 def proposed_of(value: Any, screen: Screen, what: str) -> Proposed:
     """The program's action with its targets in pixels; a `LabError` names what is missing, or not on this screen."""
     line: ActionLine = convert(value, ActionLine, what)
-    if line.usage is not None and any(n is not None and n < 0 for n in msgspec.structs.astuple(line.usage)):
+    if line.usage is not None and any(n is not None and n < 0 for n in (getattr(line.usage, name) for name in COUNTED)):
         raise LabError(what, "field usage: holds a number below 0")
     nodes = list(screen.tree.nodes())
     at = _target(line.at, line.node, "at", screen, nodes, what)

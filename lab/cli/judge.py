@@ -22,7 +22,7 @@ from lab.core.report import Section
 from lab.core.rounding import count
 from lab.core.settings import Settings
 from lab.llm.cluster_executor import ClusterExecutor, cluster_address
-from lab.runs.descriptions import money, one_line
+from lab.runs.descriptions import money, one_line, without_words
 from lab.studies.batch_judging import BatchJudging
 from lab.studies.judge_job import job_of
 from lab.studies.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
@@ -77,7 +77,10 @@ class FailedJudgement(msgspec.Struct, frozen=True):
 
 
 class JudgeReport(msgspec.Struct, frozen=True):
-    """What a judge did: `judge`. `cost` is what this job paid, in US dollars; `ended` why it ended before its end."""
+    """What a judge did: `judge`. `cost` is what this job paid, in US dollars; `ended` why it ended before its end.
+
+    `without` is what its model's server refused, and answers were given without.
+    """
 
     study: str
     judge: str
@@ -91,6 +94,7 @@ class JudgeReport(msgspec.Struct, frozen=True):
     cost: float
     ended: str
     failed: tuple[FailedJudgement, ...]
+    without: tuple[str, ...] = ()
 
 
 class JudgeValidation(msgspec.Struct, frozen=True):
@@ -427,7 +431,7 @@ def _report(job: JudgingJob, outcome: JudgingDone) -> JudgeReport:
     failures = tuple(FailedJudgement(failure.unit, failure.run, failure.why) for failure in outcome.failed)
     return JudgeReport(
         job.study.name, job.judge.id, job.method.name, job.config_sha, progress.done, progress.total, progress.asked,
-        progress.found, outcome.unusable, progress.spent, outcome.ended, failures,
+        progress.found, outcome.unusable, progress.spent, outcome.ended, failures, outcome.without,
     )  # fmt: skip
 
 
@@ -444,6 +448,8 @@ def _tell_report(report: JudgeReport, unpriced: int, part: Split | None) -> None
     )
     if report.unusable:
         say(f"{count(report.unusable, 'sheet')} without a usable answer, kept as `cannot judge` with the reason.")
+    for words in without_words(report.without):
+        say(f"It was asked {words}.")
     for failure in report.failed:
         say(plain(f"  {failure.unit} run {failure.run}: {one_line(failure.why)}", lines=False))
     if report.ended:

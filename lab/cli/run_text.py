@@ -8,7 +8,7 @@ from lab.core.rounding import count
 from lab.core.run_records import Verdict
 from lab.core.step import Action
 from lab.core.trace import Ended, Step, Trace
-from lab.runs.descriptions import demonstration_words, outcome_words, spent_words
+from lab.runs.descriptions import demonstration_words, outcome_words, spent_words, without_words
 from lab.runs.family import change_words
 
 
@@ -49,8 +49,14 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
             say(f"        {line}")
     if trace.spent is not None:
         say(f"model   {spent_words(trace.spent)}")
+    for words in without_words(sorted({name for step in trace.steps for name in _user_without(step)})):
+        say(f"user    answered {words}")
     questions, replies = count(trace.questions, "question"), count(trace.replies, "reply", "replies")
     say(f"        {count(len(trace.steps), 'step')}, {questions}, {replies}, in {db}")
+
+
+def _user_without(step: Step) -> tuple[str, ...]:
+    return step.reply.usage.without if step.reply is not None and step.reply.usage is not None else ()
 
 
 def step_lines(step: Step, *, slip: bool = False) -> list[str]:

@@ -240,6 +240,8 @@ RULES: dict[type, dict[str, Rule]] = {
         "usage": DROPPED,
         "by": DROPPED,
         "instruction": _where("thoughts"),
+        "thinking": DROPPED,
+        "thinking_source": DROPPED,
     },
     Action: {
         "kind": Rule(_acts, lambda action, shows: "other"),

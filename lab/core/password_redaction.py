@@ -65,6 +65,7 @@ def _proposed_without(proposed: Proposed, word: str) -> Proposed:
         prompt=prompt and msgspec.structs.replace(prompt, text=_without(prompt.text, word)),
         raw=None if proposed.raw is None else _without(proposed.raw, word),
         instruction=_without(proposed.instruction, word),
+        thinking=_without(proposed.thinking, word),
     )
 
 

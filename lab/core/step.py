@@ -60,7 +60,10 @@ class Observation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 
 class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a model's answer cost: tokens, US dollars where known, seconds, and how many calls it took."""
+    """What a model's answer cost: tokens, US dollars where known, seconds, and how many calls it took.
+
+    `without` names what its server refused and the answer was given without: `temperature`, `images`.
+    """
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -68,17 +71,23 @@ class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     cost: float | None = None
     seconds: float | None = None
     tries: int = 1
+    without: tuple[str, ...] = ()
 
     def plus(self, other: Usage) -> Usage:
         """Both together; what is known of one only counts as far as it goes."""
-        sums = {name: _sum(getattr(self, name), getattr(other, name)) for name in self.__struct_fields__}
-        return Usage(**sums)
+        sums = {name: _sum(getattr(self, name), getattr(other, name)) for name in COUNTED}
+        return Usage(**sums, without=tuple(sorted({*self.without, *other.without})))
+
+
+COUNTED = Usage.__struct_fields__[:-1]
+"""The fields of `Usage` that are numbers."""
 
 
 class Spent(msgspec.Struct, frozen=True):
     """What asking a model cost in a whole run: in how many turns, with how many calls, `cost` in US dollars.
 
-    `cost` is None where no price is known; `unpriced` counts the turns whose price is not in it.
+    `cost` is None where no price is known; `unpriced` counts the turns whose price is not in it. `uncounted` are the
+    answered turns of which nobody knows the tokens. `without` is what the server refused, as in `Usage`.
     """
 
     turns: int
@@ -89,6 +98,8 @@ class Spent(msgspec.Struct, frozen=True):
     cost: float | None
     unpriced: int
     seconds: float | None
+    uncounted: int = 0
+    without: tuple[str, ...] = ()
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -140,6 +151,8 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """What an agent wants to do and why. `by` is set where a person did: in a take-over, in a demonstration.
 
     `instruction` is the low-level instruction of the step where it has one: what to do here, in words (DAC-Bench 2.4).
+    `thinking` is what a model wrote before its answer, `thinking_source` where that stood (`reasoning_content`, a mark
+    in its text); no model is ever sent it again.
     """
 
     action: Action
@@ -149,15 +162,17 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     usage: Usage | None = None
     by: Actor | None = None
     instruction: str = ""
+    thinking: str = ""
+    thinking_source: str = ""
 
 
 def spent(proposals: Iterable[Proposed]) -> Spent | None:
     """What these proposals cost; None where no model was asked for any of them."""
-    usages = [proposed.usage for proposed in proposals if proposed.usage is not None]
-    if not usages:
+    asked = [(proposed.usage, proposed.raw) for proposed in proposals if proposed.usage is not None]
+    if not asked:
         return None
-    total = reduce(Usage.plus, usages)
-    turns = [usage for usage in usages if usage.prompt_tokens is not None or usage.completion_tokens is not None]
+    total = reduce(Usage.plus, (usage for usage, _ in asked))
+    turns = [usage for usage, raw in asked if _is_counted(usage) or raw is not None]
     return Spent(
         turns=len(turns),
         calls=total.tries,
@@ -167,7 +182,13 @@ def spent(proposals: Iterable[Proposed]) -> Spent | None:
         cost=total.cost,
         unpriced=sum(usage.cost is None for usage in turns),
         seconds=None if total.seconds is None else round(total.seconds, 3),
+        uncounted=sum(not _is_counted(usage) for usage in turns),
+        without=total.without,
     )
+
+
+def _is_counted(usage: Usage) -> bool:
+    return usage.prompt_tokens is not None or usage.completion_tokens is not None
 
 
 def _sum(a: Any, b: Any) -> Any:

@@ -11,9 +11,15 @@ from typing import NamedTuple
 
 from lab.core.plain_text import plain
 from lab.core.step import Usage
+from lab.llm.exchange import Exchange
+from lab.llm.model_reply import ModelReply
+from lab.llm.refused_parameters import setting_hint
 
 KEYS = "hitlab reads keys from there only."
 _TRY_AGAIN = {408, 409, 425, 429}
+_NEVER = {501, 505}
+_SPENT = re.compile(r"insufficient_quota|exceeded your current quota|insufficient (?:balance|credits|funds)")
+"""How a server says that nothing is left to pay with, which waiting does not mend."""
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _SHORTEST_SECRET = 8
 
@@ -21,7 +27,7 @@ _SHORTEST_SECRET = 8
 class CallResult(NamedTuple):
     """What one call came to: an answer, or why there is none and whether to try again (`pause` as the server asks).
 
-    An answer is `text`, or the `vectors` of texts in their order.
+    An answer is `text`, or the `vectors` of texts in their order. `reply` is what a model said, an answer or not.
     """
 
     text: str = ""
@@ -31,6 +37,7 @@ class CallResult(NamedTuple):
     final: bool = False
     pause: float | None = None
     vectors: list[list[float]] = []
+    reply: ModelReply | None = None
 
 
 class TooLate(Exception):
@@ -45,26 +52,49 @@ class NoKey(Exception):
     """A key is needed and is not in the environment; the message says which."""
 
 
-def failed(error: Exception, seconds: float, key_env: str = "") -> CallResult:
-    """What an exception means: whether it may pass, and in one line why; `key_env` holds a key too."""
+def failed(error: Exception, seconds: float, exchange: Exchange, key_env: str = "") -> CallResult:
+    """What an exception means, and what the server said with it: in one line why, and whether to try again.
+
+    `key_env` holds a key too, which is not told.
+    """
     if isinstance(error, NoKey):
         return CallResult(usage=Usage(tries=0), why=str(error), hint=KEYS, final=True)
-    status = getattr(error, "status_code", None)
-    words = _words(error, key_env)
     if isinstance(error, TooLate) or type(error).__name__ == "Timeout":
         return CallResult(why=f"nothing came within {max(seconds, 0):.3g} s", hint="model_timeout is one try's limit.")
     if large := too_large(error):
         return CallResult(why=str(large), hint="Is model_base the address of a model's server?", final=True)
-    if status in (401, 403):
-        return CallResult(why=f"HTTP {status}: {words}", hint="Is the right key in the environment?", final=True)
-    if isinstance(status, int) and 400 <= status < 500:
-        again = status in _TRY_AGAIN
-        return CallResult(why=f"HTTP {status}: {words}", final=not again, pause=_asked_pause(error))
+    if exchange.has_error:
+        return _refused(exchange, key_env)
+    words = _words(error, key_env)
     if words.startswith("Connection error"):
         return CallResult(why="the connection failed", hint="Is model_base right, and is its server up?")
-    if isinstance(status, int) or type(error).__name__ in ("APIError", "APIConnectionError"):
-        return CallResult(why=f"server error: {words}", pause=_asked_pause(error))
+    if hasattr(error, "status_code") or type(error).__name__ in ("APIError", "APIConnectionError"):
+        return CallResult(why=f"server error: {words}")
     return CallResult(why=f"{type(error).__name__}: {words}", final=True)
+
+
+def _refused(exchange: Exchange, key_env: str) -> CallResult:
+    """What a server says in place of an answer, with its status; what will not pass is final."""
+    said = without_secrets(exchange.words, key_env).rstrip(". ")
+    status = exchange.error_status or 0
+    if location := exchange.headers.get("location", "") if 300 <= status < 400 else "":
+        said = f"it is at {plain(without_secrets(location, key_env), lines=False)[:200]} now{said and '; '}{said}"
+    if status in (401, 403):
+        hint = "Is the right key in the environment?"
+    elif 300 <= status < 400:
+        hint = "Set model_base to the address where it is."
+    elif status == 404:
+        hint = setting_hint(said) or "Is model_base right (most end with /v1), and does its server have that model?"
+    else:
+        hint = setting_hint(said) if status < 500 else ""
+    may_pass = status >= 500 or status in (*_TRY_AGAIN, 200)
+    final = not may_pass or status in _NEVER or _SPENT.search(said.casefold()) is not None
+    return CallResult(
+        why=f"HTTP {status}{' with an error' if status == 200 else ''}: {said or 'no reason given'}",
+        hint=hint,
+        final=final,
+        pause=_asked_pause(exchange.headers),
+    )
 
 
 def too_large(error: BaseException | None) -> TooLarge | None:
@@ -83,9 +113,11 @@ def _words(error: Exception, key_env: str) -> str:
     return plain(text.strip(), lines=False)[:200].rstrip(". ") or "no reason given"
 
 
-def _asked_pause(error: Exception) -> float | None:
+def _asked_pause(headers: Mapping[str, str]) -> float | None:
     """Seconds that the server asks to wait (Retry-After, as seconds or a date), None where it says nothing."""
-    headers: Mapping[str, str] = getattr(error, "litellm_response_headers", None) or {}
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", milliseconds):
+        return float(milliseconds) / 1000
     retry_after = headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", retry_after):
         return float(retry_after)

@@ -18,7 +18,8 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.step import Usage
 from lab.llm.attempt import CallResult, without_secrets
-from lab.llm.client import OPENAI_PROVIDERS, Llm, Message, ModelAnswer
+from lab.llm.client import OPENAI_PROVIDERS, Llm, Message, ModelAnswer, NoModelAnswer
+from lab.llm.server_words import words_of_value
 
 ENDPOINT = "/v1/chat/completions"
 MARK = "hitlab"
@@ -41,11 +42,12 @@ class BatchState(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """One result of a batch: an answer, or why there is none."""
+    """One result of a batch: an answer, or why there is none. `missing` is what the model said in place of one."""
 
     custom_id: str
     answer: ModelAnswer | None
     why: str = ""
+    missing: NoModelAnswer | None = None
 
 
 class BatchApi:
@@ -130,14 +132,14 @@ class BatchApi:
         body = reply.get("body") if isinstance(reply, dict) else None
         status = reply.get("status_code") if isinstance(reply, dict) else None
         if not isinstance(body, dict) or status not in (None, 200) or value.get("error"):
-            error = value.get("error") or (body.get("error") if isinstance(body, dict) else None)
-            words = error.get("message") if isinstance(error, dict) else error
-            why = plain(without_secrets(str(words or f"HTTP {status}"), self._llm.terms.key_env), lines=False)[:200]
+            words = words_of_value(value.get("error") or body)
+            self._llm.learn_refusal(words, status)
+            why = without_secrets(f"HTTP {status}: {words}" if words else f"HTTP {status}", self._llm.terms.key_env)
             return BatchResult(value["custom_id"], None, why)
-        answer = self._llm.read_body(body)
-        if not answer.text:
-            return BatchResult(value["custom_id"], None, answer.why)
-        return BatchResult(value["custom_id"], ModelAnswer(answer.text, answer.usage))
+        try:
+            return BatchResult(value["custom_id"], self._llm.read_body(body))
+        except NoModelAnswer as error:
+            return BatchResult(value["custom_id"], None, error.message, error if error.said else None)
 
     def _lines(self, file: str) -> Iterator[bytes]:
         """The lines of a provider's file, as they come; one that is too long is left out."""

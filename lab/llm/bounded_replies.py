@@ -7,6 +7,7 @@ bounded in the same way (`lab/llm/event_stream.py`).
 
 from __future__ import annotations
 
+import json
 import zlib
 from typing import Any
 
@@ -16,10 +17,15 @@ from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.json_size import check_values
 from lab.llm.attempt import TooLarge
-from lab.llm.event_stream import KIND, EventStream, one_event
+from lab.llm.event_stream import KIND, EventStream, json_value, one_event
+from lab.llm.exchange import Exchange, current_exchange
 
 _PACKED = ("content-encoding", "content-length", "transfer-encoding")
 """Headers that say how a reply came; they are not true of one that was read and unpacked."""
+_MOVED = (301, 302, 303)
+"""After these a client would ask again without what it sent; the server's own answer says more."""
+_ASKED_AGAIN = httpx.codes.UNPROCESSABLE_ENTITY
+"""The status after which litellm asks again by itself, uncounted; it is handed another."""
 _ASKED_IN_PIECES, _TAIL = b'"stream":true', 400
 """What a question says whose answer is to come in pieces, and in how many of its last bytes."""
 
@@ -46,12 +52,16 @@ class BoundedTransport(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """The reply as it came, unpacked; raises `TooLarge`, or what the connection raises."""
+        exchange = current_exchange()
+        request = exchange.send(request)
         request.headers["accept-encoding"] = "identity"
         reply = self._client.send(request, stream=True, auth=None, follow_redirects=False)
         headers = [(name, value) for name, value in reply.headers.raw if name.lower().decode("latin-1") not in _PACKED]
         encoding = reply.headers.get("content-encoding", "identity").strip().lower()
-        if reply.headers.get("content-type", "").startswith(KIND) and encoding in ("", "identity"):
-            stream = EventStream(reply, (request.extensions.get("timeout") or {}).get("read"))
+        is_stream = reply.headers.get("content-type", "").startswith(KIND) and encoding in ("", "identity")
+        if is_stream and reply.status_code == httpx.codes.OK:
+            exchange.receive(reply.status_code, reply.headers)
+            stream = EventStream(reply, (request.extensions.get("timeout") or {}).get("read"), exchange)
             return httpx.Response(reply.status_code, headers=headers, stream=stream, extensions=reply.extensions)
         try:
             body = _unpacked(_read(reply), encoding)
@@ -61,12 +71,28 @@ class BoundedTransport(httpx.BaseTransport):
             check_values(body, "its reply")
         except LabError as error:
             raise TooLarge(f"its reply {error.message}") from error
-        if reply.status_code == httpx.codes.OK and _asks_for_pieces(request):
-            body = one_event(body)
-        return httpx.Response(reply.status_code, headers=headers, content=body, extensions=reply.extensions)
+        exchange.receive(reply.status_code, reply.headers, body)
+        if reply.status_code == httpx.codes.OK:
+            body = _handed_on(request, body, exchange)
+        elif request.method == "POST" and reply.status_code in _MOVED:
+            headers = [(name, value) for name, value in headers if name.lower() != b"location"]
+        status = httpx.codes.BAD_REQUEST if reply.status_code == _ASKED_AGAIN else reply.status_code
+        return httpx.Response(status, headers=headers, content=body, extensions=reply.extensions)
 
     def close(self) -> None:
         """Nothing: many clients of litellm share one transport, and each closes what it was given."""
+
+
+def _handed_on(request: httpx.Request, body: bytes, exchange: Exchange) -> bytes:
+    """What the client is handed of a whole body: of a chat completion, which is read beside it, only what it took."""
+    if not request.url.path.endswith("/chat/completions"):
+        return body
+    value = json_value(body)
+    if not isinstance(value, dict) or "choices" not in value or (value.get("error") and not value["choices"]):
+        exchange.fail(value)
+        return body
+    plain_body = json.dumps(exchange.complete(value)).encode()
+    return one_event(plain_body) if _asks_for_pieces(request) else plain_body
 
 
 def _asks_for_pieces(request: httpx.Request) -> bool:

@@ -31,6 +31,9 @@ from lab.core.seams import WaitCancelled
 from lab.core.settings import Settings
 from lab.core.step import Usage
 from lab.llm.attempt import KEYS, CallResult, NoKey, TooLate, failed, without_secrets
+from lab.llm.exchange import Exchange, current_exchange, recorded
+from lab.llm.model_reply import ModelReply, read_completion
+from lab.llm.refused_parameters import LEARNED, SentRequest, adapted, changes_for, names_left_out
 from lab.llm.streamed_answer import STREAMED, CutStream, whole_answer
 
 T = TypeVar("T")
@@ -40,6 +43,10 @@ _POLL = 0.05
 _GRACE = 1.0
 """Seconds after its own timeout that a try is left to say so itself."""
 _LONGEST_PAUSE = 30.0
+_NOT_FOR_A_PARAMETER = (401, 402, 403, 408, 429)
+"""Statuses of refusals that no other request of the same words mends."""
+_WRONG_REQUEST = (400, 415, 422)
+"""Statuses that say that something in the request is wrong."""
 OPENAI_PROVIDERS = ("openai", "hosted_vllm", "litellm_proxy")
 """Providers that are sent OpenAI's chat completions as they are, in batches, too."""
 BATCH_SHARE = 0.5
@@ -54,16 +61,28 @@ class Message(NamedTuple):
 
 
 class ModelAnswer(NamedTuple):
-    """What the model said, and what it cost with all its tries."""
+    """What the model said, and what it cost with all its tries.
+
+    `text` is what is acted on; `thinking` is what it wrote before that, `source` where it stood.
+    """
 
     text: str
     usage: Usage
+    thinking: str = ""
+    source: str = ""
 
 
 class NoModelAnswer(LabError):
-    """The model gave no answer; `usage` is what was spent in trying."""
+    """The model gave no answer; `usage` is what was spent in trying.
+
+    `thinking` is what it wrote all the same, `source` where that stood. `said` tells what it said that is no answer
+    (it refused, it was cut) and that it would say again; it is empty where no model said anything.
+    """
 
     usage: Usage = Usage(tries=0)
+    thinking: str = ""
+    source: str = ""
+    said: str = ""
 
 
 class ModelTerms(NamedTuple):
@@ -106,7 +125,8 @@ def terms(settings: Settings) -> ModelTerms:
 class Llm:
     """One model by litellm's name for it (`openai/gpt-4.1-mini`), asked on the same terms each time.
 
-    With a `base` of one's own, a name that litellm does not know is taken for one of an OpenAI-compatible server.
+    With a `base` of one's own, the server there is sent OpenAI's chat completions and the name as it is written, but
+    without a leading `openai/` (or another of `OPENAI_PROVIDERS`). Without one, the name's prefix says whose it is.
     Keys are read from the environment when a question is asked, and stand in nothing that comes back.
     """
 
@@ -120,7 +140,7 @@ class Llm:
         if "://" in self.model or not self.model.strip():
             raise LabError(title, "is no name of a model", "An address goes into the setting model_base.", code=2)
         try:
-            _key(self.terms, self.model.partition("/")[0])
+            _key(self.terms, "openai" if self.terms.base else self.model.partition("/")[0])
         except NoKey as missing:
             raise LabError(title, f"cannot be asked: {missing}.", KEYS) from missing
 
@@ -135,16 +155,25 @@ class Llm:
         return _litellm() if "litellm" in sys.modules else _away(_litellm, stop, None)
 
     def ask(
-        self, messages: Sequence[Message], stop: threading.Event, schema: Mapping[str, Any] | None = None
+        self,
+        messages: Sequence[Message],
+        stop: threading.Event,
+        schema: Mapping[str, Any] | None = None,
+        *,
+        words: bool = False,
     ) -> ModelAnswer:
         """The model's answer; `WaitCancelled` soon after `stop` is set, `NoModelAnswer` where it gives none.
 
-        `schema` is a JSON Schema of the answer, which is told to models that keep to one.
+        `schema` is a JSON Schema of the answer, which is told to models that keep to one. With `words` an answer in
+        plain words will do; else it is to hold a JSON object, and one that was cut before its end is none.
         """
         result = self.patiently(
-            lambda litellm, seconds: self._call(litellm, messages, seconds, schema), self._read, stop
+            lambda litellm, seconds: self._call(litellm, messages, seconds, schema),
+            lambda answer: self._read(*answer, words=words),
+            stop,
         )
-        return ModelAnswer(result.text, result.usage)
+        reply = result.reply or ModelReply()
+        return ModelAnswer(result.text, result.usage, reply.thinking, reply.source)
 
     def embed(self, texts: Sequence[str], stop: threading.Event) -> list[list[float]]:
         """A vector for each text, of an embedding model; raises as `ask` does."""
@@ -169,17 +198,25 @@ class Llm:
         litellm = self.load(stop)
         began = time.monotonic()
         usage = Usage(tries=0)
+        changes = LEARNED.of(self.model, self.terms.base)
+        asked_otherwise = 0
         while True:
             seconds_left = min(self.terms.timeout, self.terms.seconds - (time.monotonic() - began))
-            result = self._try(partial(call, litellm, seconds_left), read, stop, seconds_left)
+            exchange = Exchange(changes)
+            result = self._try(partial(call, litellm, seconds_left), read, stop, seconds_left, exchange)
             usage = usage.plus(result.usage)
             seconds = round(time.monotonic() - began, 3)
+            spent = replace(usage, seconds=seconds, without=names_left_out(changes) if exchange.sent.names else ())
             if result.text or result.vectors:
-                return result._replace(usage=replace(usage, seconds=seconds))
+                LEARNED.add(self.model, self.terms.base, changes)
+                return result._replace(usage=spent)
+            if (more := _asked_changes(exchange)) and seconds < self.terms.seconds:
+                changes, asked_otherwise = changes | more, asked_otherwise + 1
+                continue
             pause = result.pause if result.pause is not None else self._pause(usage.tries)
             too_late = seconds + pause >= self.terms.seconds
-            if result.final or usage.tries >= (tries or self.terms.tries) or too_late:
-                raise self._given_up(result, replace(usage, seconds=seconds), pause if too_late else None)
+            if result.final or usage.tries - asked_otherwise >= (tries or self.terms.tries) or too_late:
+                raise self._given_up(result, spent, pause if too_late else None)
             if stop.wait(pause):
                 raise WaitCancelled
 
@@ -196,21 +233,36 @@ class Llm:
             hint = f"The next try would come after the {self.terms.seconds:g} s of model_seconds."
         error = NoModelAnswer(f"model {self.model}", message, hint)
         error.usage = usage
+        if result.reply is not None:
+            error.thinking, error.source = result.reply.thinking, result.reply.source
+            error.said = f"{result.why}. {result.hint}".strip() if result.final else ""
         return error
 
     def _try(
-        self, call: Callable[[], Any], read: Callable[[Any], CallResult], stop: threading.Event, seconds: float
+        self,
+        call: Callable[[], Any],
+        read: Callable[[Any], CallResult],
+        stop: threading.Event,
+        seconds: float,
+        exchange: Exchange,
     ) -> CallResult:
         """One call, on a thread of its own: a server that drips bytes, or never answers, is left after `seconds`."""
+
+        def take_down() -> Any:
+            with recorded(exchange):
+                return call()
+
         try:
-            response = _away(call, stop, seconds + _GRACE)
+            response = _away(take_down, stop, seconds + _GRACE)
         except (WaitCancelled, MemoryError):
             raise
         except CutStream as cut:
-            why = failed(cut.__cause__ if isinstance(cut.__cause__, Exception) else cut, seconds, self.terms.key_env)
-            return why._replace(usage=self._usage(cut.answer))
+            cause = cut.__cause__ if isinstance(cut.__cause__, Exception) else cut
+            return failed(cause, seconds, exchange, self.terms.key_env)._replace(usage=self._usage(cut.answer))
         except Exception as error:  # noqa: BLE001 - litellm raises what its providers raise
-            return failed(error, seconds, self.terms.key_env)
+            return failed(error, seconds, exchange, self.terms.key_env)
+        if exchange.has_error:  # a client that makes an answer of what is none
+            return failed(ValueError("no answer"), seconds, exchange, self.terms.key_env)
         return read(response)
 
     def prices(self) -> tuple[float, float] | None:
@@ -237,9 +289,20 @@ class Llm:
         return price_in * 1e6, price_out * 1e6
 
     def provider(self) -> str | None:
-        """Whose model it is; of a server of one's own `openai`, None where nobody can tell."""
-        provider = _provider(_litellm(), self.model)
-        return "openai" if provider is None and self.terms.base else provider
+        """Whose model it is, None where nobody can tell; `openai` with a base of one's own, whatever its name."""
+        return self._route(_litellm())[0]
+
+    def _route(self, litellm: ModuleType) -> tuple[str | None, str]:
+        """The provider whose protocol is spoken, and the name that its server is sent."""
+        if not self.terms.base:
+            provider = _provider(litellm, self.model)
+            return provider, self.model if provider is None else litellm.get_llm_provider(model=self.model)[0]
+        prefix, _, name = self.model.partition("/")
+        return "openai", name if prefix in OPENAI_PROVIDERS and name else self.model
+
+    def _name(self, litellm: ModuleType) -> str:
+        """The name that goes to litellm, which takes the provider's prefix off again."""
+        return f"openai/{self._route(litellm)[1]}" if self.terms.base else self.model
 
     def speaks_openai(self) -> bool:
         """Whether its server is sent OpenAI's chat completions as they are."""
@@ -250,36 +313,55 @@ class Llm:
     ) -> dict[str, Any]:
         """What a model that speaks OpenAI's protocol is sent, as `ask` (or a `batch`) sends it; nothing is asked."""
         litellm = _litellm()
-        provider = self.provider()
-        name = self.model if _provider(litellm, self.model) is None else litellm.get_llm_provider(model=self.model)[0]
+        provider, name = self._route(litellm)
         optional_params = litellm.utils.get_optional_params(
             model=name, custom_llm_provider=provider, drop_params=True, max_tokens=self.terms.tokens,
             **self._answer_options(litellm, schema),
         )  # fmt: skip
         options = {key: value for key, value in optional_params.items() if key not in ("stream", "extra_body")}
         streamed = STREAMED if self.terms.stream and not batch else {}
-        return {"model": name, "messages": _messages(messages), **options, **streamed}
+        body = {"model": name, "messages": _messages(messages), **options, **streamed}
+        return adapted(body, LEARNED.of(self.model, self.terms.base))
 
-    def read_body(self, body: Mapping[str, Any]) -> CallResult:
-        """A response that came in a batch as an answer, its cost at the prices of a batch."""
+    def read_body(self, body: Mapping[str, Any]) -> ModelAnswer:
+        """A response that came in a batch as an answer, its cost at the prices of a batch; `NoModelAnswer` else."""
         try:
-            result = self._read(_litellm().ModelResponse(**body))
-        except Exception as error:  # noqa: BLE001 - litellm raises what its values raise
-            return CallResult(why=f"it is no answer ({type(error).__name__})")
+            response = _litellm().ModelResponse(**Exchange().complete(dict(body)))
+        except Exception as error:
+            raise NoModelAnswer(f"model {self.model}", f"gave no answer ({type(error).__name__}).") from error
+        result = self._read(response, body)
         prices, usage = self.batch_prices(), result.usage
         cost = None
         if prices is not None and usage.prompt_tokens is not None:
             cost = (usage.prompt_tokens * prices[0] + (usage.completion_tokens or 0) * prices[1]) / 1e6
-        return result._replace(usage=replace(usage, cost=cost))
+        usage = replace(usage, cost=cost, without=names_left_out(LEARNED.of(self.model, self.terms.base)))
+        if not result.text:
+            raise self._given_up(result, usage, None)
+        reply = result.reply or ModelReply()
+        return ModelAnswer(result.text, usage, reply.thinking, reply.source)
+
+    def learn_refusal(self, words: str, status: Any) -> None:
+        """Remembers what a server refused of a question in a batch: the next one is asked without it."""
+        learned = LEARNED.of(self.model, self.terms.base)
+        names = SentRequest.of(self.body((), batch=True)).names
+        sent = SentRequest(names, has_images=True, has_system=True)
+        LEARNED.add(self.model, self.terms.base, changes_for(words, sent, learned, sure=status in _WRONG_REQUEST))
 
     def _call(
         self, litellm: ModuleType, messages: Sequence[Message], seconds: float, schema: Mapping[str, Any] | None
     ) -> Any:
         options = {**self.options(seconds), **self._answer_options(litellm, schema)}
-        request = {"model": self.model, "messages": _messages(messages), "max_tokens": self.terms.tokens, **options}
-        if not self.terms.stream:
-            return litellm.completion(**request)
-        return whole_answer(litellm, litellm.completion(**request, **STREAMED), self.model)
+        request = {
+            "model": self._name(litellm),
+            "messages": _messages(messages),
+            "max_tokens": self.terms.tokens,
+            **options,
+        }
+        if self.terms.stream:
+            response = whole_answer(litellm, litellm.completion(**request, **STREAMED), self.model)
+        else:
+            response = litellm.completion(**request)
+        return response, current_exchange().completion
 
     def _answer_options(self, litellm: ModuleType, schema: Mapping[str, Any] | None) -> dict[str, Any]:
         """How the answer is to be given."""
@@ -292,7 +374,8 @@ class Llm:
         return options
 
     def _embedding(self, litellm: ModuleType, texts: Sequence[str], seconds: float) -> Any:
-        return litellm.embedding(model=self.model, input=list(texts), encoding_format="float", **self.options(seconds))
+        name = self._name(litellm)
+        return litellm.embedding(model=name, input=list(texts), encoding_format="float", **self.options(seconds))
 
     def options(self, seconds: float) -> dict[str, Any]:
         """Where the model is, with which key, and that patience is ours."""
@@ -300,24 +383,28 @@ class Llm:
         options: dict[str, Any] = {"timeout": seconds, "max_retries": 0, "num_retries": 0}
         if terms.base:
             options["api_base"] = terms.base
-        provider = _provider(litellm, self.model)
-        if terms.base and provider is None:
-            provider = options["custom_llm_provider"] = "openai"
+        provider = self._route(litellm)[0]
+        if terms.base:
+            options["custom_llm_provider"] = provider
         key = _key(terms, provider)
         if key is not None:
             options["api_key"] = key
         return options
 
-    def _read(self, response: Any) -> CallResult:
-        """A response as an answer: one without words is a try that failed after it was paid for."""
+    def _read(self, response: Any, completion: Mapping[str, Any] | None, *, words: bool = False) -> CallResult:
+        """A response as an answer, read from what the server sent where that is a chat completion.
+
+        One without an answer is a try that failed after it was paid for.
+        """
         usage = self._usage(response)
-        choices = getattr(response, "choices", None) or []
-        text = getattr(getattr(choices[0], "message", None), "content", None) if choices else None
-        if not isinstance(text, str) or not text.strip():
-            finish_reason = getattr(choices[0], "finish_reason", "") if choices else ""
-            hint = "Raise model_tokens: it was used up before the answer." if finish_reason == "length" else ""
-            return CallResult(usage=usage, why="it came back empty", hint=hint)
-        return CallResult(without_secrets(text, self.terms.key_env), usage)
+        if completion is None and response is not None:
+            completion = response.model_dump()
+        reply = read_completion(completion or {}, self.terms.tokens, words=words)
+        text, thinking, why = (
+            without_secrets(one, self.terms.key_env) for one in (reply.text, reply.thinking, reply.why)
+        )
+        reply = reply._replace(text=text, thinking=thinking, why=why)
+        return CallResult(text, usage, why, reply.hint, reply.final, reply=reply)
 
     def _vectors(self, response: Any, count: int) -> CallResult:
         """A response as vectors in the texts' order: one that lacks some, or whose lengths differ, is a failed try."""
@@ -350,6 +437,14 @@ class Llm:
             return (prompt_tokens * (terms.price_in or 0.0) + completion_tokens * (terms.price_out or 0.0)) / 1e6
         cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
         return float(cost) if isinstance(cost, int | float) else None
+
+
+def _asked_changes(exchange: Exchange) -> frozenset[str]:
+    """What a server that refused a request asks to be left out or renamed; nothing where it refuses it for good."""
+    status = exchange.error_status
+    if not exchange.has_error or status in _NOT_FOR_A_PARAMETER:
+        return frozenset()
+    return changes_for(exchange.words, exchange.sent, exchange.changes, sure=status in _WRONG_REQUEST)
 
 
 def _away(work: Callable[[], T], stop: threading.Event, seconds: float | None) -> T:

@@ -51,8 +51,8 @@ class PackedQuestion:
     """A question as a worker gets it. Its bytes are in no log: what is printed of it is their number."""
 
     def __init__(self, question: ModelQuestion) -> None:
-        llm, messages, schema = question
-        self._data = pickle.dumps((llm.model, llm.terms, tuple(messages), schema))
+        llm, messages, schema, words = question
+        self._data = pickle.dumps((llm.model, llm.terms, tuple(messages), schema, words))
 
     def __repr__(self) -> str:
         return f"question of {self.size:,} bytes"
@@ -64,8 +64,8 @@ class PackedQuestion:
 
     def ask(self) -> ModelAnswer:
         """The model's answer; raises as `Llm.ask`."""
-        model, terms, messages, schema = pickle.loads(self._data)  # noqa: S301 - whoever may submit a task runs code
-        return Llm(model, terms).ask(messages, threading.Event(), schema)
+        model, terms, messages, schema, words = pickle.loads(self._data)  # noqa: S301 - who submits a task runs code
+        return Llm(model, terms).ask(messages, threading.Event(), schema, words=words)
 
 
 Asked = tuple[PackedQuestion, Future[ModelAnswer]]
@@ -73,22 +73,26 @@ Asked = tuple[PackedQuestion, Future[ModelAnswer]]
 
 
 class WorkerAnswer(NamedTuple):
-    """What a worker sends back: an answer, or the sentence of an error in its three parts, and what was spent."""
+    """What a worker sends back: an answer, or the sentence of an error in its three parts and what came without one.
 
-    text: str
-    usage: Usage
+    `said` as in `NoModelAnswer`.
+    """
+
+    answer: ModelAnswer
     error: tuple[str, str, str] | None = None
+    said: str = ""
 
 
 def worker_answer(question: PackedQuestion) -> WorkerAnswer:
     """Asks on a worker. It never raises: Dask would write a traceback and the arguments into the worker's log."""
     try:
-        answer = question.ask()
+        return WorkerAnswer(question.ask())
     except NoModelAnswer as error:
-        return WorkerAnswer("", error.usage, (error.title, error.message, error.hint))
+        nothing = ModelAnswer("", error.usage, error.thinking, error.source)
+        return WorkerAnswer(nothing, (error.title, error.message, error.hint), error.said)
     except Exception as error:  # noqa: BLE001 - told where it is waited for
-        return WorkerAnswer("", Usage(tries=0), ("a worker", f"could not ask ({type(error).__name__}).", ""))
-    return WorkerAnswer(answer.text, answer.usage)
+        nothing = ModelAnswer("", Usage(tries=0))
+        return WorkerAnswer(nothing, ("a worker", f"could not ask ({type(error).__name__}).", ""))
 
 
 def worker_trouble(model: str, terms: ModelTerms) -> str:
@@ -209,10 +213,11 @@ class ClusterExecutor:
             self._end(task, answer, error=self._trouble(error))
             return
         if reply.error is None:
-            self._end(task, answer, ModelAnswer(reply.text, reply.usage))
+            self._end(task, answer, reply.answer)
             return
         missing = NoModelAnswer(*reply.error)
-        missing.usage = reply.usage
+        _, missing.usage, missing.thinking, missing.source = reply.answer
+        missing.said = reply.said
         self._end(task, answer, error=missing)
 
     def _end(

@@ -1,8 +1,8 @@
-"""A model server's reply in pieces (server-sent events): bounded, and handed to the provider's client in few.
+"""A reply in pieces (server-sent events): bounded, put together, and handed to the provider's client in one.
 
 A model sends a piece for each token, and a client makes some thousand values of each. Nobody looks at an answer before
-it is whole, so pieces that only add words to the answer are put together here, and handed on as one piece: once
-something else follows, the reply ends, or the connection is cut.
+it is whole, so the pieces of a chat completion are put together here (`JoinedPieces`), and read as one. Events of
+another kind are handed on as they come.
 """
 
 from __future__ import annotations
@@ -18,29 +18,79 @@ from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.json_size import check_values
 from lab.llm.attempt import TooLarge
+from lab.llm.exchange import Exchange
+from lab.llm.model_reply import content_parts
 
 KIND = "text/event-stream"
 """How a server names such a reply."""
 _DATA, _COMMENT = b"data:", b":"
 """How a line begins that says something, and one that only keeps the connection alive."""
 _DONE = b"data: [DONE]\n\n"
-_WORDS = ("content", "reasoning_content", "reasoning", "refusal")
-"""What pieces add to."""
-_ROLE = "role"
+_THINKING = "thinking"
+"""Where the thinking goes that comes as parts of the content."""
+
+
+class JoinedPieces:
+    """A chat completion that is put together from its pieces."""
+
+    def __init__(self) -> None:
+        self.is_whole = False
+        """Whether the model said why it stops, or the server that this was all."""
+        self._rest: dict[str, Any] = {}
+        self._words: dict[str, list[str]] = {}
+        self._calls: dict[Any, str] = {}
+        self._finish_reason: Any = None
+
+    def add(self, event: dict[str, Any]) -> bool:
+        """Takes a piece; whether it added words."""
+        self._rest |= {name: event[name] for name in ("model", "usage") if event.get(name)}
+        choices = event["choices"]
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, dict) or choice.get("index"):
+            return False  # what a server says besides, or another answer than the first
+        if reason := choice.get("finish_reason"):
+            self._finish_reason, self.is_whole = reason, True
+        delta = choice.get("delta") or choice.get("message") or {"content": choice.get("text")}
+        return self._add_delta(delta) if isinstance(delta, dict) else False
+
+    def _add_delta(self, delta: dict[str, Any]) -> bool:
+        added = False
+        for name, value in delta.items():
+            if name in ("tool_calls", "function_call"):
+                self._add_calls(value if isinstance(value, list) else [{"function": value}])
+            elif name != "role" and value:
+                text, thinking, refusal = content_parts(value)
+                for key, words in ((name, text), (_THINKING, thinking), ("refusal", refusal)):
+                    if words:
+                        self._words.setdefault(key, []).append(words)
+                        added = True
+        return added
+
+    def _add_calls(self, calls: list[Any]) -> None:
+        for call in calls:
+            function = call.get("function") if isinstance(call, dict) else None
+            if isinstance(function, dict):
+                place = str(call.get("index"))
+                self._calls[place] = self._calls.get(place, "") + str(function.get("name") or "")
+
+    def completion(self) -> dict[str, Any]:
+        """All that came, as a completion that came in one would say it."""
+        message: dict[str, Any] = {name: "".join(words) for name, words in self._words.items()}
+        if self._calls:
+            message["tool_calls"] = [{"function": {"name": name}} for name in self._calls.values()]
+        return {**self._rest, "choices": [{"message": message, "finish_reason": self._finish_reason}]}
 
 
 class EventStream(httpx.SyncByteStream):
-    """The events of a reply, those that add words put together; raises `TooLarge`, or `ReadTimeout` after `seconds`.
+    """The events of a reply, those of a chat completion as one; raises `TooLarge`, or `ReadTimeout` after `seconds`.
 
     What came before the connection was cut is handed on before the cut is raised.
     """
 
-    def __init__(self, reply: httpx.Response, seconds: float | None) -> None:
-        self._reply = reply
+    def __init__(self, reply: httpx.Response, seconds: float | None, exchange: Exchange) -> None:
+        self._reply, self._exchange = reply, exchange
         self._until = time.monotonic() + seconds if seconds is not None else None
-        self._newest: dict[str, Any] | None = None
-        """The newest event that is held; its words stand in `_words`, with those of the events before it."""
-        self._words: dict[str, list[str]] = {}
+        self._pieces: JoinedPieces | None = None
         self._passed = 0
 
     def __iter__(self) -> Iterator[bytes]:
@@ -48,16 +98,42 @@ class EventStream(httpx.SyncByteStream):
             for line in self._lines():
                 if line.startswith(_COMMENT):
                     continue
-                event = _added_words(line)
-                if event is not None:
-                    self._add(event)
-                elif line.strip() or self._newest is None:  # an empty line ends an event
-                    yield from self._held()
-                    yield self._counted(line)
+                value = json_value(line[len(_DATA) :]) if line.startswith(_DATA) else None
+                if isinstance(value, dict) and "choices" in value and not (value.get("error") and not value["choices"]):
+                    self._pieces = self._pieces or JoinedPieces()
+                    if not self._pieces.add(value):
+                        self._count()
+                elif _is_error(value):
+                    self._exchange.fail(value)
+                    yield from self._joined()
+                    yield b"data: " + json.dumps({"error": {"message": self._exchange.words}}).encode() + b"\n\n"
+                    return
+                elif self._pieces is None:
+                    self._count()
+                    yield line
+                elif line.strip() == _DONE.strip():
+                    self._pieces.is_whole = True
+                elif line.strip():
+                    self._count()
+            self._check_whole()
         except httpx.HTTPError:
-            yield from self._held()
+            yield from self._joined()
             raise
-        yield from self._held()
+        yield from self._joined()
+
+    def _check_whole(self) -> None:
+        if self._pieces is not None and not self._pieces.is_whole:
+            raise httpx.RemoteProtocolError("the stream was cut", request=self._reply.request)
+
+    def _joined(self) -> Iterator[bytes]:
+        """What came of a chat completion as one event, and the end of the stream where it is whole."""
+        if self._pieces is None:
+            return
+        error = self._exchange.has_error
+        body = json.dumps(self._exchange.complete(self._pieces.completion())).encode()
+        event = one_event(body) if self._pieces.is_whole and not error else one_event(body, cut=True)
+        self._pieces = None
+        yield event
 
     def _lines(self) -> Iterator[bytes]:
         size, rest = 0, bytearray()
@@ -74,57 +150,35 @@ class EventStream(httpx.SyncByteStream):
         if rest:
             yield bytes(rest)
 
-    def _counted(self, line: bytes) -> bytes:
+    def _count(self) -> None:
         self._passed += 1
         if self._passed > limits.MODEL_EVENTS:
             raise TooLarge(f"its reply comes in more than the {limits.MODEL_EVENTS:,} lines that are read")
-        return line
-
-    def _add(self, event: dict[str, Any]) -> None:
-        """Holds an event that adds words."""
-        for name, words in event["choices"][0]["delta"].items():
-            if words is not None:
-                self._words.setdefault(name, []).append(words)
-        self._newest = event
-
-    def _held(self) -> Iterator[bytes]:
-        """All that is held as one event: the newest one, with the words of all."""
-        if self._newest is not None:
-            words = {name: "".join(parts[-1:] if name == _ROLE else parts) for name, parts in self._words.items()}
-            self._newest["choices"][0]["delta"] = words
-            yield b"data: " + json.dumps(self._newest).encode() + b"\n\n"
-            self._newest, self._words = None, {}
 
     def close(self) -> None:
         self._reply.close()
 
 
-def _added_words(line: bytes) -> dict[str, Any] | None:
-    """A line as an event that only adds words to the answer; None where it says anything else, or is none."""
-    event = _json(line[len(_DATA) :]) if line.startswith(_DATA) else None
-    choices = event.get("choices") if isinstance(event, dict) else None
-    if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
-        return None
-    choice = choices[0]
-    delta = choice.get("delta")
-    if not isinstance(delta, dict) or choice.get("finish_reason") or choice.get("logprobs"):
-        return None
-    only = all(words is None or (isinstance(words, str) and name in (_ROLE, *_WORDS)) for name, words in delta.items())
-    return event if only else None
+def _is_error(value: Any) -> bool:
+    """Whether an event says that there will be no answer; other protocols have events of other kinds."""
+    return isinstance(value, dict) and bool(
+        value.get("error") or value.get("errors") or value.get("detail") or value.get("object") == "error"
+    )
 
 
-def one_event(body: bytes) -> bytes:
-    """A whole completion of a server that sends no pieces though it was asked to, as the one piece of a stream."""
-    answer = _json(body)
-    try:
-        choices = [{"delta": choice["message"], **choice} for choice in answer["choices"]]
-        event = {**answer, "object": "chat.completion.chunk", "choices": choices}
-    except (TypeError, KeyError):
-        return body
-    return b"data: " + json.dumps(event).encode() + b"\n\n" + _DONE
+def one_event(body: bytes, *, cut: bool = False) -> bytes:
+    """A chat completion as the one piece of a stream; one that is `cut` does not say why it ends."""
+    answer = json.loads(body)
+    choices = [
+        {"index": 0, "delta": choice["message"], "finish_reason": None if cut else choice["finish_reason"]}
+        for choice in answer["choices"]
+    ]
+    event = {**answer, "object": "chat.completion.chunk", "choices": choices}
+    return b"data: " + json.dumps(event).encode() + b"\n\n" + (b"" if cut else _DONE)
 
 
-def _json(data: bytes) -> Any:
+def json_value(data: bytes) -> Any:
+    """The value of JSON, None where it is none; raises `TooLarge` before values without number are made."""
     try:
         check_values(data, "its reply")
         return json.loads(data)

@@ -17,6 +17,7 @@ class ModelQuestion(NamedTuple):
     llm: Llm
     messages: Sequence[Message]
     schema: Mapping[str, Any] | None = None
+    words: bool = False
 
 
 class ModelExecutor(Protocol):

@@ -20,9 +20,17 @@ class ModelAsker(Protocol):
     """What answers a question to one model: the model's own client, or an executor through `RemoteModel`."""
 
     def ask(
-        self, messages: Sequence[Message], stop: threading.Event, schema: Mapping[str, Any] | None = None
+        self,
+        messages: Sequence[Message],
+        stop: threading.Event,
+        schema: Mapping[str, Any] | None = None,
+        *,
+        words: bool = False,
     ) -> ModelAnswer:
-        """The model's answer; `NoModelAnswer` where there is none, `WaitCancelled` soon after `stop` is set."""
+        """The model's answer, in plain `words` or with a JSON object in it.
+
+        `NoModelAnswer` where there is none, `WaitCancelled` soon after `stop` is set.
+        """
         ...
 
 
@@ -34,11 +42,16 @@ class RemoteModel:
         self._llm, self._executor = llm, executor
 
     def ask(
-        self, messages: Sequence[Message], stop: threading.Event, schema: Mapping[str, Any] | None = None
+        self,
+        messages: Sequence[Message],
+        stop: threading.Event,
+        schema: Mapping[str, Any] | None = None,
+        *,
+        words: bool = False,
     ) -> ModelAnswer:
         """As `Llm.ask`; what is asked elsewhere when `stop` is set is not waited for."""
         try:
-            answer = self._executor.submit(ModelQuestion(self._llm, messages, schema))
+            answer = self._executor.submit(ModelQuestion(self._llm, messages, schema, words))
             while not wait([answer], _POLL).done:
                 if stop.is_set():
                     raise WaitCancelled

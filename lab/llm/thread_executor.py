@@ -19,7 +19,8 @@ class ThreadExecutor:
 
     def submit(self, question: ModelQuestion) -> Future[ModelAnswer]:
         """Has a question answered on the next free thread."""
-        return self._pool.submit(question.llm.ask, question.messages, self._stop, question.schema)
+        llm, messages, schema, words = question
+        return self._pool.submit(llm.ask, messages, self._stop, schema, words=words)
 
     def close(self, *, at_once: bool = False) -> None:
         """Ends its threads once they have answered; `at_once` what waits for a thread is not asked."""

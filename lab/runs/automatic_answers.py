@@ -93,6 +93,6 @@ def judge_reply(store: Store, turn: Turn, llm: Llm, stop: threading.Event) -> Re
     blobs = [store.runs.blob(sha) for sha in prompt.images] if prompt is not None else []
     pictures = [blob for blob in blobs if blob is not None]
     messages = [Message("system", (system,))] if (system := system_of(trace)) else []
-    answer = llm.ask([*messages, Message("user", (turn.question.text, *pictures))], stop)
+    answer = llm.ask([*messages, Message("user", (turn.question.text, *pictures))], stop, words=True)
     actor = Actor("model", f"model:{llm.model}", llm.model)
     return Reply(turn.question.id, answer.text, actor, shown_at=shown_at, sent_at=now(), edits=0, usage=answer.usage)

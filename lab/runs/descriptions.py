@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from lab.core.demonstration import Demonstration, reason_words
@@ -170,7 +171,22 @@ def seconds_words(seconds: float | None) -> str:
 def usage_words(usage: Usage) -> str:
     """What an answer of a model cost, as far as it is known; an unknown price says so."""
     tries = [f"{usage.tries} tries"] if usage.tries > 1 else []
-    return ", ".join([*_tokens(usage), *_rest(usage.cost, usage.seconds), *tries])
+    return ", ".join([*_tokens(usage), *_rest(usage.cost, usage.seconds), *tries, *without_words(usage.without)])
+
+
+_SETTINGS = {
+    "temperature": "model_temperature",
+    "images": "model_picture",
+    "max_tokens": "model_tokens",
+    "max_completion_tokens": "model_tokens",
+}
+"""The settings of what a server may refuse, where it has one."""
+
+
+def without_words(names: Sequence[str]) -> list[str]:
+    """What a server refused and an answer was given without, with the settings that it has."""
+    named = [f"{name} ({_SETTINGS[name]})" if name in _SETTINGS else name for name in names]
+    return [f"without {' and '.join(named)}, which its server refuses"] if named else []
 
 
 def spent_words(spending: Spent) -> str:
@@ -179,11 +195,15 @@ def spent_words(spending: Spent) -> str:
     cost = _rest(spending.cost, spending.seconds)
     if spending.cost is not None and spending.unpriced:
         cost[0] += f" and {_times(spending.unpriced, 'turn', 'turns')} of unknown price"
+    seconds = [f"{spending.seconds:.1f} s"] if spending.seconds is not None else []
+    without = without_words(spending.without)
     if not spending.turns:
-        seconds = f", {spending.seconds:.1f} s" if spending.seconds is not None else ""
-        return f"no answer in {_times(spending.calls, 'call', 'calls')}{seconds}"
+        return ", ".join([f"no answer in {_times(spending.calls, 'call', 'calls')}", *seconds, *without])
     calls = f"{_times(spending.turns, 'turn', 'turns')} in {_times(spending.calls, 'call', 'calls')}"
-    return ", ".join([calls, *_tokens(usage), *cost])
+    if spending.uncounted == spending.turns:
+        return ", ".join([calls, "usage unknown", *(cost if spending.cost is not None else seconds), *without])
+    uncounted = [f"{_times(spending.uncounted, 'turn', 'turns')} of unknown usage"] if spending.uncounted else []
+    return ", ".join([calls, *_tokens(usage), *uncounted, *cost, *without])
 
 
 def outcome_words(demo: Demonstration) -> str:

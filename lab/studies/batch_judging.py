@@ -21,7 +21,7 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind
 from lab.core.plain_text import plain
-from lab.llm.batch import BatchApi, BatchState
+from lab.llm.batch import BatchApi, BatchResult, BatchState
 from lab.llm.client import Llm
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
 from lab.studies.judge_sheet import SheetWork
@@ -142,7 +142,9 @@ class BatchJudging:
                 break
         if not job.ended and any(self._missed[one] >= _ALONE for one in self._missed):
             return self._rest(tell, total)
-        return JudgingDone(job.progress(total), job.unusable, tuple(job.failed), job.ended, job.unpriced)
+        return JudgingDone(
+            job.progress(total), job.unusable, tuple(job.failed), job.ended, job.unpriced, tuple(sorted(job.without))
+        )
 
     def _rest(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
         """What no batch gave an answer to is asked alone; it is told as a part of the whole job."""
@@ -179,10 +181,11 @@ class BatchJudging:
         for file in state.files:
             for result in self._apis[batch.model].results(file):
                 question = questions.get(result.custom_id)
-                if question is None or result.answer is None or question.custom_id in answered_ids:
+                answer = _paid(result, batch.model)
+                if question is None or answer is None or question.custom_id in answered_ids:
                     continue
                 answered_ids.add(question.custom_id)
-                answers.append(_kept(question, PaidAnswer(*result.answer, batch.model)))
+                answers.append(_kept(question, answer))
                 if len(answers) >= _KEPT:
                     self._commit(answers)
                     answers = []
@@ -321,6 +324,13 @@ class BatchJudging:
         job.store.labels.record_act(
             Act(uuid7(), job.study.id, job.study.version, job.judge, BATCHED, now(), detail=note)
         )
+
+
+def _paid(result: BatchResult, model: str) -> PaidAnswer | None:
+    """What a result of a batch is kept as; None where the question is to be asked again."""
+    if result.missing is not None:
+        return PaidAnswer.missing(result.missing, model)
+    return None if result.answer is None else PaidAnswer.of(result.answer, model)
 
 
 def _kept(question: BatchedQuestion, answer: PaidAnswer) -> KeptAnswer:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from annotators.judging.prompt_files import filled
 from annotators.judging.question import JudgeQuestion, JudgeView, Judging, UnusableJudgement
 from lab.core.step import Usage
 from lab.core.study import Unit
 from lab.llm.client import Llm, Message
+from lab.llm.json_in_text import SeveralAnswers
 from lab.studies.paid_answers import PaidAnswer
 
 
@@ -38,9 +41,9 @@ def next_question(work: SheetWork, answer: PaidAnswer | None) -> JudgeQuestion:
     assert work.question is not None
     work.usage = work.usage.plus(answer.usage)
     try:
-        value = work.question.read(answer.text)
+        value = _read(work.question, answer)
     except UnusableJudgement as problem:
-        if not work.repairing:
+        if not work.repairing and not answer.why:
             work.repairing = True
             return repair_of(work.question, answer.text, str(problem))
         work.question = work.judging.throw(UnusableJudgement(str(problem)))
@@ -48,6 +51,16 @@ def next_question(work: SheetWork, answer: PaidAnswer | None) -> JudgeQuestion:
         work.question = work.judging.send(value)
     work.repairing = False
     return work.question
+
+
+def _read(question: JudgeQuestion, answer: PaidAnswer) -> Any:
+    """What an answer says; `UnusableJudgement` where it is none, or says nothing that can be used."""
+    if answer.why:
+        raise UnusableJudgement(answer.why)
+    try:
+        return question.read(answer.text)
+    except SeveralAnswers as problem:
+        raise UnusableJudgement(f"{problem}.") from problem
 
 
 def repair_of(question: JudgeQuestion, text: str, problem: str) -> JudgeQuestion:

@@ -51,3 +51,5 @@ class JudgingDone(NamedTuple):
     """Why it ended before all was done; empty where it did not."""
     unpriced: int = 0
     """Answers whose cost nobody knows."""
+    without: tuple[str, ...] = ()
+    """What the model's server refused, and answers were given without."""

@@ -74,6 +74,10 @@ class JudgingJob:
         self.spent, self.asked, self.found, self.done, self.unusable = 0.0, 0, 0, 0, 0
         self.unpriced, self.reckoned = 0, 0.0
         """Answers whose cost nobody knows, and what they were to cost: with that a budget is held."""
+        self.missing = 0
+        """Questions to which the model said something that is no answer."""
+        self.without: set[str] = set()
+        """What the model's server refused, and answers were given without."""
         self.failed: list[FailedSheet] = []
         self._pending: dict[Future[ModelAnswer], SheetWork] = {}
         self._finished: list[tuple[SheetWork, Sequence[JudgedPlace]]] = []
@@ -154,7 +158,14 @@ class JudgingJob:
                     ask(work)
                 self.hand_in()
                 tell(self.progress(total))
-        return JudgingDone(self.progress(total), self.unusable, tuple(self.failed), self.ended, self.unpriced)
+        return JudgingDone(
+            self.progress(total),
+            self.unusable,
+            tuple(self.failed),
+            self.ended,
+            self.unpriced,
+            tuple(sorted(self.without)),
+        )
 
     def _ask(
         self,
@@ -193,10 +204,14 @@ class JudgingJob:
         for work, future in came:
             answer = None
             try:
-                answer = PaidAnswer(*future.result(), work.model.model)
+                answer = PaidAnswer.of(future.result(), work.model.model)
             except NoModelAnswer as error:
-                self.spent += error.usage.cost or 0.0
-                self.failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
+                if error.said:
+                    self.missing += 1
+                    answer = PaidAnswer.missing(error, work.model.model)
+                else:
+                    self.spent += error.usage.cost or 0.0
+                    self.failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
             except WaitCancelled:
                 pass
             except LabError as error:
@@ -218,6 +233,7 @@ class JudgingJob:
         unpriced = [one for one in paid if one.answer.usage.cost is None]
         self.spent += sum(one.answer.usage.cost or 0.0 for one in paid)
         self.unpriced += len(unpriced)
+        self.without.update(*(one.answer.usage.without for one in paid))
         self.reckoned += sum(one.expected for one in unpriced)
 
     def progress(self, total: int) -> JudgeProgress:
@@ -237,8 +253,11 @@ class JudgingJob:
         """Whether nothing more is to be asked."""
         if self.closing:
             self.ended = self.ended or "it was interrupted"
-        elif len(self.failed) >= _SILENT and not self.done and self.asked == len(self.failed) + len(self._pending):
-            self.ended = f"the model gave no answer to {len(self.failed)} questions"
+            return True
+        unanswered = len(self.failed) + self.missing
+        none_answered = self.done <= self.missing and self.asked == unanswered + len(self._pending)
+        if unanswered >= _SILENT and none_answered:
+            self.ended = f"the model gave no answer to {unanswered} questions"
         return bool(self.ended)
 
     def begin(self, work: SheetWork) -> bool:

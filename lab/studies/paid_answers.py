@@ -13,16 +13,34 @@ from lab.core.label import Act
 from lab.core.step import Usage
 from lab.core.study import Study
 from lab.core.task import Actor
+from lab.llm.client import ModelAnswer, NoModelAnswer
+from lab.llm.thinking_marks import split_thinking
 from lab.studies.answer_rows import AnswerRows
 from store.store import Store
 
 
 class PaidAnswer(NamedTuple):
-    """What a model said to a question, what that cost, and the model's name (empty: not kept)."""
+    """What a model said to a question, what that cost, and the model's name (empty: not kept).
+
+    `thinking` is what it wrote before its answer, `source` where that stood. `why` where what it said is no answer.
+    """
 
     text: str
     usage: Usage
     model: str = ""
+    thinking: str = ""
+    source: str = ""
+    why: str = ""
+
+    @classmethod
+    def of(cls, answer: ModelAnswer, model: str) -> PaidAnswer:
+        """An answer of a model."""
+        return cls(answer.text, answer.usage, model, answer.thinking, answer.source)
+
+    @classmethod
+    def missing(cls, error: NoModelAnswer, model: str) -> PaidAnswer:
+        """What a model said that is no answer, and would be none if it was asked again."""
+        return cls("", error.usage, model, error.thinking, error.source, error.said)
 
 
 class KeptAnswer(NamedTuple):
@@ -83,7 +101,12 @@ class PaidAnswers:
             "usage": msgspec.to_builtins(one.answer.usage),
             "model": one.answer.model,
             "config_sha": self._config,
+            "thinking": one.answer.thinking,
         }
+        if one.answer.source:
+            detail["thinking_source"] = one.answer.source
+        if one.answer.why:
+            detail["no_answer"] = one.answer.why
         if one.once:
             detail["once"] = True
         study = self._study
@@ -111,7 +134,15 @@ class PaidAnswers:
 
     def _read(self, acts: Iterable[Act]) -> dict[str, PaidAnswer]:
         return {
-            act.detail["question"]: PaidAnswer(act.detail["answer"], msgspec.convert(act.detail["usage"], Usage))
+            act.detail["question"]: _read_answer(act.detail)
             for act in acts
             if act.act == "judged" and act.detail.get("config_sha") == self._config
         }
+
+
+def _read_answer(detail: dict[str, Any]) -> PaidAnswer:
+    """A kept answer; one of an earlier version is kept as it came, and its thinking is no part of what is read."""
+    text = detail["answer"] if "thinking" in detail else split_thinking(detail["answer"]).answer
+    usage = msgspec.convert(detail["usage"], Usage)
+    thinking, source = detail.get("thinking", ""), detail.get("thinking_source", "")
+    return PaidAnswer(text, usage, thinking=thinking, source=source, why=detail.get("no_answer", ""))

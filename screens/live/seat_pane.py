@@ -124,6 +124,10 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
                 text.append(f"\n[picture {sha[:12]}]")
         else:
             text.append(self.brief_words(), style="not dim")
+        if proposed.thinking:
+            source = f" ({plain(proposed.thinking_source, lines=False)})" if proposed.thinking_source else ""
+            text.append(f"\nIt thought{source}:\n")
+            text.append(plain(proposed.thinking), style="not dim")
         if proposed.raw is not None:
             text.append("\nIt answered:\n")
             text.append(plain(proposed.raw), style="not dim")

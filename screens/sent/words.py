@@ -22,6 +22,9 @@ def sent_words(proposed: Proposed, otherwise: str = NOTHING) -> Content:
     parts: list[tuple[str, str]] = []
     if proposed.usage is not None:
         parts += [("Cost\n", HEADING), (f"{usage_words(proposed.usage)}{_once(proposed.usage)}\n\n", "")]
+    if proposed.thinking:
+        source = f" ({plain(proposed.thinking_source, lines=False)})" if proposed.thinking_source else ""
+        parts += [(f"It thought{source}\n", HEADING), (f"{plain(proposed.thinking)}\n\n", MUTED)]
     if proposed.raw is not None:
         parts += [("It answered\n", HEADING), (f"{plain(proposed.raw)}\n\n", "")]
     if proposed.action.kind == "other" and proposed.action.text:

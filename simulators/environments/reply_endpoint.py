@@ -100,7 +100,7 @@ class ReplyEndpoint:
             return None
         messages = [Message(message.role, (message.text, *message.pictures)) for message in request.messages]  # type: ignore[arg-type]
         try:
-            return Answer(self.judge.ask(messages, threading.Event()).text)
+            return Answer(self.judge.ask(messages, threading.Event(), words=True).text)
         except (LabError, WaitCancelled):
             self.unjudged += 1
             return None

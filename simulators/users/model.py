@@ -26,7 +26,7 @@ from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Asked, Started, Step
 from lab.llm.client import Llm, Message, NoModelAnswer, terms
-from lab.llm.json_in_text import objects_in
+from lab.llm.json_in_text import SeveralAnswers, answer_in, why_no_object
 
 USER_SHOWS: tuple[Show, ...] = ("instruction", "context", "persona", "policy", "dialogue")
 """What every user is told, a person as a model."""
@@ -184,9 +184,12 @@ def screen_lines(screen: Observation) -> list[str]:
 
 def read_reply(text: str, *, proposal: bool) -> tuple[str, Literal["accept", "reject"] | None]:
     """The reply in a model's answer; `UnusableReply` where there is none, or a proposal is left undecided."""
-    answer = next((candidate for candidate in objects_in(text) if "text" in candidate or "decision" in candidate), None)
+    try:
+        answer = answer_in(text, lambda found: "text" in found or "decision" in found)
+    except SeveralAnswers as error:
+        raise UnusableReply(str(error)) from error
     if answer is None:
-        raise UnusableReply("there is no JSON object with a text in it")
+        raise UnusableReply(f"there is no JSON object with a text in it{why_no_object(text)}")
     reply_text: Any = answer.get("text")
     words = reply_text.strip() if isinstance(reply_text, str) else ""
     if not proposal:

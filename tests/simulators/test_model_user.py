@@ -143,7 +143,7 @@ def _session(store: Store, served: ModelServer) -> Session:
     [
         ('{"text": " hot ", "decision": null}', False, ("hot", None)),
         ('{"text": "hot", "decision": "accept"}', False, ("hot", None)),
-        ('<think>{"text": "no"}</think>{"text": "yes"}', False, ("yes", None)),
+        ('Maybe {"text": "no"}? {"text": "yes"}', False, ("yes", None)),
         ('{"text": "", "decision": "REJECT "}', True, ("", "reject")),
         ('Sure: {"decision": "accept"} done', True, ("", "accept")),
         ('{"text": "at noon", "decision": "none"}', True, ("at noon", None)),

@@ -27,7 +27,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.run_records import Blob
 from lab.llm.client import Message
-from lab.llm.json_in_text import objects_in
+from lab.llm.json_in_text import answer_in, why_no_object
 
 _PACKAGE = "annotators.papers.memgui"
 _PROMPTS = ("judge-rules.md", "judge-triage.md", "judge-description.md", "judge-semantic.md", "judge-visual.md")
@@ -123,10 +123,10 @@ def _verdict(
 
 def _reader(allowed: Sequence[str], steps: int) -> Callable[[str], JudgedOutcome]:
     def read(text: str) -> JudgedOutcome:
-        for reply in reversed(list(objects_in(text))):
-            if "decision" in reply:
-                return _outcome(reply, allowed, steps)
-        raise UnusableJudgement('it holds no JSON object with "decision".')
+        reply = answer_in(text, lambda found: "decision" in found)
+        if reply is None:
+            raise UnusableJudgement(f'it holds no JSON object with "decision"{why_no_object(text)}.')
+        return _outcome(reply, allowed, steps)
 
     return read
 

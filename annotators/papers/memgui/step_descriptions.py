@@ -14,7 +14,7 @@ from annotators.judging.question import JudgedRun, JudgedStep, JudgeQuestion, Un
 from lab.core.plain_text import plain
 from lab.core.run_records import Blob
 from lab.llm.client import Message
-from lab.llm.json_in_text import objects_in
+from lab.llm.json_in_text import answer_in, why_no_object
 
 _PACKAGE = "annotators.papers.memgui"
 LAST = 3
@@ -71,9 +71,12 @@ def descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
     return "\n".join(lines)
 
 
+_PARTS = ("action_description", "ui_description")
+
+
 def _described(text: str) -> str:
-    for reply in reversed(list(objects_in(text))):
-        parts = [reply.get(name) for name in ("action_description", "ui_description")]
-        if all(isinstance(part, str) for part in parts):
-            return plain(" ".join(part.strip() for part in parts if isinstance(part, str)))
-    raise UnusableJudgement('it holds no JSON object with "action_description" and "ui_description".')
+    reply = answer_in(text, lambda found: all(isinstance(found.get(name), str) for name in _PARTS))
+    if reply is None:
+        names = " and ".join(f'"{name}"' for name in _PARTS)
+        raise UnusableJudgement(f"it holds no JSON object with {names}{why_no_object(text)}.")
+    return plain(" ".join(str(reply[name]).strip() for name in _PARTS))

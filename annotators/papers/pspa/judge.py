@@ -36,7 +36,7 @@ from lab.core.label_rules import COMPLETED
 from lab.core.plain_text import plain
 from lab.core.run_records import Blob
 from lab.llm.client import Message
-from lab.llm.json_in_text import objects_in
+from lab.llm.json_in_text import answer_in, why_no_object
 
 _PACKAGE = "annotators.papers.pspa"
 _PROMPTS = ("judge-alignment.md", "judge-checklist.md")
@@ -111,13 +111,10 @@ def _about_steps(view: JudgeView, run: JudgedRun, steps: Sequence[JudgedStep], a
 
 def _aligned(text: str, steps: Sequence[int], nodes: Collection[str]) -> Alignment:
     """The nodes of steps as a model tells them; `UnusableJudgement` where a step lacks or a node is none."""
-    for reply in reversed(list(objects_in(text))):
-        entries = reply.get("steps")
-        if isinstance(entries, list):
-            by_step = {str(one.get("step")): one for one in entries if isinstance(one, dict)}
-            break
-    else:
-        raise UnusableJudgement('it holds no JSON object with "steps".')
+    reply = answer_in(text, lambda found: isinstance(found.get("steps"), list))
+    if reply is None:
+        raise UnusableJudgement(f'it holds no JSON object with "steps"{why_no_object(text)}.')
+    by_step = {str(one.get("step")): one for one in reply["steps"] if isinstance(one, dict)}
     alignment = {}
     for step in steps:
         entry = by_step.get(str(step))

@@ -215,7 +215,7 @@ def _usage(value: Any) -> Usage | None:
     """Tokens of a model's answer; one without any was not counted."""
     if not isinstance(value, dict):
         return None
-    counts = {ours: _count(value.get(theirs, value.get(ours))) for theirs, ours in _TOKENS}
+    counts: dict[str, Any] = {ours: _count(value.get(theirs, value.get(ours))) for theirs, ours in _TOKENS}
     return Usage(**counts, tries=_count(value.get("requests")) or 1)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lab.core.step import Action, Question, Reply, Usage
+from lab.core.step import COUNTED, Action, Question, Reply, Usage
 from lab.core.trace import Answered, Asked, Ended, Event, Flagged, Started, Step
 from store.formats import StoredRun
 from store.formats.tables.columns import TABLES
@@ -167,7 +167,7 @@ def _step(run: str, step: Step) -> Row:
         "width": observation.size[0] if observation.size else None,
         "height": observation.size[1] if observation.size else None,
         "activity": observation.activity or None,
-        **_used(proposed.usage, Usage.__struct_fields__),
+        **_used(proposed.usage, COUNTED),
     }
 
 
@@ -215,7 +215,7 @@ def _filled(usage: Usage | None, step_usage: Usage | None) -> Usage | None:
     """What a source told of the whole run, and what it did not tell from the sum of the steps."""
     if usage is None or step_usage is None:
         return usage or step_usage
-    own = {name: getattr(usage, name) for name in Usage.__struct_fields__ if getattr(usage, name) is not None}
+    own = {name: getattr(usage, name) for name in COUNTED if getattr(usage, name) is not None}
     return msgspec.structs.replace(step_usage, **own)
 
 

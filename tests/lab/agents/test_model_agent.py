@@ -242,7 +242,7 @@ def test_a_run_is_told_with_what_its_model_cost(store: Store, capsys: pytest.Cap
         trace = finished(Session(store, Spec(TASK, user="script:" + script(store)), agent=model(server)))
     main.main(["show", trace.id, "--db", str(store.path), "--json"])
     shown = msgspec.json.decode(capsys.readouterr().out)
-    assert shown["spent"] == msgspec.to_builtins(trace.spent)
+    assert shown["spent"] == msgspec.json.decode(msgspec.json.encode(trace.spent))
     assert (shown["spent"]["calls"], shown["spent"]["unpriced"]) == (3, 0)
     main.main(["show", trace.id, "--db", str(store.path)])
     told = capsys.readouterr().out
@@ -291,7 +291,7 @@ def test_a_server_that_stays_away_ends_the_run_and_what_was_sent_is_kept(store: 
         trace = finished(Session(store, Spec(TASK, user="script:" + script(store)), agent=model(server, tries=2)))
     assert isinstance(trace.ended, Ended)
     assert (trace.status, len(trace.steps)) == ("failed", 2)
-    assert trace.ended.reason == "model openai/tiny: gave no answer in 2 tries (server error: gone)."
+    assert trace.ended.reason == "model openai/tiny: gave no answer in 2 tries (HTTP 500: gone)."
     assert trace.steps[1].error == trace.ended.reason
     assert trace.steps[1].proposed.prompt is not None
     assert trace.spent is not None
@@ -358,7 +358,7 @@ def test_what_it_learned_is_told_before_the_next_attempt_and_never_a_score() -> 
         second = agent.propose(brief, screen, ())
         third = agent.propose(Brief("general", "Another task"), screen, ())
     lesson, act, other = server.requests[1:]
-    assert "1. you thought: Done. status complete" in lesson.text
+    assert '1. you thought: "Done." and did: status complete' in lesson.text
     assert "The steps were used up" in lesson.text
     assert "What you learned when you tried this before\n- The switch is under Display." in act.text
     assert "learned" not in other.text
@@ -399,7 +399,7 @@ def test_a_long_history_is_shortened_and_says_so_but_keeps_what_was_said() -> No
     )
     assert "(3 steps are left out here)\n4. ask_user" in text
     assert "The red one." in text
-    assert "200. you thought: THOUGHT199" in text
+    assert '200. you thought: "THOUGHT199' in text
     assert "THOUGHT10 " not in text
     assert "(the oldest " in text
     assert "[day 299]" in text

@@ -11,6 +11,7 @@ from lab.agents.model_answer import KINDS, UnusableAnswer, meant
 from lab.core.step import Action
 from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.llm.json_in_text import objects_in
+from lab.llm.model_reply import read_completion
 from simulators.phone.phone import Phone
 from tests.store.formats.test_long_runs import guarded
 
@@ -29,7 +30,8 @@ def action(text: str) -> Action:
         TAP,
         f"```json\n{TAP}\n```",
         f"I see a clock.\n\n{TAP}\n\nThat should do {{it}}.",
-        f"<think>maybe {TAP.replace('1', '2')}</think>{TAP}",
+        f"Maybe {TAP.replace('1', '2')}? No: {TAP}",
+        TAP.replace("It is", "It\n\tis"),
         '{"action": "click", "element": 1, "thought": "It is there.",}',
         TAP + "\n" + TAP.replace("1", "2"),
         '{"thought": "It is there."}\n' + TAP,
@@ -39,8 +41,8 @@ def action(text: str) -> Action:
         "\ufeff" + TAP,
     ],
     ids=[
-        "plain", "fenced", "prose", "thinks", "trailing comma", "two", "thought first", "braces in quotes", "nested",
-        "inside a broken one", "byte order mark",
+        "plain", "fenced", "prose", "thinks", "line break", "trailing comma", "two", "thought first",
+        "braces in quotes", "nested", "inside a broken one", "byte order mark",
     ],
 )  # fmt: skip
 def test_what_stands_around_an_action_is_read_through(text: str) -> None:
@@ -80,6 +82,9 @@ def test_every_kind_is_read_with_its_place_in_pixels(text: str, wanted: Action) 
     [
         ("I would tap the clock.", "no JSON object"),
         ("", "no JSON object"),
+        ("{'action': 'navigate_back'}", "no JSON object .*its strings are not in"),
+        ("{\u201caction\u201d: \u201cnavigate_back\u201d}", "no JSON object .*its strings are not in"),
+        (f"{TAP} No, wait: {TAP.replace('1', '2')}", "it holds several different answers"),
         ('{"action": "click", "elem', "no JSON object"),
         ('{"thought": "hm"}', "it names no action; the actions are answer, ask_user"),
         ('{"action": "levitate"}', "'levitate' is no action"),
@@ -181,10 +186,15 @@ def test_hostile_words_are_plain_and_long_lists_say_what_they_leave_out() -> Non
     assert all("\n" not in line and "\x1b" not in line and len(line) < 400 for line in lines)
 
 
-UNITS = ["<think>", "<thinking>", "{", "[", '{"a":', '{"a":[', ",", '"', "\\", "<think></think", "9"]
+UNITS = [
+    "<think>", "<thinking>", "{", "[", '{"a":', '{"a":[', ",", '"', "\\", "<think></think", "9", "<details>",
+    "</details>", '{"a":"</think>"}', '<b>{"a":1}</b>', "<a ", "```thinking\n", "<|channel|>",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_no_answer_of_a_model_hangs(unit: str) -> None:
+    text = unit * (400_000 // len(unit)) + '{"done": 1}'
     with guarded():
+        read_completion({"choices": [{"message": {"content": text}, "finish_reason": "length"}]}, 9)
         assert list(objects_in(unit * (400_000 // len(unit)) + '{"done": 1}'))[-1:] in ([{"done": 1}], [])

@@ -103,7 +103,7 @@ def test_meaning_decides_where_a_model_is_named(metrics: Run) -> None:
         (Body(b'{"data": 3}'), "gave no answer"),
         (Body(b"<html>"), "gave no answer"),
         (Refused(429, "slow down"), "HTTP 429"),
-        (Refused(500), "server error"),
+        (Refused(500), "HTTP 500: no"),
         (Refused(401, f"wrong key {KEY}"), "HTTP 401"),
     ],
     ids=["lengths", "empty", "nan", "beyond", "null", "index", "number", "html", "429", "500", "401"],

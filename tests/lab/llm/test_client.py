@@ -122,7 +122,7 @@ def test_what_cannot_pass_is_said_at_once_and_without_the_key(status: int, words
 def test_it_gives_up_after_so_many_tries_with_one_sentence() -> None:
     with serving(in_turn(Refused(500, "out\nof\x1b order"))) as server, pytest.raises(NoModelAnswer) as refused:
         ask(asking(server, tries=3))
-    assert refused.value.sentence == r"model openai/tiny: gave no answer in 3 tries (server error: out⏎of\x1b order)."
+    assert refused.value.sentence == r"model openai/tiny: gave no answer in 3 tries (HTTP 500: out⏎of\x1b order)."
     assert refused.value.usage.tries == len(server.requests) == 3
 
 

@@ -110,7 +110,7 @@ def test_a_stream_that_is_given_up_is_one_sentence_without_the_key() -> None:
     told = b'data: {"error": {"message": "no more for %s", "type": "server_error"}}\n\n' % KEY.encode()
     with serving(in_turn(Pieces([told]))) as server, pytest.raises(NoModelAnswer) as refused:
         ask(asking(server, stream=True, tries=2))
-    assert "gave no answer in 2 tries (server error: no more for [OPENAI_API_KEY])." in refused.value.sentence
+    assert "gave no answer in 2 tries (HTTP 200 with an error: no more for [OPENAI_API_KEY])." in refused.value.sentence
 
 
 def test_words_that_keep_a_connection_alive_are_passed_over() -> None:

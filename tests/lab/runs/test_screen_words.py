@@ -229,7 +229,7 @@ def test_it_may_be_told_by_the_number_of_a_line_that_was_read(store: Store) -> N
             return Said(OPENING)
         number = next(line.split()[0] for line in request.text.splitlines() if 'read "Battery' in line)
         clicks = json.dumps({"thought": "There.", "action": "click", "element": int(number)})
-        return Said(COMPLETE if "you thought: There." in request.text else clicks)
+        return Said(COMPLETE if 'you thought: "There."' in request.text else clicks)
 
     with serving(answer) as server:
         events = over(Session(store, Spec(TASK), agent=model(server), device=SilentPhone()))

@@ -189,6 +189,24 @@ async def test_a_rater_has_no_such_page(store: Store, until: Until) -> None:
         assert isinstance(app.screen, ReplayScreen)
 
 
+async def test_a_models_thinking_is_shown_with_where_it_stood(store: Store, until: Until) -> None:
+    run = model_run()
+    step = run.events[1]
+    assert isinstance(step, Step)
+    usage = msgspec.structs.replace(USAGE, without=("images", "temperature"))
+    proposed = msgspec.structs.replace(
+        step.proposed, thinking="Zthinking [/] aloud", thinking_source="reasoning_content", usage=usage
+    )
+    run.events[1] = msgspec.structs.replace(step, proposed=proposed)
+    store.runs.add(run)
+    app = replaying(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await page(app, pilot, until)
+        await until(pilot, lambda: "Zthinking [/] aloud" in painted(app))
+        assert "It thought (reasoning_content)" in painted(app)
+        assert "without images (model_picture) and temperature" in painted(app)
+
+
 def test_what_is_not_known_is_not_made_up() -> None:
     assert usage_words(Usage()) == "price unknown"
     assert spent([]) is None
@@ -196,6 +214,7 @@ def test_what_is_not_known_is_not_made_up() -> None:
     mixed = spent(
         [Proposed(TAP, usage=USAGE), Proposed(TAP, usage=Usage(100, 10)), Proposed(TAP, usage=Usage(tries=3))]
     )
+    assert spent_words(Spent(3, 4, 0, 0, 0, None, 3, 1.0, 3)) == "3 turns in 4 calls, usage unknown, 1.0 s"
     assert mixed == Spent(2, 6, 14_410, 412, 12_000, 0.0123, 1, 3.25)
     assert spent_words(Spent(0, 5, 0, 0, 0, None, 0, 14.0)) == "no answer in 5 calls, 14.0 s"
     assert spent_words(mixed) == (
