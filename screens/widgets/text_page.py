@@ -15,6 +15,7 @@ from screens.key_names import keys_of, with_keys
 from screens.theme import ACCENT
 from screens.widgets.border_words import write_subtitle
 from screens.widgets.lines import MOVE, strip_of
+from screens.widgets.wrapping import wrap_content
 
 
 class TextPage(ScrollView, can_focus=True, inherit_bindings=False):
@@ -105,7 +106,7 @@ gives this pane the whole screen.
         """The text's lines; a column stays free between it and its scrollbar, whether or not there is one yet."""
         columns = max(1, width - 1)
         if columns not in self._broken:
-            self._broken[columns] = self._content.wrap(columns)
+            self._broken[columns] = wrap_content(self._content, columns)
         return self._broken[columns]
 
     def on_resize(self, event: events.Resize) -> None:

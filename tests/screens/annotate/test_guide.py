@@ -88,6 +88,21 @@ def test_a_protocol_without_a_guideline_says_so() -> None:
     assert "no guideline" in guide_of(Protocol("p", "P", "run", ()), "en").plain
 
 
+async def test_in_chinese_no_mark_and_no_number_stands_alone_on_its_line(until: Until) -> None:
+    clause = (
+        "有多条路径（A、B……）的项会逐条列出。没有走的那条路径也要作答：它们是“未完成”，最终采用哪条路径由之后计算。"
+    )
+    asks = Protocol("p", "P", "run", (DONE,), guide={"zh": f"判断方法\n- {clause}\n- {clause}"})
+    app: App[None] = App()
+    async with app.run_test(size=(64, 18)) as pilot:
+        await app.push_screen(GuideScreen(asks, "zh"))
+        await until(pilot, lambda: "判断方法" in painted(app))
+        words = [line.strip(" │") for line in painted(app).splitlines()]
+        assert sum("- 有多条路径" in line for line in words) == 2
+        assert [line for line in words if line in ("1", "2", "3", "-", "2  -", "3  -")] == []
+        assert [line for line in words if line[:1] in "。，：”）"] == [line for line in words if not line]
+
+
 async def test_one_key_closes_it_and_a_long_one_scrolls(until: Until) -> None:
     long = Protocol("p", "P", "run", (DONE,), guide={"en": "\n".join(f"Rule {n} of many." for n in range(200))})
     app: App[None] = App()
