@@ -15,6 +15,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import UNNAMED, check_code
 from screens.widgets.footer import Footer
+from screens.widgets.text_fields import TextLine
 
 _WHY = (
     "What is drafted, proofread or settled is signed with a study code: a pseudonym, never a name. "
@@ -36,7 +37,7 @@ class PersonScreen(Screen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="person", classes="pane"):
             yield Static(_WHY, markup=False)
-            yield Input(id="person-code", placeholder="your study code, such as D1", max_length=32, compact=True)
+            yield TextLine(id="person-code", placeholder="your study code, such as D1", max_length=32, compact=True)
             yield Static("", id="person-wrong", markup=False)
         yield Footer()
 

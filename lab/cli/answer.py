@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from lab.cli import app
 from lab.cli.answer_acts import AnswerActArguments, act, list_conversations
 from lab.cli.answer_links import AnswerLinksArguments, links
-from lab.cli.arguments import Parser, duration, port, seconds, share
+from lab.cli.arguments import Parser, duration, port, seconds, share, typed_words
 from lab.cli.database import open_store
 from lab.cli.end_signals import end_signals
 from lab.cli.endpoint_start import HOST, PORT, place_of
@@ -91,7 +91,9 @@ def add_answer(parser: Parser) -> None:
     parser.add_argument("--list", action="store_true", help="list the conversations that are open")
     parser.add_argument("--all", action="store_true", help="with --list: those that have ended, too")
     parser.add_argument("--reply", metavar="RUN", help="answer the question that waits in a conversation")
-    parser.add_argument("--text", metavar="TEXT", help="with --reply: the words, or the reason of a score")
+    parser.add_argument(
+        "--text", type=typed_words, metavar="TEXT", help="with --reply: the words, or the reason of a score"
+    )
     decision = parser.add_mutually_exclusive_group()
     decision.add_argument("--accept", action="store_true", help="with --reply: accept what is proposed")
     decision.add_argument("--reject", action="store_true", help="with --reply: reject it")

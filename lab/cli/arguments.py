@@ -281,6 +281,13 @@ def _columns() -> int:
 # -- how words are read --------------------------------------------------------------------------------------------
 
 
+def typed_words(text: str) -> str:
+    """What a person says: it is kept, without control characters."""
+    from lab.core.typed_text import clean
+
+    return clean(text)
+
+
 def seconds(text: str) -> float:
     """A number of seconds; argparse tells what is none."""
     value = float(text)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from annotators.assignment import portion
 from annotators.plan import Plan, differences, frozen, plan_of, sampled
 from annotators.protocols import names
-from lab.cli.arguments import Arguments, Parser, share
+from lab.cli.arguments import Arguments, Parser, share, typed_words
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, say
 from lab.core.errors import LabError
@@ -167,7 +167,7 @@ def add_study_new(parser: Parser) -> None:
     parser.add_argument(
         "--name", metavar="NAME", help="the study's (default: the preset's); the same again is a version"
     )
-    parser.add_argument("--title", metavar="TEXT", help="what people read above it")
+    parser.add_argument("--title", type=typed_words, metavar="TEXT", help="what people read above it")
     parser.add_argument("--protocol", metavar="NAME|FILE", help="another protocol than the preset's")
     parser.add_argument("--overlap", type=_overlap, metavar="K", help="how many people rate each run, or `all`")
     parser.add_argument("--shared", type=share, metavar="0-1", help="the share rated by so many; the rest go to one")

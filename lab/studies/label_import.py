@@ -18,6 +18,7 @@ from lab.core.label_rules import as_option
 from lab.core.rating_sheet import FieldReference, Sheet, answer_to, target_of, undo_of
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
+from lab.core.typed_text import clean, clean_value
 from lab.studies.judges_beside import judges_beside
 from lab.studies.label_rows import LabelRow, NumberedRow, PlacedAnswer, answers
 from lab.studies.rating_session import RatingSession
@@ -264,13 +265,13 @@ class RowImport:
             raise LabError(where, f"field value: {place} has none; say why it is missing instead")
         self._check_cited(answer.cites, where)
         return {
-            "value": as_option(field, target_of(unit, placed_answer.target), answer.value),
+            "value": as_option(field, target_of(unit, placed_answer.target), clean_value(answer.value)),
             "reason_missing": answer.missing,
             "evidence": evidence,
             "region": answer.region,
             "confidence": answer.confidence,
-            "note": answer.note,
-            "cites": answer.cites,
+            "note": clean(answer.note),
+            "cites": clean(answer.cites),
             "cost": answer.cost,
         }
 

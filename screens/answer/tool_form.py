@@ -24,6 +24,7 @@ from screens.answer.words import counted, translated
 from screens.key_names import focus_now, with_keys
 from screens.theme import MUTED
 from screens.widgets.lines import LineList
+from screens.widgets.text_fields import TextLine
 from simulators.users.endpoint.chat_request import Tool
 from simulators.users.endpoint.tool_arguments import ToolField, arguments_of, fields_of
 
@@ -267,7 +268,7 @@ def _entry(field: ToolField, value: str, prompt: str) -> Input | Select[str]:
         if value in options:
             entry.value = value
         return entry
-    return Input(value, placeholder=field.words, compact=True)
+    return TextLine(value, placeholder=field.words, compact=True)
 
 
 def _typed(entry: Input | Select[str]) -> str:

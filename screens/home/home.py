@@ -33,6 +33,7 @@ from screens.lab import lab_of, post_if_newest
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
+from screens.widgets.text_fields import TextLine
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -130,7 +131,7 @@ class HomeScreen(RoomScreen[None]):
         with Horizontal(id="filter-row"):
             yield Static("Filter:", id="filter-word")
             sought = f"task, {'agent, ' if outcomes else ''}persona, status or id"
-            yield Input(placeholder=sought, id="filter", compact=True)
+            yield TextLine(placeholder=sought, id="filter", compact=True)
         yield Static("", id="next", markup=False)
         yield Footer()
 

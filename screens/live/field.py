@@ -8,12 +8,11 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import TextArea
 
-from lab.core.plain_text import plain
+from screens.widgets.text_fields import TextBox
 
 
-class ReplyText(TextArea):
+class ReplyText(TextBox):
     """Where an answer is typed: Enter sends, ctrl+j begins a new line."""
 
     HELP = """
@@ -60,11 +59,6 @@ class ReplyText(TextArea):
             self.post_message(self.Digit(int(event.key)))
         else:
             await super()._on_key(event)
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        event.prevent_default()
-        await super()._on_paste(events.Paste(plain(event.text)))  # what is pasted may hold escapes, which would be run
-        event.stop()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The keys that move by a page read on in the text that is answered; here arrows reach all that is typed."""

@@ -20,6 +20,7 @@ from lab.core.ui_tree import UiTree
 from screens.key_names import give_keys, with_keys
 from screens.live.choices import Choice, Choices, picks
 from screens.record.nodes import NodePicker
+from screens.widgets.text_fields import TextLine
 
 
 class HandsRow(Choices):
@@ -66,7 +67,7 @@ class HandsPanel(Vertical):
         self._awaited = ""
         self._state = Static(id="hands-state", markup=False)
         self._row = HandsRow(clock, id="hands-row")
-        self._field = Input(
+        self._field = TextLine(
             id="hands-text", compact=True, select_on_focus=False, placeholder="text to type into the phone"
         )
         self._picker = NodePicker()

@@ -32,6 +32,7 @@ from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
+from screens.widgets.text_fields import TextLine
 from screens.widgets.text_page import Notice
 from store.run_acts import RunState
 
@@ -83,10 +84,10 @@ class RunsScreen(RoomScreen[None]):
         yield Notice(id="run-name")
         with Horizontal(id="filter-row"):
             yield Static("Filter:", id="filter-word")
-            yield Input(placeholder=_HINT, id="filter", compact=True)
+            yield TextLine(placeholder=_HINT, id="filter", compact=True)
         with Horizontal(id="tag-row"):
             yield Static("Tags:", id="tag-word")
-            yield Input(placeholder="+name puts a tag on, -name takes it off; Enter does it", id="tag", compact=True)
+            yield TextLine(placeholder="+name puts a tag on, -name takes it off; Enter does it", id="tag", compact=True)
         yield Static("", id="filter-wrong", markup=False)
         yield Static("", id="next", markup=False)
         yield Footer()

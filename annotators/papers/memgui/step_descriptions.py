@@ -11,8 +11,8 @@ from typing import Any
 from annotators.judging.picture_sheet import picture_sheet
 from annotators.judging.prompt_files import filled
 from annotators.judging.question import JudgedRun, JudgedStep, JudgeQuestion, UnusableJudgement
-from lab.core.plain_text import plain
 from lab.core.run_records import Blob
+from lab.core.typed_text import clean
 from lab.llm.client import Message
 from lab.llm.json_in_text import objects_in
 
@@ -75,5 +75,5 @@ def _described(text: str) -> str:
     for reply in reversed(list(objects_in(text))):
         parts = [reply.get(name) for name in ("action_description", "ui_description")]
         if all(isinstance(part, str) for part in parts):
-            return plain(" ".join(part.strip() for part in parts if isinstance(part, str)))
+            return clean(" ".join(part.strip() for part in parts if isinstance(part, str)))
     raise UnusableJudgement('it holds no JSON object with "action_description" and "ui_description".')

@@ -45,6 +45,7 @@ from store.store import Store
 from tests import studied_runs
 from tests.fuzzing_examples import examples
 from tests.studies import NODES, R1, frozen, label, unit
+from tests.typed import KEPT, PASTED
 from tests.warm import Warm
 
 DB = "lab.db"
@@ -687,6 +688,19 @@ def test_words_of_strangers_are_plain_characters(give: Hitlab, hitlab: Hitlab, p
     out = hitlab("labels", "trial").out
     assert "\x1b" not in out
     assert "[red]" in out
+
+
+def test_what_a_person_wrote_is_read_back_as_it_was(give: Hitlab, hitlab: Hitlab, plan: Study) -> None:
+    """Line ends are line feeds and controls are gone; in every form of the answers it is the same text."""
+    give(
+        {**DONE, "value": "not_completed"},
+        {"unit": "u1", "target": "open", "field": "why", "value": PASTED, "note": PASTED},
+    )
+    told = json.loads(hitlab("labels", "trial", "--json").out)["labels"][-1]
+    *_, row = csv.DictReader(io.StringIO(hitlab("labels", "trial", "--csv").out, newline=""))
+    (past,) = json.loads(hitlab("labels", "trial", "--past", "--rater", "R1", "--json").out)["sheets"]
+    assert (told["value"], told["note"], row["value"], row["note"]) == (KEPT,) * 4
+    assert [(one["answer"], one["note"]) for one in past["answers"]][-1] == (KEPT, KEPT)
 
 
 def test_a_rater_sees_only_their_own(

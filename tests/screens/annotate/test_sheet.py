@@ -31,6 +31,7 @@ from tests.screens.annotate.terminal import ENTER, opened
 from tests.screens.resting import burst, press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.screens.shared_apps import SharedApps
+from tests.typed import KEPT, PASTED
 
 Until = Callable[..., Awaitable[None]]
 PERCENT = Field("completion", "How much was done?", "interval", least=0, most=100, step=1)
@@ -374,12 +375,16 @@ async def test_pasted_words_tell_no_first_key(run: Store, shared_apps: SharedApp
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "enter")
-        app.post_message(events.Paste("a taxi\x1b[31m home"))
+        app.post_message(events.Paste(PASTED))
         await press(pilot, "!", "enter")
         await until(pilot, lambda: bool(said(app)[0]))
         (label,) = run.labels.read(study)
         assert label.first_key_at is None
-        assert "\x1b" not in label.value
+        assert label.value == f"{KEPT}!"
+        await press(pilot, "up", "n")
+        app.post_message(events.Paste(PASTED))
+        await press(pilot, "enter")
+        await until(pilot, lambda: [one.note for one in run.labels.read(study)][-1:] == [KEPT])
 
 
 def test_an_answer_that_was_begun_before_a_kill_says_since_when_and_how_long_nobody_was_there(
@@ -402,10 +407,10 @@ def test_an_answer_that_was_begun_before_a_kill_says_since_when_and_how_long_nob
         terminal.see("not yet given")
         terminal.press(ENTER)
         terminal.see("leaves it")
-        terminal.press(b"!", ENTER)
+        terminal.press(b"\x1b[200~" + PASTED.encode() + b"\x1b[201~", b"!", ENTER)
         terminal.until(lambda: bool(list(run.labels.read(study))), "the answer")
     (label,) = run.labels.read(study)
-    assert label.value == "taxi!"
+    assert label.value == f"taxi{KEPT}!"
     assert label.shown_at is not None
     assert label.first_key_at is not None
     assert label.shown_at < label.first_key_at < drafts()[0].at < killed.isoformat() < label.at
