@@ -20,7 +20,7 @@ from lab.cli.adjudicate_output import (
     tell_settled,
 )
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser, typed_words
+from lab.cli.arguments import Arguments, Parser, amount, typed_words
 from lab.cli.database import open_store, write_new
 from lab.cli.output import emit, say
 from lab.core.adjudication import Means, Move, Settlement, SignedSettlement
@@ -92,7 +92,7 @@ def add_adjudicate(parser: Parser) -> None:
         "--means", choices=["majority", "discussion", "adjudicator"], metavar="HOW",
         help="majority, discussion or adjudicator (default: discussion with --move or --minutes, else adjudicator)",
     )  # fmt: skip
-    parser.add_argument("--minutes", type=float, metavar="M", help="how long it was discussed")
+    parser.add_argument("--minutes", type=amount, metavar="M", help="how long it was discussed")
     parser.add_argument(
         "--move", type=typed_words, action="append", default=[], metavar="WHO:WAS:NOW:CODE",
         help="who changed their mind (by letter or code), from what to what, and why in a word; once for each",
@@ -356,6 +356,10 @@ def _gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
     return 0
 
 
+_MOST = 256 * 1024 * 1024
+"""Bytes of lines that settle items."""
+
+
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One line that `hitlab adjudicate --from` reads: what is right at a place, by which means, and why.
 
@@ -378,8 +382,10 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 def rows_of(name: str) -> list[tuple[str, Row]]:
     """Each line of a file (or of standard input: `-`) and where it stands; `LabError` names line and field."""
-    data = sys.stdin.buffer.read() if name == "-" else read_file(Path(name), f"file {name}")
     what = "standard input" if name == "-" else f"file {name}"
+    data = sys.stdin.buffer.read(_MOST + 1) if name == "-" else read_file(Path(name), what, most=_MOST)
+    if len(data) > _MOST:
+        raise LabError(what, f"has more than the {_MOST:,} bytes that are read")
     rows = []
     for number, line in enumerate(data.splitlines(), 1):
         if not line.strip():

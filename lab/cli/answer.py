@@ -19,7 +19,7 @@ from lab.cli.end_signals import end_signals
 from lab.cli.endpoint_start import HOST, PORT, place_of
 from lab.cli.output import print_json, say, warn
 from lab.core.errors import LabError
-from lab.core.settings import Settings, check_code, load
+from lab.core.settings import Settings, check_people, load
 from lab.core.task import Actor
 from lab.studies.seats import check_seat, may_answer
 
@@ -142,10 +142,10 @@ def answer(args: AnswerArguments) -> int:
 
 
 def _people(codes: str | None, settings: Settings) -> list[str]:
-    people = [code for code in (codes or "").split(",") if code] or [settings.person]
-    for code in people:
-        check_code(code, "--as", "code")
-    return list(dict.fromkeys(people))
+    codes_typed = [code.strip() for code in (codes or "").split(",") if code.strip()]
+    people = list(dict.fromkeys(codes_typed)) or [settings.person]
+    check_people(people, "--as", "code")
+    return people
 
 
 def _check(args: AnswerArguments) -> None:
@@ -233,7 +233,7 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
 
     headless = args.headless or args.json or args.script is not None or args.model is not None
     if not headless and not app.has_terminal():
-        raise LabError("answer", "there is no terminal here", "Add --headless, --script FILE or --model NAME.")
+        raise LabError("answer", app.no_terminal(), "Add --headless, --script FILE or --model NAME.")
     plan = _plan(args, settings, people)
     with open_store(settings) as store, serving(store, plan, lambda error: warn(error.sentence)) as server:
         if headless:

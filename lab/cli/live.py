@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from lab.cli import app
-from lab.cli.arguments import AGENTS, Arguments, Parser, seconds
+from lab.cli.arguments import AGENTS, Arguments, Parser, seconds, seed
 from lab.cli.database import is_new, open_store
 from lab.cli.output import print_json, say, warn
 from lab.cli.run_text import in_words
@@ -130,9 +130,9 @@ def add_live(parser: Parser) -> None:
     parser.add_argument("--no-mirror", action="store_true", help="the person does not see the phone (recorded)")
     parser.on_phone()
     parser.environment()
-    parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
+    parser.add_argument("--seed", type=seed, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     parser.add_argument(
-        "--vary", type=int, metavar="N", help="the task in another world: names and prices by this seed"
+        "--vary", type=seed, metavar="N", help="the task in another world: names and prices by this seed"
     )
     parser.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
     parser.no_read()
@@ -162,7 +162,7 @@ def live(args: LiveArguments) -> int:
         raise LabError("live", "needs a TASK or --resume ID, and not both", "`hitlab tasks` lists tasks.", code=2)
     headless = args.headless or args.events or args.json
     if not headless and not app.has_terminal():
-        raise LabError("live", "there is no terminal here", "Add --headless to run without a screen.")
+        raise LabError("live", app.no_terminal(), "Add --headless to run without a screen.")
     if not headless:
         app.check_room()
     settings = load(
@@ -222,7 +222,7 @@ def replay(args: ReplayArguments) -> int:
     if at and not step:
         raise LabError("replay", f"step {number!r} is no number from 1 on", code=2)
     if not app.has_terminal():
-        raise LabError("replay", "there is no terminal here", "`hitlab show ID` prints a run.")
+        raise LabError("replay", app.no_terminal(), "`hitlab show ID` prints a run.")
     settings = load(db=args.db, window=args.window)
     refuse_blind(settings, "replay")
     with open_store(settings, create=False) as store:

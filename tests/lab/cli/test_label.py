@@ -519,7 +519,7 @@ def test_a_model_is_dealt_nothing_and_its_answers_carry_its_configuration(
         (("--config", "x"), 2, "--as says which"),
         (("--as", "R1", "--config", "x"), 1, "R1 is one of the study's people"),
         (("--as", "R2", "--kind", "script"), 1, "R2 is one of the study's people"),
-        (("--as", "m1", "--config", " "), 2, "--config is empty"),
+        (("--as", "m1", "--config", " "), 2, "argument --config: ' ' says nothing"),
         (("--as", "R1", "--run", "0"), 2, "--run 0 is less than 1"),
     ],
 )
