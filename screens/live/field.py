@@ -16,10 +16,10 @@ class ReplyText(TextBox):
     """Where an answer is typed: Enter sends, ctrl+j begins a new line."""
 
     HELP = """
-    Your answer. **{reply.enter}** sends it, **{reply.newline}** begins a new line, **{run.back}** leaves the field and
-    keeps what you typed. **{entry.read_on}** and **{entry.read_back}** read on what is asked. Where choices are
-    numbered, a digit in the empty field takes that choice. A remark is not sent from here: **{reply.enter}** goes back
-    to the choices, and the one you take sends both.
+    Your answer. **{reply.enter}** sends it, **{reply.newline}** begins a new line, **{run.back:escape}** leaves the
+    field and keeps what you typed. **{card.down:pagedown}** and **{card.up:pageup}** read on what is asked. Where
+    choices are numbered, a digit in the empty field takes that choice. A remark is not sent from here:
+    **{reply.enter}** goes back to the choices, and the one you take sends both.
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "send", "Send", id="reply.enter", tooltip="Send your answer, or leave a remark"),

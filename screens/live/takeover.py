@@ -19,6 +19,7 @@ from lab.core.step import Action
 from lab.core.ui_tree import UiTree
 from screens.key_names import give_keys, with_keys
 from screens.live.choices import Choice, Choices, picks
+from screens.mirror.mirror import Mirror
 from screens.record.nodes import NodePicker
 from screens.widgets.text_fields import TextLine
 
@@ -114,8 +115,14 @@ class HandsPanel(Vertical):
         self._picker.open(tree)
         self._tell()
 
-    def on_descendant_focus(self) -> None:
-        self._tell()
+    def on_mount(self) -> None:
+        self.watch(self.screen, "focused", self._tell, init=False)
+
+    @property
+    def _types_over(self) -> bool:
+        """Whether keys are the phone's, because the mirror has them."""
+        mirror = self.screen.focused
+        return isinstance(mirror, Mirror) and mirror.typing
 
     def _tell(self) -> None:
         """What the next key does."""
@@ -123,6 +130,8 @@ class HandsPanel(Vertical):
             line = f"The phone will be yours as soon as {self._awaited}"
         elif self._picker.display:
             line = "Enter taps it; {run.back} goes back."
+        elif self._types_over:
+            line = "Keys type into the phone; {run.back} comes back to these, or click one:"
         elif self._field.has_focus:
             line = "Enter types it into the phone; {run.back} goes back to the keys."
         else:
