@@ -115,9 +115,9 @@ def test_a_long_name_that_is_none_is_not_told_whole(
 
 @pytest.mark.parametrize(
     "words",
-    ["adjudicate trial --as r1", "answer --links --as r1", "answer --links --as P1,p1", "study replace trial R1 --by r2",
-     "record usual_lunch --intent x --place y --as r1", "label trial rows.jsonl --as r1",
-     "label trial rows.jsonl --as r1 --kind script", "study play trial --model m --as r1", "author usual_lunch --as r1"],
+    ["adjudicate trial --as r1", "answer --links --as r1", "answer --links --as P1,p1",
+     "study replace trial R1 --by r2", "record usual_lunch --intent x --place y --as r1",
+     "label trial rows.jsonl --as r1", "label trial rows.jsonl --as r1 --kind script", "author usual_lunch --as r1"],
 )  # fmt: skip
 def test_a_code_that_differs_by_capitals_is_not_another_person(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
