@@ -189,7 +189,7 @@ def _home(parser: Parser, args: Arguments) -> int:
         return show_home(args.db, args.window)
     if is_dumb() and sys.stdin.isatty() and sys.stdout.isatty():
         hint = "Commands that print work here: `hitlab runs`, `hitlab show ID`; `hitlab --help` lists them."
-        raise LabError("hitlab", f"{no_terminal()}.", hint)
+        raise LabError("screens", f"{no_terminal()}.", hint)
     parser.print_help()
     return 0
 
