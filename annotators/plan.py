@@ -17,7 +17,7 @@ from lab.core import limits
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
 from lab.core.protocol import Protocol, Show
-from lab.core.settings import check_code
+from lab.core.settings import check_code, check_people
 from lab.core.study import Blind, IntroductionKind, Predecessor, Study, Unit, sample_sha
 from lab.core.suggestion import none_of, suggestion
 from lab.core.task import Actor, Kind
@@ -186,8 +186,7 @@ def check_plan(plan: Plan, what: str) -> None:
     check_code(plan.name, what, "name")
     if not plan.raters:
         raise LabError(what, "field raters: there is none", "--raters P1,P2,P3 names them by study codes.")
-    for code in plan.raters:
-        check_code(code, what, "raters")
+    check_people(plan.raters, what, "raters")
     if bool(plan.protocol) == bool(plan.protocols):
         raise LabError(
             what, "field protocol: there is none" if not plan.protocol else "field protocols: beside protocol"

@@ -27,6 +27,7 @@ from textual.worker import WorkerFailed
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings, keep_theme
+from lab.core.typed_text import clean
 from lab.studies.seats import may_replay
 from screens.crash import Crash
 from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
@@ -395,8 +396,8 @@ class LabApp(Navigation):
             yield SystemCommand(f"Run {task.title} ({task.name})", f"This {task.kind} task, by its playbook", run)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copies in plain characters: a stranger's escapes would be obeyed where they are pasted."""
-        super().copy_to_clipboard(plain(text))
+        """Copies without control characters: a stranger's escapes would be obeyed where they are pasted."""
+        super().copy_to_clipboard(clean(text))
 
     def action_command_palette(self) -> None:
         """Opens the palette, once on each screen; one that is open in another room keeps the id."""

@@ -10,8 +10,10 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
+from lab.core.screen_clock import Clock
 from screens.key_names import keys_of, with_keys
 from screens.lab import lab_of
+from screens.slip import Slip
 from screens.widgets.border_words import write_title
 
 LEAVING = (
@@ -81,6 +83,7 @@ class AskScreen(ModalScreen[bool]):
     def __init__(self, title: str, says: str, verb: str) -> None:
         super().__init__()
         self._title, self._says, self._verb = title, says, verb
+        self._slip = Slip(Clock())
 
     def compose(self) -> ComposeResult:
         yes, no = (keys_of(self, f"ask.{answer}")[0] for answer in ("yes", "no"))
@@ -90,6 +93,9 @@ class AskScreen(ModalScreen[bool]):
 
     def on_mount(self) -> None:
         write_title(self.query_one("#ask-first"), self._title)
+        self._slip.begin()
 
     def action_answer(self, sure: bool) -> None:
-        self.dismiss(sure)
+        """The key that opened it, held or pressed twice, is no answer."""
+        if not (sure and self._slip.lasts):
+            self.dismiss(sure)

@@ -13,8 +13,10 @@ from textual.widgets import Input, Static
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.settings import UNNAMED, check_code
+from lab.core.settings import UNNAMED, check_code, check_unlike
+from screens.lab import lab_of
 from screens.widgets.footer import Footer
+from screens.widgets.text_fields import TextLine
 
 _WHY = (
     "What is drafted, proofread or settled is signed with a study code: a pseudonym, never a name. "
@@ -36,7 +38,7 @@ class PersonScreen(Screen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="person", classes="pane"):
             yield Static(_WHY, markup=False)
-            yield Input(id="person-code", placeholder="your study code, such as D1", max_length=32, compact=True)
+            yield TextLine(id="person-code", placeholder="your study code, such as D1", max_length=32, compact=True)
             yield Static("", id="person-wrong", markup=False)
         yield Footer()
 
@@ -51,6 +53,7 @@ class PersonScreen(Screen[str | None]):
             if code == UNNAMED:
                 raise LabError("person", f"{UNNAMED!r} names nobody.")
             check_code(code, "person", "code")
+            check_unlike(code, lab_of(self).store.studies.people(), "person", "code")
         except LabError as error:
             self.query_one("#person-wrong", Static).update(plain(error.sentence))
         else:

@@ -50,6 +50,14 @@ _NEXT = (
     "WHERE t.study = ? AND t.version = ? AND t.rater = ? AND t.position > ? ORDER BY t.position LIMIT 1"
 )
 
+_PEOPLE = {
+    "tally": "SELECT DISTINCT rater FROM tally",
+    "study": "SELECT DISTINCT value FROM study, json_each(study.body, '$.raters')",
+    "answer_link": "SELECT DISTINCT person FROM answer_link",
+    "trace": "SELECT DISTINCT user FROM trace WHERE user IS NOT NULL AND source IS NULL",
+}
+"""Where the codes of people stand, by table."""
+
 
 class Studies:
     """Studies with their units, and who was dealt what."""
@@ -200,6 +208,13 @@ class Studies:
             "AND rater = ? AND act IN ('commit', 'reopen') AND at >= ?"
         )
         return int(self._database.rows_in("act", sql, *key_of(study), storable(rater), at)[0][0])
+
+    def people(self) -> list[str]:
+        """Every code of whom something is asked here, in a study, by a link or in a run of this file."""
+        found: set[str] = set()
+        for table, sql in _PEOPLE.items():
+            found |= {code for (code,) in self._database.rows_in(table, sql)}
+        return sorted(found)
 
     def rates(self, code: str) -> bool:
         """Whether anything is dealt to a person in a study that is not locked, or is to be by its plan."""

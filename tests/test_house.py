@@ -55,6 +55,9 @@ ONLY = {
 """Libraries that one place alone may import."""
 
 
+SHOWN = "lab.core.plain_text"
+
+
 def name_of(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -136,6 +139,27 @@ def loaded_by(code: str) -> set[str]:
     script = f"import sys\n{code}\nsys.stderr.write(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
     return set(done.stderr.split())
+
+
+def test_text_that_is_shown_is_never_kept() -> None:
+    """What `plain` returns holds codes in place of characters: no file, no record and no field may hold it."""
+    assert [name for name, found in imports().items() if name.startswith("store") and SHOWN in found] == []
+    texts = {name_of(path): path.read_text(encoding="utf-8") for path in FILES}
+    records = {name for text in texts.values() for name in re.findall(r"^class (\w+)\(msgspec\.Struct", text, re.M)}
+    trees = {name: ast.parse(texts[name]) for name, found in imports().items() if SHOWN in found}
+    kept = [
+        f"{name}:{call.lineno} {ast.unparse(call.func)}"
+        for name, tree in trees.items()
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and _called(call) in records
+        for inner in ast.walk(call)
+        if isinstance(inner, ast.Call) and _called(inner) == "plain"
+    ]
+    assert kept == []
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -10,11 +10,11 @@ from annotators.judging.question import JudgedPlace, JudgedRun, JudgeView, Unusa
 from lab.core.errors import LabError
 from lab.core.label import Label, Missing
 from lab.core.label_rules import COMPLETED, as_option, check_order, check_value
-from lab.core.plain_text import plain
 from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, Sheet, fields_by_target, target_of
 from lab.core.study import Target
 from lab.core.task import Actor
+from lab.core.typed_text import clean
 from lab.llm.json_in_text import answer_in, why_no_object
 
 _MOST_NOTE = 2_000
@@ -129,7 +129,7 @@ def _is_asked(place: AskedPlace, judged_places: Mapping[tuple[str, str], JudgedP
 def _placed(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> JudgedPlace:
     """An entry as what is said at its place; raises `UnusableJudgement` where it does not fit."""
     field = place.field
-    note = plain(str(entry.get("reason") or ""))[:_MOST_NOTE]
+    note = clean(str(entry.get("reason") or ""))[:_MOST_NOTE]
     missing = entry.get("missing")
     confidence = _share(entry.get("confidence"))
     if missing in get_args(Missing):
@@ -214,7 +214,7 @@ def _named(place: AskedPlace) -> str:
 
 def without_answer(view: JudgeView, why: str) -> Sequence[JudgedPlace]:
     """Every required place with the reason why a model gave no answer that can be used."""
-    note = plain(why, lines=False)[:_MOST_NOTE]
+    note = clean(why, lines=False)[:_MOST_NOTE]
     return [
         JudgedPlace(place.item, place.field.id, None, "cannot_judge", note=note)
         for place in asked_places(view)

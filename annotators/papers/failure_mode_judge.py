@@ -24,9 +24,9 @@ from annotators.judging.question import (
 from annotators.judging.sheet_answer import step_of
 from annotators.judging.sheet_prompt import example_texts, joined, option_lines, pictured, run_parts
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.protocol import Field
 from lab.core.run_records import Blob
+from lab.core.typed_text import clean
 from lab.llm.client import Message
 from lab.llm.json_in_text import answer_in, why_no_object
 
@@ -101,7 +101,7 @@ def _says(mode: str, entry: Mapping[str, Any] | None) -> tuple[bool, str]:
     applies = _TRUTH.get(str(applies).strip().casefold())
     if applies is None:
         raise UnusableJudgement(f'"applies" of mode "{mode}" is {entry.get("applies")!r}, and is to be true or false.')
-    return applies, plain(str(entry.get("reason") or ""), lines=False)
+    return applies, clean(str(entry.get("reason") or ""), lines=False)
 
 
 def _places(view: JudgeView, primary: Field, answers: ModeAnswers) -> list[JudgedPlace]:

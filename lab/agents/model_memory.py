@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from lab.agents.model import Conversation, ModelAgent
 from lab.agents.model_prompt import attempt
-from lab.core.plain_text import plain
 from lab.core.seams import Brief
 from lab.core.task import Actor
 from lab.core.trace import Step
+from lab.core.typed_text import clean
 from lab.llm.client import NoModelAnswer
 from lab.llm.remote_model import ModelAsker
 
@@ -54,5 +54,5 @@ class LearningAgent(ModelAgent):
             else:
                 conversation.spend(answer.usage)
                 conversation.aside(answer.text)
-                self._learned[brief] = plain(answer.text.strip())[:_LONGEST]
+                self._learned[brief] = clean(answer.text.strip())[:_LONGEST]
         return self._learned.get(brief, "")

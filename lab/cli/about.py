@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, Parser, seed
 from lab.cli.output import (
     emit,
     print_table,
@@ -87,7 +87,7 @@ def add_tasks(parser: Parser) -> None:
         "--env", dest="environment", metavar="URL",
         help="an environment's tasks: http://HOST:PORT or androidworld:PYTHON; FILEs are names of its tasks",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="with --env: by which parameters are drawn")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="with --env: by which parameters are drawn")
     parser.json()
     parser.completes(files="task")
     parser.examples(

@@ -20,7 +20,7 @@ from lab.cli.adjudicate_output import (
     tell_settled,
 )
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, Parser, amount, typed_words
 from lab.cli.database import open_store, write_new
 from lab.cli.output import emit, say
 from lab.core.adjudication import Means, Move, Settlement, SignedSettlement
@@ -34,6 +34,7 @@ from lab.core.settings import check_named, load
 from lab.core.study import Study, Unit
 from lab.core.suggestion import none_of
 from lab.core.task import Actor
+from lab.core.typed_text import clean, clean_value
 from lab.studies.adjudication import AdjudicationSession, ItemAnswers
 from lab.studies.batch_settlement import Batch, BatchScope, batch_of, settle_batch, undo_batch
 from lab.studies.seats import check_seat, sees_outcomes
@@ -81,19 +82,19 @@ def add_adjudicate(parser: Parser) -> None:
     parser.add_argument(
         "--judges", action="store_true", help="with --unit: show judges' answers, too, or say they were seen"
     )
-    parser.add_argument("--value", metavar="VALUE", help="settle it: the right answer")
+    parser.add_argument("--value", type=typed_words, metavar="VALUE", help="settle it: the right answer")
     parser.add_argument(
         "--missing", choices=["not_reached", "not_applicable", "cannot_judge", "skipped"], metavar="REASON",
         help="settle it: why there is no right answer (not_reached, not_applicable, cannot_judge, skipped)",
     )  # fmt: skip
-    parser.add_argument("--reason", metavar="TEXT", help="why; it must be said")
+    parser.add_argument("--reason", type=typed_words, metavar="TEXT", help="why; it must be said")
     parser.add_argument(
         "--means", choices=["majority", "discussion", "adjudicator"], metavar="HOW",
         help="majority, discussion or adjudicator (default: discussion with --move or --minutes, else adjudicator)",
     )  # fmt: skip
-    parser.add_argument("--minutes", type=float, metavar="M", help="how long it was discussed")
+    parser.add_argument("--minutes", type=amount, metavar="M", help="how long it was discussed")
     parser.add_argument(
-        "--move", action="append", default=[], metavar="WHO:WAS:NOW:CODE",
+        "--move", type=typed_words, action="append", default=[], metavar="WHO:WAS:NOW:CODE",
         help="who changed their mind (by letter or code), from what to what, and why in a word; once for each",
     )  # fmt: skip
     parser.add_argument("--reason-id", default="", metavar="ID", help="why, by one of the protocol's reasons")
@@ -355,6 +356,10 @@ def _gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
     return 0
 
 
+_MOST = 256 * 1024 * 1024
+"""Bytes of lines that settle items."""
+
+
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One line that `hitlab adjudicate --from` reads: what is right at a place, by which means, and why.
 
@@ -377,8 +382,10 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 def rows_of(name: str) -> list[tuple[str, Row]]:
     """Each line of a file (or of standard input: `-`) and where it stands; `LabError` names line and field."""
-    data = sys.stdin.buffer.read() if name == "-" else read_file(Path(name), f"file {name}")
     what = "standard input" if name == "-" else f"file {name}"
+    data = sys.stdin.buffer.read(_MOST + 1) if name == "-" else read_file(Path(name), what, most=_MOST)
+    if len(data) > _MOST:
+        raise LabError(what, f"has more than the {_MOST:,} bytes that are read")
     rows = []
     for number, line in enumerate(data.splitlines(), 1):
         if not line.strip():
@@ -391,10 +398,15 @@ def rows_of(name: str) -> list[tuple[str, Row]]:
         count = (row.value is not None) + (row.missing is not None) + row.withdrawn
         if count != 1:
             raise LabError(where, f"field value: {count or 'none'} of value, missing and withdrawn is told")
-        rows.append((where, row))
+        rows.append((where, _cleaned(row)))
     if not rows:
         raise LabError(what, "holds no line")
     return rows
+
+
+def _cleaned(row: Row) -> Row:
+    moves = tuple(msgspec.structs.replace(move, why=clean(move.why)) for move in row.moves)
+    return msgspec.structs.replace(row, reason=clean(row.reason), value=clean_value(row.value), moves=moves)
 
 
 def places_of(study: Study, unit: Unit, target: str, field: str, where: str) -> FieldReference:

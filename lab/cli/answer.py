@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from lab.cli import app
 from lab.cli.answer_acts import AnswerActArguments, act, list_conversations
 from lab.cli.answer_links import AnswerLinksArguments, links
-from lab.cli.arguments import Parser, duration, port, seconds, share
+from lab.cli.arguments import Parser, duration, port, seconds, share, typed_words
 from lab.cli.database import open_store
 from lab.cli.end_signals import end_signals
 from lab.cli.endpoint_start import HOST, PORT, place_of
 from lab.cli.output import print_json, say, warn
 from lab.core.errors import LabError
-from lab.core.settings import Settings, check_code, load
+from lab.core.settings import Settings, check_people, load
 from lab.core.task import Actor
 from lab.studies.seats import check_seat, may_answer
 
@@ -91,7 +91,9 @@ def add_answer(parser: Parser) -> None:
     parser.add_argument("--list", action="store_true", help="list the conversations that are open")
     parser.add_argument("--all", action="store_true", help="with --list: those that have ended, too")
     parser.add_argument("--reply", metavar="RUN", help="answer the question that waits in a conversation")
-    parser.add_argument("--text", metavar="TEXT", help="with --reply: the words, or the reason of a score")
+    parser.add_argument(
+        "--text", type=typed_words, metavar="TEXT", help="with --reply: the words, or the reason of a score"
+    )
     decision = parser.add_mutually_exclusive_group()
     decision.add_argument("--accept", action="store_true", help="with --reply: accept what is proposed")
     decision.add_argument("--reject", action="store_true", help="with --reply: reject it")
@@ -140,10 +142,10 @@ def answer(args: AnswerArguments) -> int:
 
 
 def _people(codes: str | None, settings: Settings) -> list[str]:
-    people = [code for code in (codes or "").split(",") if code] or [settings.person]
-    for code in people:
-        check_code(code, "--as", "code")
-    return list(dict.fromkeys(people))
+    codes_typed = [code.strip() for code in (codes or "").split(",") if code.strip()]
+    people = list(dict.fromkeys(codes_typed)) or [settings.person]
+    check_people(people, "--as", "code")
+    return people
 
 
 def _check(args: AnswerArguments) -> None:
@@ -231,7 +233,7 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
 
     headless = args.headless or args.json or args.script is not None or args.model is not None
     if not headless and not app.has_terminal():
-        raise LabError("answer", "there is no terminal here", "Add --headless, --script FILE or --model NAME.")
+        raise LabError("answer", app.no_terminal(), "Add --headless, --script FILE or --model NAME.")
     plan = _plan(args, settings, people)
     with open_store(settings) as store, serving(store, plan, lambda error: warn(error.sentence)) as server:
         if headless:

@@ -21,7 +21,8 @@ from lab.cli.study_links import (
 )
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
-from lab.core.settings import Settings, check_code
+from lab.core.settings import Settings
+from lab.core.settings import check_people as checked
 from lab.studies.links import Link, expiry, links_of, revoke_link
 from lab.studies.seats import check_seat, sees_outcomes
 from store.store import Store
@@ -65,11 +66,11 @@ def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str])
 def check_people(codes: str) -> list[str]:
     """The study codes of a comma-separated list, each once; `LabError` for what is none."""
     people = [code.strip() for code in codes.split(",") if code.strip()]
-    for code in people:
-        check_code(code, "--answer", "code")
+    people = list(dict.fromkeys(people))
+    checked(people, "--answer", "code")
     if not people:
         raise LabError("--answer", "names nobody.", "Say P01,P02.", code=2)
-    return list(dict.fromkeys(people))
+    return people
 
 
 def _linked(store: Store) -> list[str]:

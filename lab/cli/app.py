@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shlex
 import sys
 from contextlib import ExitStack
@@ -28,7 +29,18 @@ if TYPE_CHECKING:
 
 def has_terminal() -> bool:
     """Whether somebody can see a screen here and type: at a terminal, or in a browser (see `lab.serve`)."""
-    return in_browser() or (sys.stdin.isatty() and sys.stdout.isatty())
+    return in_browser() or (sys.stdin.isatty() and sys.stdout.isatty() and not is_dumb())
+
+
+def is_dumb() -> bool:
+    """Whether the terminal says of itself that it prints lines and no screens, as in an editor's shell."""
+    return os.environ.get("TERM") in ("dumb", "unknown")
+
+
+def no_terminal() -> str:
+    """Why no screen is shown here."""
+    dumb = f"this terminal is called {os.environ.get('TERM')} and shows no screens"
+    return dumb if is_dumb() else "there is no terminal here"
 
 
 def show_home(db: str | None, window: bool | None) -> int:
@@ -52,14 +64,14 @@ def show_home(db: str | None, window: bool | None) -> int:
 def show_room(store: Store, settings: Settings, opening: Opening, title: str, instead: str) -> int:
     """Opens the app in a room; raises `LabError` where there is no terminal, with what to do `instead`."""
     if not has_terminal():
-        raise LabError(title, "there is no terminal here", instead)
+        raise LabError(title, no_terminal(), instead)
     return run_app(store, settings, opening)
 
 
 def show_live(store: Store, settings: Settings, make: Callable[[], Session], title: str) -> int:
     """A session that is made here, on the screen; `title` is who says that there is no terminal."""
     if not has_terminal():
-        raise LabError(title, "there is no terminal here", "Add --headless to run without a screen.")
+        raise LabError(title, no_terminal(), "Add --headless to run without a screen.")
     check_room()
     from screens.navigation import Opening
 

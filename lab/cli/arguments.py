@@ -12,7 +12,7 @@ from lab.core.whole_number import whole_number
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` itself costs a tenth of the time of `hitlab --help`
     from collections.abc import Callable, Sequence
-    from typing import Any, Literal, TypeVar
+    from typing import Any, Literal, NoReturn, TypeVar
 
     A = TypeVar("A", bound="Arguments")
     NameKind = Literal[
@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # `typing` itself costs a tenth of the time of `hitlab --help
     """What a name that is typed may be of; `lab.cli.name_completion` knows which there are."""
 
 
+MOST = 1_000_000_000
+"""The most that a number of seconds, dollars, tokens or minutes may be."""
 AGENTS = "playbook[:NAME] (default), model:NAME, model+memory:NAME, process:COMMAND, recorded:ID"
 """What `--agent` takes, as its help says it."""
 
@@ -78,6 +80,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**options)
         self.names: dict[str, NameKind] = {}
         """Of what the names are that are typed for an argument, by its `dest`: what a shell completes them with."""
+        self.may_be_empty: frozenset[str] = frozenset()
+        """Arguments, by their `dest`, of which an empty word says something; of any other it is a slip."""
         self.elsewhere: dict[str, str] = {}
         """Commands that are not here, by the name that somebody may type for them: how they are really typed."""
 
@@ -116,6 +120,14 @@ class Parser(argparse.ArgumentParser):
         near = next(filter(None, (suggestion(word.partition("=")[0], options) for word in rest if word[:1] == "-")), "")
         self.error(f"unrecognized arguments: {' '.join(rest)}{near}")
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """As argparse reads all values of an argument; an empty one is refused, for it is not the same as none."""
+        if not isinstance(action, argparse._SubParsersAction) and action.dest not in self.may_be_empty:
+            nothing = " \t\r\n" if action.type is typed_words else ", \t\r\n"
+            if (empty := next((word for word in arg_strings if not word.strip(nothing)), None)) is not None:
+                raise argparse.ArgumentError(action, f"{empty!r} says nothing; leave it out, or say what is meant")
+        return super()._get_values(action, arg_strings)
+
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         """As argparse reads a value; what is no number is told as that, not by the name of the function that reads."""
         try:
@@ -139,6 +151,14 @@ class Parser(argparse.ArgumentParser):
             problem = f"there is no {value!r}{near or '.'} `{self.prog} --help` lists what is."
             raise argparse.ArgumentError(None, problem)
         raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {', '.join(names)}){near}")
+
+    def error(self, message: str) -> NoReturn:
+        """Exits with the sentence alone, and how to see what the command takes."""
+        from lab.core.errors import shortened
+        from lab.core.plain_text import plain
+
+        sentence = plain(shortened(message), lines=False)
+        self.exit(2, f"{self.prog}: error: {sentence}\n`{self.prog} --help` says what it takes.\n")
 
     # -- what several commands take ------------------------------------------------------------------------------
 
@@ -232,7 +252,7 @@ class Parser(argparse.ArgumentParser):
             "--bootstrap", type=_resamples, metavar="N",
             help="intervals from N resamples of runs instead of the jackknife over runs",
         )  # fmt: skip
-        self.add_argument("--seed", type=int, default=0, metavar="N", help="the bootstrap's seed (default: 0)")
+        self.add_argument("--seed", type=seed, default=0, metavar="N", help="the bootstrap's seed (default: 0)")
 
     def completes(self, **names: NameKind) -> None:
         """Says of what the names are that are typed for arguments, by their `dest`."""
@@ -281,11 +301,42 @@ def _columns() -> int:
 # -- how words are read --------------------------------------------------------------------------------------------
 
 
+def typed_words(text: str) -> str:
+    """What a person says: it is kept, without control characters."""
+    from lab.core.typed_text import clean
+
+    return clean(text)
+
+
+def up_to(most: int) -> Callable[[str], int]:
+    """Reads a whole number of no more than `most`, above 0 or below; what is too small its command tells."""
+
+    def read(text: str) -> int:
+        value = int(text)
+        if abs(value) > most:
+            raise argparse.ArgumentTypeError(f"{text!r} is more than {most:,}")
+        return value
+
+    return read
+
+
+seed = up_to((1 << 63) - 1)
+"""Reads what draws are made by."""
+
+
 def seconds(text: str) -> float:
     """A number of seconds; argparse tells what is none."""
     value = float(text)
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+    if not 0 <= value < MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds below {MOST:,}")
+    return value
+
+
+def amount(text: str) -> float:
+    """A number of dollars or minutes; its command tells what is too little."""
+    value = float(text)
+    if not abs(value) < MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than {MOST:,}")
     return value
 
 
@@ -299,7 +350,7 @@ def duration(text: str) -> float:
 
 def at_least_one(text: str) -> int:
     """A number of things, at least one."""
-    value = int(text)
+    value = up_to(10_000)(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is less than one")
     return value
@@ -310,6 +361,8 @@ def above_zero(text: str) -> float:
     value = float(text.removesuffix("x"))
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    if value > MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than {MOST:,}")
     return value
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, Parser, typed_words
 from lab.cli.database import open_list, open_store
 from lab.cli.output import (
     emit,
@@ -160,7 +160,7 @@ def add_author(parser: Parser) -> None:
     act.add_argument("--draft", metavar="FILE", help="lay tdg, branches, units or rubric from a YAML file into a draft")
     act.add_argument("--submit", action="store_true", help="hand the draft to another person")
     act.add_argument("--verify", action="store_true", help="freeze what another person submitted")
-    act.add_argument("--object", dest="objection", metavar="WORDS", help="send it back and say why")
+    act.add_argument("--object", type=typed_words, dest="objection", metavar="WORDS", help="send it back and say why")
     act.add_argument("--reopen", action="store_true", help="take it back into a draft; a frozen one as a new version")
     act.add_argument("--settle", metavar="REVISION", help="say which of two drafts made at once stands")
     act.add_argument("--out", metavar="FILE", help="write the frozen design as YAML that a task file can hold")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
-from lab.cli.arguments import AGENTS, Arguments, Parser, above_zero, at_least_one, share
+from lab.cli.arguments import AGENTS, Arguments, Parser, above_zero, at_least_one, seed, share, up_to
 from lab.cli.database import is_new, open_store
 from lab.cli.output import emit, print_table, say, warn
 from lab.core.errors import LabError
@@ -84,7 +84,7 @@ def add_run(parser: Parser) -> None:
     )
     parser.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
     parser.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
-    parser.add_argument("--attempts", type=int, default=1, metavar="K", help="runs per task (default 1)")
+    parser.add_argument("--attempts", type=up_to(10_000), default=1, metavar="K", help="runs per task (default 1)")
     parser.add_argument("--until-pass", action="store_true", help="no more attempts at a task once one passed")
     parser.add_argument(
         "--stop-at", type=above_zero, metavar="1.4x",
@@ -106,9 +106,9 @@ def add_run(parser: Parser) -> None:
     parser.no_read()
     parser.on_phones()
     parser.environments()
-    parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
+    parser.add_argument("--seed", type=seed, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     parser.add_argument(
-        "--vary", type=int, metavar="N", help="the tasks in another world: names and prices by this seed"
+        "--vary", type=seed, metavar="N", help="the tasks in another world: names and prices by this seed"
     )
     parser.add_argument("--fail-under", type=share, metavar="X", help="exit 1 where pass@K is under X (0 to 1)")
     parser.json()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lab.cli.output import warn
 from lab.core.errors import LabError
-from lab.core.settings import Settings, database, load
+from lab.core.settings import UNNAMED, Settings, check_unlike, database, load
 from lab.studies.seats import Seat, check_seat, sees_outcomes
 
 if TYPE_CHECKING:
@@ -47,6 +47,12 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
     sweep_leftovers(path.parent)
     store = Store.open(path, create=create, readonly=readonly)
     store.database.suggests = sees_outcomes(settings.seat)
+    if not readonly and settings.person != UNNAMED:
+        try:
+            check_unlike(settings.person, store.studies.people(), "--as", "person")
+        except LabError:
+            store.close()
+            raise
     return store
 
 

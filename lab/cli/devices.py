@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser, port
+from lab.cli.arguments import Arguments, Parser, port, seed
 from lab.cli.end_signals import end_signals
 from lab.cli.output import emit, print_json, print_table, say, warn
 from lab.core.errors import LabError
@@ -155,8 +155,8 @@ def add_phone(parser: Parser) -> None:
     parser.add_argument("--harness-port", type=port, default=0, metavar="N", help="its harness's (default: a free one)")
     parser.add_argument("--task", metavar="TASK", help="laid out for this task: a built-in name or a task file")
     parser.add_argument("--persona", metavar="NAME", help="without a task: this persona's phone")
-    parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
-    parser.add_argument("--vary", type=int, metavar="N", help="in another world: names and prices by this seed")
+    parser.add_argument("--seed", type=seed, metavar="N", help="shuffles the phone's menus and lists (default 0)")
+    parser.add_argument("--vary", type=seed, metavar="N", help="in another world: names and prices by this seed")
     parser.json()
     parser.completes(task="task", persona="persona")
     parser.examples(

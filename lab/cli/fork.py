@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import msgspec
 
 from lab.cli.app import show_live
-from lab.cli.arguments import Arguments, Parser, seconds
+from lab.cli.arguments import Arguments, Parser, seconds, typed_words
 from lab.cli.database import open_store
 from lab.cli.live import breaks_of, run_headless
 from lab.cli.output import (
@@ -66,7 +66,7 @@ def add_fork(parser: Parser) -> None:
     parser.add_argument(
         "place", metavar="ID@STEP", help="a run, and the step (from 1) that is to go otherwise; with --each-ask the run"
     )
-    parser.add_argument("--say", metavar="TEXT", help="another reply to the question of that step")
+    parser.add_argument("--say", type=typed_words, metavar="TEXT", help="another reply to the question of that step")
     decision = parser.add_mutually_exclusive_group()
     decision.add_argument("--accept", dest="decision", action="store_const", const="accept", help="accept the proposal")
     decision.add_argument("--reject", dest="decision", action="store_const", const="reject", help="reject the proposal")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from annotators.validation.study_split import SPLITS, Split
-from lab.cli.arguments import Arguments, Parser, share
+from lab.cli.arguments import Arguments, Parser, amount, share, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, say, warn
 from lab.core.errors import LabError
@@ -124,11 +124,13 @@ comes: the same line typed again goes on, and asks nothing twice."""
         metavar="STAGE=NAME",
         help="another model at one stage of the method, as description=NAME; may be repeated",
     )
-    parser.add_argument("--runs", type=int, default=1, metavar="N", help="how often each unit is judged (default: 1)")
-    parser.add_argument("--budget", type=float, metavar="USD", help="US dollars after which nothing more is asked")
+    parser.add_argument(
+        "--runs", type=up_to(1_000), default=1, metavar="N", help="how often each unit is judged (default: 1)"
+    )
+    parser.add_argument("--budget", type=amount, metavar="USD", help="US dollars after which nothing more is asked")
     parser.add_argument(
         "--concurrency",
-        type=int,
+        type=up_to(1_000),
         metavar="N",
         help="questions that are asked at a time (default: 4; of a cluster, two for each thread)",
     )
@@ -143,7 +145,7 @@ comes: the same line typed again goes on, and asks nothing twice."""
     )
     parser.add_argument(
         "--pictures",
-        type=int,
+        type=up_to(1_000),
         default=12,
         metavar="N",
         help="most pictures in a question; 0: words alone (12)",
@@ -159,7 +161,11 @@ comes: the same line typed again goes on, and asks nothing twice."""
         "--dev-share", type=share, metavar="0-1", help="the share of units in dev, when a study is split first (0.5)"
     )
     parser.add_argument(
-        "--examples", type=int, default=0, metavar="N", help="tell it N units of dev with what people settled there"
+        "--examples",
+        type=up_to(1_000),
+        default=0,
+        metavar="N",
+        help="tell it N units of dev with what people settled there",
     )
     parser.add_argument(
         "--validate", action="store_true", help="ask nothing: how far the judges (or the one named) may be believed"

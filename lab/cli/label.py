@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, Parser, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import SHORT_ID, print_json, say, warn
-from lab.core.codec import read_file
+from lab.core import limits
+from lab.core.codec import open_lines, read_file
 from lab.core.errors import LabError
 from lab.core.label import Missing
 from lab.core.plain_text import plain
@@ -61,7 +62,12 @@ or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
         "--config", metavar="FILE|TEXT", help="a model's prompt and parameters; their hash stands with each answer"
     )
     parser.add_argument(
-        "--run", dest="run_number", type=int, default=1, metavar="N", help="which of a rater's repeated ratings it is"
+        "--run",
+        dest="run_number",
+        type=up_to(10_000),
+        default=1,
+        metavar="N",
+        help="which of a rater's repeated ratings it is",
     )
     parser.add_argument("--keep-going", action="store_true", help="pass over rows that are refused (exit code 3)")
     parser.add_argument("--json", action="store_true", help="print a JSON line for each row")
@@ -142,25 +148,19 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
     if file == "-":
         yield _read(sys.stdin.buffer)
         return
-    try:
-        stream = open(file, "rb")  # noqa: SIM115
-    except FileNotFoundError as error:
-        raise LabError(f"label file {file}", "is not there") from error
-    except IsADirectoryError as error:
-        raise LabError(f"label file {file}", "is a folder, not a file") from error
-    except OSError as error:
-        raise LabError(f"label file {file}", f"cannot be read ({error.strerror})") from error
-    with stream:
+    with open_lines(Path(file), f"label file {file}") as stream:
         yield _read(stream)
 
 
 def _read(stream: BinaryIO) -> Iterator[bytes]:
-    """Lines, the rest of one that is too long passed over."""
+    """Lines, the rest of one that is too long passed over; one that does not end ends it."""
     while line := stream.readline(MOST + 2):
-        whole = line
-        while len(whole) > MOST and not whole.endswith(b"\n") and (whole := stream.readline(MOST + 2)):
-            pass
         yield line
+        rest, size = line, 0
+        while len(rest) > MOST and not rest.endswith(b"\n") and (rest := stream.readline(MOST + 2)):
+            size += len(rest)
+            if size > limits.JSON_BYTES:
+                raise LabError("label", f"a line has more than {limits.JSON_BYTES:,} bytes; nothing after it was read.")
 
 
 def _rater(args: LabelArguments, settings: Settings) -> tuple[Rater, str]:

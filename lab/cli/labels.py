@@ -11,7 +11,7 @@ import msgspec
 from annotators.calibration import confusion, pairwise, pilot_line
 from annotators.derived import step_of
 from annotators.introductions import IntroductionLine, introduction_lines
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, Parser, typed_words
 from lab.cli.database import open_store, settings_for
 from lab.cli.label import (
     answer_words,
@@ -191,7 +191,9 @@ def add_labels(parser: Parser) -> None:
     parser.add_argument("--acts", action="store_true", help="with --json: also what was done beside answering")
     parser.add_argument("--pilot", action="store_true", help="how the raters did where it is known what is right")
     parser.add_argument("--past", action="store_true", help="your own sheets so far (or --rater's), in words")
-    parser.add_argument("--find", metavar="WORDS", help="of these sheets, those that hold all of the words")
+    parser.add_argument(
+        "--find", type=typed_words, metavar="WORDS", help="of these sheets, those that hold all of the words"
+    )
     form = parser.add_mutually_exclusive_group()
     parser.json(form)
     form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each answer")

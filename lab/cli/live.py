@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from lab.cli import app
-from lab.cli.arguments import AGENTS, Arguments, Parser, seconds
+from lab.cli.arguments import AGENTS, Arguments, Parser, seconds, seed
 from lab.cli.database import is_new, open_store
 from lab.cli.output import print_json, say, warn
 from lab.cli.run_text import in_words
@@ -130,9 +130,9 @@ def add_live(parser: Parser) -> None:
     parser.add_argument("--no-mirror", action="store_true", help="the person does not see the phone (recorded)")
     parser.on_phone()
     parser.environment()
-    parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
+    parser.add_argument("--seed", type=seed, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     parser.add_argument(
-        "--vary", type=int, metavar="N", help="the task in another world: names and prices by this seed"
+        "--vary", type=seed, metavar="N", help="the task in another world: names and prices by this seed"
     )
     parser.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
     parser.no_read()
@@ -186,7 +186,7 @@ def live(args: LiveArguments) -> int:
 
 def _check_terminal() -> None:
     if not app.has_terminal():
-        raise LabError("live", "there is no terminal here", "Add --headless to run without a screen.")
+        raise LabError("live", app.no_terminal(), "Add --headless to run without a screen.")
     app.check_room()
 
 

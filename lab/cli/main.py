@@ -181,10 +181,13 @@ def _refuse(error: LabError, *, as_json: bool) -> int:
 
 def _home(parser: Parser, args: Arguments) -> int:
     """The lab's first screen; without a terminal, the help."""
-    from lab.cli.app import has_terminal, show_home
+    from lab.cli.app import has_terminal, is_dumb, no_terminal, show_home
 
     if has_terminal():
         return show_home(args.db, args.window)
+    if is_dumb() and sys.stdin.isatty() and sys.stdout.isatty():
+        hint = "Commands that print work here: `hitlab runs`, `hitlab show ID`; `hitlab --help` lists them."
+        raise LabError("screens", f"{no_terminal()}.", hint)
     parser.print_help()
     return 0
 

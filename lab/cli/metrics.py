@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import shutil
 import sys
 import textwrap
@@ -16,7 +15,7 @@ import msgspec
 from annotators.papers.marks import Marks, marked, read_marks
 from annotators.papers.measurement import Group, measured
 from annotators.papers.metrics import PAPERS, MetricTerms, Number, definitions
-from lab.cli.arguments import Arguments, Parser, share
+from lab.cli.arguments import MOST, Arguments, Parser, above_zero, share, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_json, print_table, say, write_table
 from lab.core.errors import LabError
@@ -109,11 +108,11 @@ def add_metrics(parser: Parser) -> None:
         "--lambda", dest="rule_weight", type=share, metavar="L", help="KnowU's weight of the rule score (0 to 1)"
     )
     parser.add_argument(
-        "--step-budget", type=_above, metavar="X",
+        "--step-budget", type=above_zero, metavar="X",
         help="MemGUI: runs of more than X times their golden steps, and one more, have failed (the paper: 1.4)",
     )  # fmt: skip
     parser.add_argument(
-        "--golden-tokens", type=_above, metavar="N",
+        "--golden-tokens", type=above_zero, metavar="N",
         help="MemGUI: runs of more than N tokens for each golden step have failed (the paper: 9507)",
     )  # fmt: skip
     parser.add_argument("--token-budget", type=_count, metavar="N", help="runs of more than N tokens have failed")
@@ -150,15 +149,8 @@ def _papers(text: str) -> tuple[str, ...]:
     return names
 
 
-def _above(text: str) -> float:
-    value = float(text)
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
-    return value
-
-
 def _count(text: str) -> int:
-    value = int(text)
+    value = up_to(MOST)(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of tokens")
     return value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from lab.cli.app import live_opening, show_room
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, Parser, typed_words
 from lab.cli.database import open_store
 from lab.core.errors import LabError
 from lab.core.settings import EMBEDDED, Settings, load
@@ -41,9 +41,14 @@ def add_record(parser: Parser) -> None:
     parser.runs(record, RecordArguments)
     parser.add_argument("task", nargs="?", metavar="TASK", help="a built-in task's name or a task file")
     parser.add_argument("--resume", metavar="ID", help="go on with an open recording")
-    parser.add_argument("--intent", metavar="TEXT", help="what you want to do, in one sentence (else it is asked for)")
     parser.add_argument(
-        "--place", metavar="CATEGORY", help="the kind of place you are in: residence, office, school ..."
+        "--intent", type=typed_words, metavar="TEXT", help="what you want to do, in one sentence (else it is asked for)"
+    )
+    parser.add_argument(
+        "--place",
+        type=typed_words,
+        metavar="CATEGORY",
+        help="the kind of place you are in: residence, office, school ...",
     )
     parser.add_argument("--save-playbook", metavar="FILE", help="write what was done as a playbook, to be worked over")
     parser.add_argument(

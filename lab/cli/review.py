@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, Parser, typed_words
 from lab.cli.database import open_store
 from lab.cli.output import emit, print_table, say
 from lab.cli.run_text import in_words
@@ -148,15 +148,18 @@ def add_review(parser: Parser) -> None:
     )
     act.add_argument("--show", action="store_true", help="print it as you may see it")
     act.add_argument("--accept", metavar="STEP", help="accept a step, `whole`, or `all` that you have not looked at")
-    act.add_argument("--edit", nargs=3, metavar=("STEP", "FIELD", "VALUE"),
+    act.add_argument("--edit", type=typed_words, nargs=3, metavar=("STEP", "FIELD", "VALUE"),
                      help="instruction or action (JSON) of a step; intent, place or impossible of `whole`")  # fmt: skip
-    act.add_argument("--reject", nargs=2, metavar=("STEP", "REASON"), help="refuse a step, or `whole`")
-    act.add_argument("--settle", nargs=3, metavar=("STEP", "FIELD", "VALUE"),
+    act.add_argument(
+        "--reject", type=typed_words, nargs=2, metavar=("STEP", "REASON"), help="refuse a step, or `whole`"
+    )
+    act.add_argument("--settle", type=typed_words, nargs=3, metavar=("STEP", "FIELD", "VALUE"),
                      help="as a third person: what stands where two differ")  # fmt: skip
     act.add_argument("--undo", action="store_true", help="take back what you said last, as far as it is not handed in")
-    parser.add_argument("--note", metavar="TEXT", help="with --settle: why")
+    parser.add_argument("--note", type=typed_words, metavar="TEXT", help="with --settle: why")
     parser.add_argument("--commit", action="store_true", help="hand it in: nothing in it changes any more")
     parser.json()
+    parser.may_be_empty = frozenset({"edit", "settle"})  # a field is cleared so
     parser.completes(run_id="run")
     parser.examples(
         """\

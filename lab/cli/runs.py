@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, Parser, up_to
 from lab.cli.database import open_list, open_store, settings_for
 from lab.cli.output import SHORT_ID, emit, print_json, print_table, say
 from lab.core.errors import LabError
@@ -97,7 +97,7 @@ def add_runs(parser: Parser) -> None:
     )  # fmt: skip
     parser.add_argument("--sort", metavar="COLUMN", help="by this column; with a - after it, the other way round")
     parser.add_argument("--group", metavar="COLUMN", help="by task, agent, source, persona or status, with mean scores")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N lines")
+    parser.add_argument("--limit", type=up_to(1_000_000_000), metavar="N", help="only the first N lines")
     parser.add_argument("--costs", action="store_true", help="also what each run cost, for which its steps are read")
     parser.tagged()
     parser.archived()
@@ -240,7 +240,7 @@ class TracesArguments(Arguments):
 
 def add_traces(parser: Parser) -> None:
     parser.runs(traces, TracesArguments)
-    parser.add_argument("--limit", type=int, metavar="N", help="only the newest N")
+    parser.add_argument("--limit", type=up_to(1_000_000_000), metavar="N", help="only the newest N")
     parser.tagged()
     parser.archived()
     parser.json()

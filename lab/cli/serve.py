@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from lab.cli.answer_links import check_people
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, Parser, port, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import say, warn
 from lab.cli.study_links import (
@@ -46,10 +46,12 @@ def add_serve(parser: Parser) -> None:
     parser.add_argument("--study", action="append", metavar="STUDY", help="a study; may be said again")
     parser.add_argument("--answer", metavar="P1,P2", help="these people's rooms at the endpoint (`hitlab answer`)")
     parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default: this machine)")
-    parser.add_argument("--port", type=int, default=PORT, metavar="PORT", help=f"default: {PORT}; 0: a free one")
+    parser.add_argument("--port", type=port, default=PORT, metavar="PORT", help=f"default: {PORT}; 0: a free one")
     parser.add_argument("--url", metavar="URL", help="the address that people reach, where a proxy stands before it")
     parser.add_argument("--watch", action="store_true", help="also make a link to a page that says how far a study is")
-    parser.add_argument("--most", type=int, default=200, metavar="N", help="most windows at once (default: 200)")
+    parser.add_argument(
+        "--most", type=up_to(10_000), default=200, metavar="N", help="most windows at once (default: 200)"
+    )
     parser.completes(study="study")
     parser.examples(
         """\
@@ -82,8 +84,6 @@ def _check(args: ServeArguments) -> None:
     """Raises `LabError` where the server could not be reached as it is said, or by everybody."""
     if args.study is None and args.answer is None:
         raise LabError("serve", "what is served? --study STUDY, or --answer P01,P02.", code=2)
-    if not 0 <= args.port < 65536:
-        raise LabError("--port", f"{args.port} is no port.", code=2)
     if args.most < 1:
         raise LabError("--most", f"{args.most} windows are none.", code=2)
     if args.url is not None:

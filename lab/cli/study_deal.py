@@ -10,14 +10,14 @@ from msgspec.structs import replace as changed
 
 from annotators.assignment import deal as dealt_out
 from annotators.assignment import redealt
-from lab.cli.arguments import Arguments, Parser, StudyArguments
+from lab.cli.arguments import Arguments, Parser, StudyArguments, up_to
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind
 from lab.core.rating_sheet import handed_in
-from lab.core.settings import check_code
+from lab.core.settings import check_code, check_unlike
 from lab.core.study import Assignment, Study
 from lab.core.suggestion import suggestion
 from lab.core.task import Actor
@@ -105,7 +105,10 @@ def add_study_deal(parser: Parser) -> None:
         help="active: first what judges are unsure of, drawn so that rates stay right",
     )  # fmt: skip
     parser.add_argument(
-        "--first", type=int, metavar="N", help="of an active order: how many units are drawn so (default: half)"
+        "--first",
+        type=up_to(1_000_000),
+        metavar="N",
+        help="of an active order: how many units are drawn so (default: half)",
     )
     parser.json()
     parser.examples(
@@ -312,6 +315,7 @@ def _tell_replaced(result: RaterReplaced, name: str, there: str) -> None:
 def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
     what = f"study {study.name}"
     check_code(by, what, "by")
+    check_unlike(by, study.raters, what, "by")
     if rater == by:
         raise LabError(what, f"{rater} cannot take their own place.")
     if not store.studies.progress(study, rater).dealt and rater not in study.raters:

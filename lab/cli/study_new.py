@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from annotators.assignment import portion
 from annotators.plan import Plan, differences, frozen, plan_of, sampled
 from annotators.protocols import names
-from lab.cli.arguments import Arguments, Parser, share
+from lab.cli.arguments import Arguments, Parser, seed, share, typed_words, up_to
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, say
 from lab.core.errors import LabError
@@ -167,12 +167,12 @@ def add_study_new(parser: Parser) -> None:
     parser.add_argument(
         "--name", metavar="NAME", help="the study's (default: the preset's); the same again is a version"
     )
-    parser.add_argument("--title", metavar="TEXT", help="what people read above it")
+    parser.add_argument("--title", type=typed_words, metavar="TEXT", help="what people read above it")
     parser.add_argument("--protocol", metavar="NAME|FILE", help="another protocol than the preset's")
     parser.add_argument("--overlap", type=_overlap, metavar="K", help="how many people rate each run, or `all`")
     parser.add_argument("--shared", type=share, metavar="0-1", help="the share rated by so many; the rest go to one")
     parser.add_argument("--repeats", type=share, metavar="0-1", help="the share that the same person rates once more")
-    parser.add_argument("--seed", type=int, metavar="N", help="draws orders, sides and samples (default 0)")
+    parser.add_argument("--seed", type=seed, metavar="N", help="draws orders, sides and samples (default 0)")
     parser.add_argument("--pilot", type=_count, metavar="N", help="how many come first, and to everybody")
     parser.add_argument("--gold", metavar="FILE.jsonl", help="what is right, and why: those runs are calibration")
     parser.add_argument(
@@ -183,7 +183,7 @@ def add_study_new(parser: Parser) -> None:
     parser.add_argument("--practice", metavar="RUN", help="a run of --gold to practise on, in place of the protocol's")
     parser.add_argument("--bar", type=share, metavar="0-1", help="the least share right by which one passes the pilot")
     parser.add_argument(
-        "--width", type=float, metavar="0-1", help="people may stop once a judge's corrected interval is so narrow"
+        "--width", type=share, metavar="0-1", help="people may stop once a judge's corrected interval is so narrow"
     )
     parser.add_argument(
         "--prelabel", metavar="JUDGE", help="show this judge's answers first on a half of the sheets, drawn by the seed"
@@ -245,7 +245,7 @@ def _count(text: str) -> int:
     number = whole_number(text)
     if number is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no number")
-    return number
+    return up_to(1_000_000)(text)
 
 
 def new(args: StudyNewArguments) -> int:

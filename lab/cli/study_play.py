@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace as changed
 
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, Parser, amount
 from lab.cli.database import open_store
 from lab.cli.output import emit, print_json, say, warn
 from lab.core.errors import LabError
@@ -171,7 +171,7 @@ on with by the same line."""
     parser.add_argument(
         "--as", dest="code", default="", metavar="CODE", help="the model's code in the study (default: model:NAME)"
     )
-    parser.add_argument("--budget", type=float, metavar="USD", help="US dollars after which no further play is begun")
+    parser.add_argument("--budget", type=amount, metavar="USD", help="US dollars after which no further play is begun")
     parser.add_argument(
         "--rehearse", action="append", default=[], metavar="CODE",
         help="let scripts play a person's part, to try a study; the report says so; may be repeated",

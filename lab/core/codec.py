@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import stat
 import sys
@@ -16,7 +17,7 @@ import threading
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import msgspec
 
@@ -403,8 +404,7 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
         status = path.stat()
         if status.st_size > most:
             raise LabError(name, f"is {status.st_size:,} bytes, more than the {most:,} that are read")
-        if stat.S_ISFIFO(status.st_mode) and not str(path).startswith(_SHELLS):
-            raise LabError(name, "is a pipe, and nobody may ever write into it", "Name a file, or use <(...).")
+        _check_ends(path, status, name)
         data = path.read_bytes() if stat.S_ISREG(status.st_mode) else _at_most(path, most + 1)
         if len(data) > most:
             raise LabError(name, f"has more than the {most:,} bytes that are read")
@@ -415,6 +415,29 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
         raise LabError(name, "is a folder, not a file") from error
     except OSError as error:
         raise LabError(name, f"cannot be read ({error.strerror})") from error
+
+
+def open_lines(path: Path, what: str) -> BinaryIO:
+    """A file, or a shell's pipe, to be read line by line; a sentence where it cannot be, or would have no end."""
+    try:
+        _check_ends(path, path.stat(), what)
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise LabError(what, "is not there") from error
+    except IsADirectoryError as error:
+        raise LabError(what, "is a folder, not a file") from error
+    except OSError as error:
+        raise LabError(what, f"cannot be read ({error.strerror})") from error
+
+
+def _check_ends(path: Path, status: os.stat_result, name: str) -> None:
+    """Raises `LabError` for what may never end: a pipe into which nobody writes, a device."""
+    if str(path).startswith(_SHELLS) or stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+        return
+    if stat.S_ISFIFO(status.st_mode):
+        raise LabError(name, "is a pipe, and nobody may ever write into it", "Name a file, or use <(...).")
+    if not os.path.samefile(path, os.devnull):
+        raise LabError(name, "is a device, not a file")
 
 
 def _at_most(path: Path, most: int) -> bytes:

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, Protocol
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.password_redaction import kept
-from lab.core.plain_text import plain
 from lab.core.run_control import RunControl
 from lab.core.seams import Agent, Brief, Device, Gate, Scoring, Screen, Seeing, Typing, User, WaitCancelled
 from lab.core.secret_keys import without_keys
 from lab.core.step import ENDING, Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Step
+from lab.core.typed_text import clean
 
 
 class BlobKeeper(Protocol):
@@ -101,7 +101,7 @@ def run(
     except LabError as error:
         yield Ended(status="failed", reason=without_keys(error.sentence))
     except Exception as error:  # noqa: BLE001 - an agent is a stranger's code: whatever it raises ends the run
-        yield Ended(status="failed", reason=f"{type(error).__name__}: {plain(without_keys(str(error)), lines=False)}")
+        yield Ended(status="failed", reason=f"{type(error).__name__}: {clean(without_keys(str(error)), lines=False)}")
 
 
 class _Loop:

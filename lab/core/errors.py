@@ -2,6 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
+_LONGEST, _TITLE = 4_000, 200
+_LONG_WORD = re.compile(r"(?<!\w)'[^'\n]{121,}'(?!\w)|(?<!\w)\"[^\"\n]{121,}\"(?!\w)|\S{201,}")
+"""What is quoted, or written without a blank: a name that was typed, and not the sentence around it."""
+
+
+def shortened(text: str, most: int = _LONGEST) -> str:
+    """A sentence in which long names, and the sentence itself, are cut in their middle."""
+    if len(text) > 120:
+        text = _LONG_WORD.sub(lambda word: _cut(word[0], 120), text)
+    return _cut(text, most)
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[: most * 2 // 3]}[... {len(text):,} characters ...]{text[-most // 6 :]}"
+
 
 class LabError(Exception):
     """A sentence for a person, raised at a seam and caught in two places: the command line and the app.
@@ -11,10 +30,11 @@ class LabError(Exception):
     """
 
     def __init__(self, title: str, message: str, hint: str = "", *, code: int = 1) -> None:
+        title, message = shortened(title, _TITLE), shortened(message)
         super().__init__(f"{title}: {message}")
         self.title = title
         self.message = message
-        self.hint = hint
+        self.hint = shortened(hint)
         self.code = code
 
     @property

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from lab.core.password_redaction import secret
-from lab.core.plain_text import plain
 from lab.core.step import Action, Point
 from lab.core.tap_targets import reacts, screen_box
+from lab.core.typed_text import clean
 from lab.core.ui_tree import Node, UiTree
 
 _LONGEST = 60
@@ -155,5 +155,5 @@ def _id_words(node: Node) -> str:
 
 
 def _short(text: str) -> str:
-    words = plain(text.strip(), lines=False)
+    words = clean(text.strip()).replace("\n", "⏎").replace("\t", " ")
     return words if len(words) <= _LONGEST else words[: _LONGEST - 1].rstrip() + "…"

@@ -1,33 +1,53 @@
-"""A stranger's text as plain characters: nothing in it may steer a terminal or a renderer."""
+"""A stranger's text as plain characters, for display: nothing in it may steer a terminal or a renderer.
+
+What is kept is cleaned by `lab.core.typed_text.clean`; what `plain` returns is never kept.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-_JOINERS = {"\u200d", "\ufe0e", "\ufe0f"}
-"""Format characters that emoji need; they carry no direction and no control."""
+_SHAPING = frozenset("\u200c\u200d\u200e\u200f\u061c\u180e\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08e2")
+"""Format characters by which letters join or take their side, and Arabic signs; none turns the text around it."""
+_UNPAINTED = frozenset("\u00ad\u200b\u2060\u2061\u2062\u2063\u2064")
+"""Places to break a line, or not to: a terminal paints nothing there, or a hyphen that is no part of the text."""
+_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f")
+"""A flag of a region: an emoji followed by its name in tags, which are hidden text anywhere else."""
+_LINE_END = re.compile(r"\r\n|[\r\u2028\u2029]")
 
 
 def plain(text: str, *, lines: bool = True) -> str:
     """`text` with every control, direction and surrogate character made visible as `\\xNN` or `\\uNNNN`.
 
-    Line feeds stay when `lines` is true, else they show as `⏎`; tabs become one space. Never returns ESC, so
-    neither ANSI nor OSC sequences survive. Rich markup needs no treatment here: text is handed on as `Text`.
+    Line ends stay as line feeds when `lines` is true, else they show as `⏎`; tabs become one space. What letters and
+    emoji are shaped by stays; soft hyphens and other places to break a line go. Never returns ESC, so neither ANSI nor
+    OSC sequences survive. Rich markup needs no treatment here: text is handed on as `Text`.
     """
     if text.isprintable():
         return text
-    out: list[str] = []
-    for ch in text.replace("\r\n", "\n"):
-        if ch == "\n":
-            out.append("\n" if lines else "⏎")
-        elif ch == "\t":
-            out.append(" ")
-        elif ch.isprintable() or ch in _JOINERS:
-            out.append(ch)
-        elif unicodedata.category(ch) in _HIDDEN:
-            point = ord(ch)
-            out.append(f"\\x{point:02x}" if point < 256 else f"\\u{point:04x}")
-        else:
-            out.append(" " if unicodedata.category(ch).startswith("Z") else ch)
-    return "".join(out)
+    text = _LINE_END.sub("\n", text)
+    parts, end = list[str](), 0
+    for flag in _FLAG.finditer(text):
+        parts += [_shown(ch, lines) for ch in text[end : flag.start()]]
+        parts.append(flag[0])
+        end = flag.end()
+    parts += [_shown(ch, lines) for ch in text[end:]]
+    return "".join(parts)
+
+
+def _shown(ch: str, lines: bool) -> str:
+    if ch.isprintable() or ch in _SHAPING:
+        return ch
+    if ch == "\n":
+        return "\n" if lines else "⏎"
+    if ch == "\t":
+        return " "
+    if ch in _UNPAINTED:
+        return ""
+    category = unicodedata.category(ch)
+    if category in _HIDDEN:
+        point = ord(ch)
+        return f"\\x{point:02x}" if point < 256 else f"\\u{point:04x}"
+    return " " if category.startswith("Z") else ch

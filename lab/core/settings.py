@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -15,7 +15,7 @@ from lab.core.codec import read_file, reason_of
 from lab.core.errors import LabError
 from lab.core.suggestion import suggestion
 
-_CODE = re.compile(r"[A-Za-z0-9_-]{1,32}")
+_CODE = re.compile(r"(?=[_-]*[A-Za-z0-9])[A-Za-z0-9_-]{1,32}")
 """What a study code may be; a person's name or address should find no room in it."""
 
 
@@ -182,6 +182,22 @@ def check_code(code: str, what: str, field: str) -> None:
     """Raises `LabError` where that is no study code: pseudonyms only, with no room for an address."""
     if not _CODE.fullmatch(code):
         raise LabError(what, f"field {field}: {code!r} is no study code", "Use 1 to 32 letters, digits, - or _.")
+
+
+def check_people(codes: Sequence[str], what: str, field: str) -> None:
+    """Raises `LabError` where one is no study code, or two would be taken for the same person."""
+    for place, code in enumerate(codes):
+        check_code(code, what, field)
+        check_unlike(code, codes[:place], what, field)
+
+
+def check_unlike(code: str, known: Iterable[str], what: str, field: str) -> None:
+    """Raises `LabError` where somebody who is known has that code but for capitals; whoever is known passes."""
+    known = tuple(known)
+    other = next((one for one in known if one.casefold() == code.casefold()), code)
+    if code not in known and other != code:
+        problem = f"field {field}: {code!r} is {other!r} but for capitals, and would be another person"
+        raise LabError(what, problem, f"Write {other}, or use a code that differs by more.", code=2)
 
 
 def _check(settings: Settings, named: Callable[[str], tuple[str, str]]) -> None:

@@ -9,10 +9,10 @@ from contextlib import suppress
 
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
-from lab.core.plain_text import plain
 from lab.core.seams import User, WaitCancelled
 from lab.core.step import Reply
 from lab.core.task import Actor
+from lab.core.typed_text import clean
 from lab.llm.client import Llm, Message
 from lab.runs.conversation_run import SERVER, Turn, close_conversation, give_reply, system_of
 from simulators.users.endpoint.known_tasks import KnownTask
@@ -64,7 +64,7 @@ class AutomaticAnswers:
                 return
             self._failed(error)
             with suppress(LabError):  # it may have ended meanwhile
-                close_conversation(self._store, turn.run, SERVER, failed=plain(error.sentence, lines=False))
+                close_conversation(self._store, turn.run, SERVER, failed=clean(error.sentence, lines=False))
 
     def _reply(self, turn: Turn, about: KnownTask) -> Reply:
         if turn.facts.kind == "judge":

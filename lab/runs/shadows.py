@@ -26,6 +26,7 @@ from lab.core.shadow_answer import MissingShadow, ShadowAnswer
 from lab.core.step import Observation, Question
 from lab.core.task import Actor
 from lab.core.trace import Asked, Started, Step
+from lab.core.typed_text import clean
 from lab.llm.client import NoModelAnswer
 from simulators.users.model import SEEING_SHOWS, USER_SHOWS, ModelUser, UnusedReplies, model_user
 from store.store import Store
@@ -157,7 +158,7 @@ def _reply(row: ShadowAnswer, user: ModelUser, question: ShadowQuestion, stop: t
 
 
 def _missing(row: ShadowAnswer, missing: MissingShadow, error: LabError) -> ShadowAnswer:
-    why = plain(without_keys(error.sentence), lines=False)[:_LONGEST_WHY]
+    why = clean(without_keys(error.sentence), lines=False)[:_LONGEST_WHY]
     return replace(row, at=now(), missing=missing, why=why)
 
 

@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 from lab.core.design import Design
 from lab.core.design_outline import fresh_id
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.step import ENDING, Action, Observation
 from lab.core.task import GoldenStep, InformationUnit, Task, Tdg, TdgNode
 from lab.core.trace import Step, Trace
+from lab.core.typed_text import clean
 from lab.core.ui_tree import UiTree
 
 Beginning = Literal["task", "golden", "run"]
@@ -82,7 +82,7 @@ def _about(group: Sequence[Step], step_words: Sequence[str]) -> str:
     telling_words = [words for words in step_words if not _BARE.search(words)]
     if telling_words:
         return "; ".join(words for words in step_words[:-1] if words in telling_words)
-    thought = " ".join(plain(group[-1].proposed.thought, lines=False).split())
+    thought = " ".join(clean(group[-1].proposed.thought, lines=False).split())
     return thought if len(thought) <= _LONGEST_ABOUT else thought[: _LONGEST_ABOUT - 1] + "…"
 
 
@@ -132,7 +132,7 @@ def apps(steps: Iterable[Step]) -> list[str]:
         app_names.append("" if at_home else names.get(here, open_app))
         opens = action is not None and (action.kind == "open_app" or (at_home and action.kind == "click"))
         word = (
-            _cut(plain(action.app or "", lines=False)) or _target(step.before.tree, action) if action and opens else ""
+            _cut(clean(action.app or "", lines=False)) or _target(step.before.tree, action) if action and opens else ""
         )
         if action is not None and action.kind in ("open_app", "navigate_home"):
             open_app = word
@@ -168,7 +168,7 @@ def texts(screen: Observation) -> list[str]:
     front = _package(screen)
     text_nodes = [node for node in screen.tree.nodes() if node.label.strip()]
     text_nodes.sort(key=lambda node: (node.package != front, node.bounds.top, node.bounds.left))
-    return list(dict.fromkeys(plain(node.label.strip()) for node in text_nodes))
+    return list(dict.fromkeys(clean(node.label.strip()) for node in text_nodes))
 
 
 def _groups(steps: Sequence[Step]) -> list[list[Step]]:
@@ -186,7 +186,7 @@ def _groups(steps: Sequence[Step]) -> list[list[Step]]:
 
 
 def _words(action: Action, tree: UiTree | None) -> str:
-    text = _cut(plain(action.text or "", lines=False))
+    text = _cut(clean(action.text or "", lines=False))
     match action.kind:
         case "input_text":
             return f'type "{text}"' if text else "clear the field"
@@ -197,7 +197,7 @@ def _words(action: Action, tree: UiTree | None) -> str:
         case "status":
             return ""
         case "open_app":
-            return f"open {_cut(plain(action.app or action.text or 'an app', lines=False))}"
+            return f"open {_cut(clean(action.app or action.text or 'an app', lines=False))}"
     name = _target(tree, action)
     place = f"at {action.at[0]},{action.at[1]}" if action.at else ""
     words = {"click": "tap", "other": ""}.get(action.kind, action.kind.replace("_", " "))
@@ -208,7 +208,7 @@ def _target(tree: UiTree | None, action: Action) -> str:
     under = tree.at(*action.at) if tree is not None and action.at is not None else []
     labels = [node.label for node in under if node.label.strip()]
     inside = [below.label for node in under if node.clickable for below in node.walk() if below.label.strip()]
-    return _cut(plain((labels or inside or [""])[0].strip(), lines=False))
+    return _cut(clean((labels or inside or [""])[0].strip(), lines=False))
 
 
 def _package(screen: Observation) -> str:

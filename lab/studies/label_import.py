@@ -16,8 +16,10 @@ from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, Label, Missing
 from lab.core.label_rules import as_option
 from lab.core.rating_sheet import FieldReference, Sheet, answer_to, target_of, undo_of
+from lab.core.settings import check_code, check_unlike
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
+from lab.core.typed_text import clean, clean_value
 from lab.studies.judges_beside import judges_beside
 from lab.studies.label_rows import LabelRow, NumberedRow, PlacedAnswer, answers
 from lab.studies.rating_session import RatingSession
@@ -264,13 +266,13 @@ class RowImport:
             raise LabError(where, f"field value: {place} has none; say why it is missing instead")
         self._check_cited(answer.cites, where)
         return {
-            "value": as_option(field, target_of(unit, placed_answer.target), answer.value),
+            "value": as_option(field, target_of(unit, placed_answer.target), clean_value(answer.value)),
             "reason_missing": answer.missing,
             "evidence": evidence,
             "region": answer.region,
             "confidence": answer.confidence,
-            "note": answer.note,
-            "cites": answer.cites,
+            "note": clean(answer.note),
+            "cites": clean(answer.cites),
             "cost": answer.cost,
         }
 
@@ -338,10 +340,14 @@ def check_rater(study: Study, id: str, kind: str, alone: str, where: str) -> Act
         raise LabError(where, f"labels of {id or 'nobody'} cannot be given here, only those of {alone}.")
     match kind:
         case "human":
+            if id not in study.raters:
+                check_code(id, where, "rater")
+                check_unlike(id, study.raters, where, "rater")
             return Actor("human", id)
         case "model" | "script":
             if id in study.raters:
                 raise LabError(where, f"{id} is one of the study's people; a {kind} needs another name.")
+            check_unlike(id, study.raters, where, "rater")
             if not id.strip() or len(id) > 200:
                 raise LabError(where, f"field rater: {id[:40]!r} is no name of a {kind}")
             return Actor(kind, id)

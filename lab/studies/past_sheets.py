@@ -136,7 +136,7 @@ def _past_answer(way: Wording, sheet: Sheet, item: SheetItem) -> PastAnswer | No
         answer=_said(way, item, head),
         place=place_words(way, sheet.unit, head.evidence) if head.evidence and sheet.unit.runs else "",
         sure="" if head.confidence is None else way.sures()[min(SURES - 1, round(head.confidence * (SURES - 1)))],
-        note=plain(head.note),
+        note=head.note,
     )
 
 
@@ -144,7 +144,7 @@ def _said(way: Wording, item: SheetItem, head: Label) -> str:
     if head.reason_missing is not None:
         return way.reason(head.reason_missing)
     whole = item.field.kind == "text" and isinstance(head.value, str)
-    return plain(head.value) if whole else value_words(way, item, head.value)
+    return head.value if whole else value_words(way, item, head.value)
 
 
 def _title(store: Store, study: Study, unit: Unit, *, swap: bool) -> str:

@@ -124,6 +124,9 @@ def profiles_of(plan: Plan, cases: Iterable[MeasuredRun]) -> dict[str, Persona]:
     folder = Path(plan.profiles)
     if not folder.is_dir():
         raise LabError(f"study {plan.name}", f"field profiles: {folder} is no folder")
+    if not any(True for ways in ("*.y*ml", "*/*.y*ml") for _ in folder.glob(ways)):
+        hint = "Leave it out, or name KnowU-Bench's user_profile."
+        raise LabError(f"study {plan.name}", f"field profiles: {folder} holds no profile", hint)
     for name in logs:
         path = _profile(folder, name)
         if path is not None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from lab.core.errors import LabError
 from lab.core.option_sets import set_words, typed_set
-from lab.core.plain_text import plain
 from lab.core.protocol import Field
+from lab.core.typed_text import clean
 from lab.core.whole_number import whole_number
 
 _BOX = re.compile(r"\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*")
@@ -16,7 +16,7 @@ _BOX = re.compile(r"\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*[, ]\s*
 
 def typed_value(field: Field, words: str) -> Any:
     """The value that a line means; `LabError` says what does not fit."""
-    words = plain(words).strip()
+    words = clean(words).strip()
     match field.kind:
         case "interval":
             try:

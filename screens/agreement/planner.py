@@ -10,6 +10,7 @@ from textual.widgets import Input, Static
 
 from lab.core.agreement import Agreement
 from screens.agreement.words import wanted_words
+from screens.widgets.text_fields import TextLine
 
 _LEAST, _MOST = 0.001, 2.0
 
@@ -25,7 +26,7 @@ class Planner(Vertical):
     def compose(self) -> ComposeResult:
         with Horizontal(id="agreement-wish"):
             yield Static("Interval no wider than", id="agreement-wish-word", markup=False)
-            yield Input(placeholder="0.10", id="agreement-width", compact=True)
+            yield TextLine(placeholder="0.10", id="agreement-width", compact=True)
         yield Static("", id="agreement-planned", markup=False)
 
     def open(self, one: Agreement) -> None:

@@ -334,6 +334,8 @@ class AnnotateScreen(RoomScreen[None]):
 
     def on_key(self, event: events.Key) -> None:
         self.attendance.pace.touch()
+        if self.pane.slip.lasts:
+            event.stop()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         self.attendance.pace.touch()

@@ -11,12 +11,11 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import TextArea
 
-from lab.core.plain_text import plain
 from lab.core.screen_clock import Clock
 from lab.studies.rating_pace import Pace
 from screens.widgets.border_words import write_title
+from screens.widgets.text_fields import TextBox
 
 TYPE = Binding.Group("Typing", compact=True)
 
@@ -26,7 +25,7 @@ def composed(character: str | None) -> bool:
     return bool(character) and any(unicodedata.east_asian_width(part) in "WF" for part in character or "")
 
 
-class AnswerLine(TextArea):
+class AnswerLine(TextBox):
     """What is typed; it grows by a few lines. What was typed is kept when it is left."""
 
     HELP = """\
@@ -135,8 +134,7 @@ items.
         event.prevent_default()
         if not self.begun:
             self.begin(None)
-        await super()._on_paste(events.Paste(plain(event.text)))  # what is pasted may hold escapes, which would be run
-        event.stop()
+        await super()._on_paste(event)
 
     def begin(self, at: str | None) -> None:
         """Typing began, at that time; None where no key tells."""

@@ -16,9 +16,9 @@ Says = Callable[..., str]
 """A word that every sheet says, in its language: its key, and what it is about."""
 _ONE_DIGIT = 9
 
-Does = Literal["menu", "type", "wait", "shown", "on"] | tuple[Literal["give", "turn", "wrong"], Any]
-"""What a key comes to: the other answers, a line to type in, more keys, the step shown, going on, an answer, an option
-that is chosen or left out again, a word."""
+Does = Literal["menu", "open", "type", "wait", "shown", "on"] | tuple[Literal["give", "turn", "wrong"], Any]
+"""What a key comes to: the other answers, that the item is open, a line to type in, more keys, the step shown, going
+on, an answer, an option that is chosen or left out again, a word."""
 
 
 def ascii_digit(character: str | None) -> int | None:
@@ -99,7 +99,9 @@ class KeyedItem:
                 return "shown"
             case "choice" | "many" | "scale" if not item.field.required:
                 return "on"
-        return "menu"
+            case "box":
+                return "menu"
+        return "open"
 
     # -- words -----------------------------------------------------------------------------------------------
 

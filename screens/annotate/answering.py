@@ -204,4 +204,5 @@ class AnswerEditor:
             self.refused(error)
             return
         self.view.renew()
+        self.view.slip.begin()
         self.view.post_message(self.view.HandedIn(handed))

@@ -44,7 +44,7 @@ SHEET_KEYS: list[BindingType] = [
                 tooltip=f"The answer with the number {digit}, or this digit of one")
         for digit in range(10)
     ),
-    Binding("enter", "on", "Next", id="answer.next", tooltip="On: the next item, other answers, or handing in"),
+    Binding("enter", "on", "Next", id="answer.next", tooltip="On: the next item, or handing in"),
     Binding("m", "other", "Other", id="answer.other", tooltip="Other answers: skip, cannot judge, note, flags ..."),
     Binding("e", "evidence", "Seen here", id="answer.evidence", tooltip="The answer rests on the step shown"),
     Binding("z", "undo", "Undo", id="answer.undo", tooltip="Take the last answer back; again for the one before"),

@@ -60,11 +60,11 @@ leaves without choosing.
         self.entries: Sequence[MenuEntry] = ()
         self.display = False
 
-    def open(self, title: str, entries: Sequence[MenuEntry]) -> None:
-        """Shows these, and takes the keys."""
+    def open(self, title: str, entries: Sequence[MenuEntry], *, marked: bool = True) -> None:
+        """Show these entries and take the keys; unless one is `marked`, Enter chooses none."""
         write_title(self, title)
         self._all = entries
-        self._turn(0)
+        self._turn(0, marked=marked)
         self.styles.height = len(self.entries) + 2
         self.display = True
         self.focus()
@@ -72,7 +72,7 @@ leaves without choosing.
     def close(self) -> None:
         self.display = False
 
-    def _turn(self, start: int) -> None:
+    def _turn(self, start: int, *, marked: bool = True) -> None:
         """Nine lines from there on; where more are left, the ninth leads to them."""
         entries = list(self._all[start:])
         if len(entries) > _PAGE:
@@ -81,7 +81,7 @@ leaves without choosing.
             entries.append(MenuEntry(_MORE, "from the top ..."))
         self._start = start
         self.entries = entries
-        self.cursor = 0
+        self.cursor = 0 if marked else -1
         self.changed()
 
     @property
@@ -116,8 +116,11 @@ leaves without choosing.
         elif digit <= self.count:
             self._pick(digit - 1)
 
+    def validate_cursor(self, index: int) -> int:
+        return max(-1, min(index, self.count - 1))
+
     def action_choose(self) -> None:
-        if self.count:
+        if 0 <= self.cursor < self.count:
             self._pick(self.cursor)
 
     def _pick(self, index: int) -> None:

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from lab.core.plain_text import plain
 from lab.core.study import Study
 from lab.studies.past_sheets import PastAnswer, PastSheet, sheets_with
 from lab.studies.sheet_wording import Wording
@@ -23,6 +24,7 @@ from screens.theme import HEADING, MUTED, SUCCESS
 from screens.widgets.border_words import write_title
 from screens.widgets.lines import LineList
 from screens.widgets.search_field import marked
+from screens.widgets.text_fields import TextLine
 from screens.widgets.text_page import TextPage
 
 _LIST = "{list.open}: read it   {past.find}: find words   {past.back}: back"
@@ -50,7 +52,8 @@ def _answer_parts(way: Wording, past_answer: PastAnswer, heading: str) -> Iterat
         yield f"{heading}\n", "bold"
     yield f"{past_answer.asked}\n", MUTED
     words = filter(
-        None, (past_answer.answer, past_answer.place, past_answer.sure, *(f"+{flag}" for flag in past_answer.flags))
+        None,
+        (plain(past_answer.answer), past_answer.place, past_answer.sure, *(f"+{flag}" for flag in past_answer.flags)),
     )
     yield f"  {'   '.join(words)}\n", ""
     if past_answer.note:
@@ -121,7 +124,7 @@ class PastSheetsScreen(ModalScreen[None]):
         self.all_sheets = sheets
         self.list = PastSheetList(self.way)
         self.page = TextPage(id="past-page", classes="pane", hint=_PAGE)
-        self.field = Input(id="past-find", compact=True)
+        self.field = TextLine(id="past-find", compact=True)
 
     def compose(self) -> ComposeResult:
         with Vertical():

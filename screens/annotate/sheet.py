@@ -20,6 +20,7 @@ from screens.annotate.other_answers import always, others_of, sures
 from screens.annotate.rows import AnswerOptions, SheetItems
 from screens.annotate.sheet_view import SheetView
 from screens.annotate.typed_entry import TypedEntry
+from screens.live.choices import TOO_EARLY
 from screens.widgets.lines import LineList
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ class SheetPane(SheetView):
     def on_key(self, event: events.Key) -> None:
         """A digit is a digit in whatever width an input method writes it; letters of options choose them."""
         self.pace.touch()
+        if self.slip.lasts:
+            event.stop()
+            self.say(TOO_EARLY)
+            return
         if self.typing or not self.items.has_focus:
             return
         digit = ascii_digit(event.character)
@@ -105,7 +110,7 @@ class SheetPane(SheetView):
             self.answering.raise_flag(flag)
             return
         if self.clash and self.keying.way(item) not in ("choice", "many"):
-            self.action_other()
+            self._refused(self.next_words)
             return
         match self.keying.take(item, self.way.choices(item), str(digit)):
             case "menu":
@@ -122,7 +127,7 @@ class SheetPane(SheetView):
                 self._refused(words)
 
     def action_on(self) -> None:
-        """Enter: what was begun is given; an open item shows the other answers; else on, and at last handed in."""
+        """Enter: what was begun is given; an open item says what answers it; else on, and at last handed in."""
         item = self.item
         if item is None:
             self.answering.hand_in()
@@ -131,7 +136,7 @@ class SheetPane(SheetView):
             self._give_chosen(item)
             return
         if self.clash and not self.keying.digits:
-            self.action_other()
+            self._list_others(marked=False)
             return
         answered = self.sheet.head(item.spot) is not None
         match self.keying.enter(item, self.way.choices(item), answered):
@@ -141,12 +146,14 @@ class SheetPane(SheetView):
                 self._turn_option(item, value)
             case ("wrong", str(words)):
                 self._refused(words)
-            case "menu" if self.keying.follows:
+            case "menu" | "open" if self.keying.follows:
                 self.keying.follows = False
                 self.say("The item before is kept; this one is open.")
                 self.post_message(self.Turned())
+            case "open":
+                self._refused(self.next_words)
             case "menu":
-                self.action_other()
+                self._list_others(marked=False)
             case "type":
                 self.entry.type_answer()
             case "shown":
@@ -304,14 +311,18 @@ class SheetPane(SheetView):
 
     def action_other(self) -> None:
         """Shows what else may be said of the item."""
+        self._list_others()
+
+    def _list_others(self, *, marked: bool = True) -> None:
         item = self.item
         self.keying.digits = ""
         entries = always() if item is None else others_of(self.way, self.sheet, item, self.place)
         if item is not None and self.clash:
             words = entries_of(self.way, self.sheet, item)
-            self._open_menu("Which of your answers stands?", words if self.sheet.committed else [*words, *entries])
+            entries = words if self.sheet.committed else [*words, *entries]
+            self._open_menu("Which of your answers stands?", entries, marked=marked)
             return
-        self._open_menu("Other answers", entries)
+        self._open_menu("Other answers", entries, marked=marked)
 
     @on(Menu.Picked)
     async def _picked(self, message: Menu.Picked) -> None:
@@ -347,9 +358,9 @@ class SheetPane(SheetView):
         """Asks how sure."""
         self._open_menu("How sure", sures(self.way))
 
-    def _open_menu(self, title: str, entries: list[MenuEntry]) -> None:
+    def _open_menu(self, title: str, entries: list[MenuEntry], *, marked: bool = True) -> None:
         self.options.display = False  # their place is the menu's now
-        self.menu.open(title, entries)
+        self.menu.open(title, entries, marked=marked)
         self.turned()
 
     # -- by mouse --------------------------------------------------------------------------------------------

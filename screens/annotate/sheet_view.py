@@ -33,6 +33,7 @@ from screens.annotate.rows import AnswerOptions, SheetItems
 from screens.annotate.sheet_text import item_words
 from screens.key_names import with_keys
 from screens.lab import TellsRefusals
+from screens.slip import Slip
 from screens.theme import ERROR
 from screens.widgets.border_words import write_subtitle
 from screens.widgets.lines import LineList
@@ -115,6 +116,8 @@ class SheetView(TellsRefusals, Vertical):
         self.ask = StatusLine("ask")
         self.options = AnswerOptions()
         self.wrong = StatusLine("wrong")
+        self.slip = Slip(self.clock)
+        """The moment after a sheet was handed in, in which no key is taken for the next."""
         self.line = AnswerLine(self.clock, self.pace)
         self.menu = Menu()
         self._kept: tuple[FieldReference | None, str, Drafts] | None = None

@@ -16,6 +16,7 @@ from screens.answer.words import translated
 from screens.key_names import focus_now
 from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
+from screens.widgets.text_fields import TextLine
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
 
@@ -46,8 +47,8 @@ class JudgeForm(Card):
         self._left: dict[str, tuple[str, str]] = {}
         """What was typed to questions that were left for another one, by their ids."""
         self._judged = CardText(id="judged")
-        self._score = Input(id="judge-score", placeholder=translated(locale, "judge.score"), compact=True)
-        self._reason = Input(id="judge-reason", placeholder=translated(locale, "judge.why"), compact=True)
+        self._score = TextLine(id="judge-score", placeholder=translated(locale, "judge.score"), compact=True)
+        self._reason = TextLine(id="judge-reason", placeholder=translated(locale, "judge.why"), compact=True)
         self._says = Static("", id="judge-says", markup=False)
 
     def compose(self) -> ComposeResult:

@@ -206,7 +206,7 @@ class ToolForm(Vertical):
     def _entry(self, field: ToolField, value: str) -> Input | Select[str]:
         options = ("true", "false") if field.kind == "boolean" else field.options
         if not options:
-            return Input(value, placeholder=field.words, compact=True)
+            return TextLine(value, placeholder=field.words, compact=True)
         # Text, not Content: typing a letter in the open list looks for a `str` or a `Text` alone.
         rows: list[tuple[Any, str]] = [(Text(plain(option, lines=False)[:100]), option) for option in options]
         entry = Select(rows, prompt=translated(self._locale, "tools.choose"), compact=True)

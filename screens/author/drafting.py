@@ -9,8 +9,8 @@ import msgspec
 
 from lab.core.design import SECTIONS, Design, Section
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.task import Branch, Criterion, InformationUnit, TdgNode
+from lab.core.typed_text import clean
 from lab.runs.descriptions import target_name
 from lab.studies import design_editing
 from lab.studies.design_drafts import Beginning, begun, node_of, unit_of
@@ -62,7 +62,7 @@ class DraftEditor:
                 used_ids = {node.id for node in self.view.opened.design.tdg.walk()}
                 self._put(node_of(step, self.view.apps.here, used_ids))
             case "branches" if step is not None and step.question is not None:
-                self._put(Branch("", plain(step.question.text), step.question.options))
+                self._put(Branch("", clean(step.question.text), step.question.options))
                 await self.edit()
             case _:
                 await self.add_empty()

@@ -104,7 +104,7 @@ def _listed(ids: Sequence[str], numbers: dict[str, str]) -> str:
 def typed(design: Design, key: str, name: str, text: str) -> tuple[Design, str]:
     """The design with what was typed into one field, and the item's key then; `LabError` says what does not fit."""
     item = design_editing.item_at(design, key)
-    text = plain(text, lines=False).strip()
+    text = text.strip()
     if item is None:
         raise LabError("form", "the item is no longer there.")
     if name == "after":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.text import Text
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -17,14 +17,15 @@ from textual.suggester import SuggestFromList
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from lab.core.plain_text import plain
+from lab.core.typed_text import clean
 from screens.author.fields import FormField
 from screens.widgets.border_words import write_title
+from screens.widgets.text_fields import TextLine
 
 FORM = Binding.Group("Form", compact=True)
 
 
-class FormLine(Input):
+class FormLine(TextLine):
     """A line that is typed. Letters are letters here; nothing typed is a command, whatever the input method."""
 
     HELP = """\
@@ -43,14 +44,9 @@ Type; **{form.on}** goes on to the next field and after the last one back to the
     def __init__(self, field: FormField) -> None:
         suggester = SuggestFromList(field.known, case_sensitive=False) if field.known else None
         super().__init__(
-            plain(field.value, lines=False), placeholder=field.hint, compact=True, suggester=suggester,
+            field.value, placeholder=field.hint, compact=True, suggester=suggester,
             select_on_focus=field.whole,
         )  # fmt: skip
-
-    def _on_paste(self, event: events.Paste) -> None:
-        event.prevent_default()
-        super()._on_paste(events.Paste(plain(event.text, lines=False)))  # what is pasted may hold escapes
-        event.stop()
 
 
 class WordSwitch(Widget, can_focus=True):
@@ -119,7 +115,7 @@ class FormRow(Horizontal):
     def __init__(self, field: FormField) -> None:
         super().__init__()
         self.field = field
-        self.kept = plain(field.value, lines=False)
+        self.kept = clean(field.value, lines=False)
         """What was last said to be typed."""
         self.entry: FormLine | WordSwitch = WordSwitch(field) if field.turns else FormLine(field)
 
@@ -182,7 +178,7 @@ class ItemForm(VerticalScroll, can_focus=False):
 
     def renew(self, fields: Sequence[FormField]) -> None:
         """Shows what the fields hold now, where another field's change made it another; not in the one in use."""
-        values = {field.name: plain(field.value, lines=False) for field in fields}
+        values = {field.name: clean(field.value, lines=False) for field in fields}
         for row in self.rows:
             value = values.get(row.field.name, row.kept)
             if value != row.kept and row.entry.value == row.kept and not row.entry.has_focus:

@@ -34,6 +34,7 @@ from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
+from screens.widgets.text_fields import TextLine
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -131,7 +132,7 @@ class HomeScreen(RoomScreen[None]):
         with Horizontal(id="filter-row"):
             yield Static("Filter:", id="filter-word", markup=False)
             sought = f"task, {'agent, ' if outcomes else ''}persona, status or id"
-            yield Input(placeholder=sought, id="filter", compact=True)
+            yield TextLine(placeholder=sought, id="filter", compact=True)
         yield Static("", id="next", markup=False)
         yield Footer()
 

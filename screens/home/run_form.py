@@ -17,6 +17,7 @@ from lab.core.last_choices import RunChoices
 from lab.core.plain_text import plain
 from lab.core.settings import Settings
 from lab.core.task import Task
+from lab.core.typed_text import clean
 from lab.runs.descriptions import one_line
 from lab.runs.run_choices import Choice, ChoiceField, Name, choices_of, chosen_in, fields_of, needs_of, value_of
 from screens.key_names import with_keys
@@ -100,7 +101,7 @@ choice ends with a name, type it. **{list.open}** starts the run; the next task 
 
     def _type(self, text: str) -> None:
         key = (self.field.name, self._at[self.field.name])
-        self._typed[key] = plain(self._typed.get(key, "") + text, lines=False)[:200]
+        self._typed[key] = (self._typed.get(key, "") + clean(text, lines=False))[:200]
         self.changed()
 
     def on_key(self, event: events.Key) -> None:

@@ -17,9 +17,8 @@ from textual.widget import Widget
 
 from lab.core.screen_clock import Clock
 from screens.key_names import keys_of
+from screens.slip import SLIP
 
-SLIP = 0.3
-"""Seconds after choices were first seen in which a key was rather meant for what stood there before."""
 TOO_EARLY = "That key came before this was read, and did nothing: press it again."
 
 

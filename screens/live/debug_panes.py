@@ -21,6 +21,7 @@ from screens.key_names import give_keys, with_keys
 from screens.theme import ERROR, MUTED
 from screens.widgets.lines import LineList
 from screens.widgets.table import RowList
+from screens.widgets.text_fields import TextLine
 
 _MOST = 6
 """Lines of a list that stand open at once; the rest scrolls."""
@@ -86,7 +87,7 @@ class BreaksPanel(Vertical):
         super().__init__(id="breaks")
         self._breakpoints = points
         self._points = BreakpointList(id="points")
-        self._field = Input(id="point", compact=True, select_on_focus=False, placeholder=WAYS)
+        self._field = TextLine(id="point", compact=True, select_on_focus=False, placeholder=WAYS)
         self._hint = Static(id="breaks-hint", markup=False)
         self.border_title = "Breakpoints"
 

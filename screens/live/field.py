@@ -8,19 +8,18 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import TextArea
 
-from lab.core.plain_text import plain
+from screens.widgets.text_fields import TextBox
 
 
-class ReplyText(TextArea):
+class ReplyText(TextBox):
     """Where an answer is typed: Enter sends, ctrl+j begins a new line."""
 
     HELP = """
-    Your answer. **{reply.enter}** sends it, **{reply.newline}** begins a new line, **{run.back}** leaves the field and
-    keeps what you typed. **{entry.read_on}** and **{entry.read_back}** read on what is asked. Where choices are
-    numbered, a digit in the empty field takes that choice. A remark is not sent from here: **{reply.enter}** goes back
-    to the choices, and the one you take sends both.
+    Your answer. **{reply.enter}** sends it, **{reply.newline}** begins a new line, **{run.back:escape}** leaves the
+    field and keeps what you typed. **{card.down:pagedown}** and **{card.up:pageup}** read on what is asked. Where
+    choices are numbered, a digit in the empty field takes that choice. A remark is not sent from here:
+    **{reply.enter}** goes back to the choices, and the one you take sends both.
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "send", "Send", id="reply.enter", tooltip="Send your answer, or leave a remark"),
@@ -60,11 +59,6 @@ class ReplyText(TextArea):
             self.post_message(self.Digit(int(event.key)))
         else:
             await super()._on_key(event)
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        event.prevent_default()
-        await super()._on_paste(events.Paste(plain(event.text)))  # what is pasted may hold escapes, which would be run
-        event.stop()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The keys that move by a page read on in the text that is answered; here arrows reach all that is typed."""

@@ -26,10 +26,13 @@ from screens.live.choices import TOO_EARLY, Choice, Choices, picks
 from screens.record.nodes import NodePicker
 from screens.widgets.card import Card, CardText
 from screens.widgets.tap_choices import NearList
+from screens.widgets.text_fields import TextLine
 from simulators.users.human import HumanGate
 
 _TEXT_KINDS = {"input_text", "ask_user", "answer"}
 _AIMED = {"click", "double_tap", "long_press", "scroll", "swipe", "drag"}
+_LINE_END = "⏎"
+"""What a line end of an action's text is edited as, in a field of one line."""
 _POINT = re.compile(r"\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*")
 
 
@@ -100,9 +103,11 @@ class GatePanel(Card):
         self._near = NearList(id="gate-near")
         self._picker = NodePicker()
         self._row = GateRow(clock, id="gate-row")
-        self._text = Input(id="gate-text", compact=True, select_on_focus=False)
+        self._text = TextLine(id="gate-text", compact=True, select_on_focus=False)
         self._hint = Static(id="gate-hint", markup=False)
-        self._note = Input(id="gate-note", compact=True, select_on_focus=False, placeholder="a note, if you like (tab)")
+        self._note = TextLine(
+            id="gate-note", compact=True, select_on_focus=False, placeholder="a note, if you like (tab)"
+        )
 
     def compose(self) -> ComposeResult:
         yield self._waits
@@ -253,7 +258,7 @@ class GatePanel(Card):
         self._amend(True)
         self._text.placeholder = "its text" if self._worded else "x, y"
         place = f"{action.at[0]}, {action.at[1]}" if action.at else ""
-        self._text.value = (action.text or "") if self._worded else place
+        self._text.value = (action.text or "").replace("\n", _LINE_END) if self._worded else place
         self._text.cursor_position = len(self._text.value)  # and not where it stood in what was changed before
         give_keys(self._text)
 
@@ -302,7 +307,7 @@ class GatePanel(Card):
 def _amended(action: Action, value: str) -> Action | None:
     """The action with its text, or its place, as the person put it; None where that is no place."""
     if action.kind in _TEXT_KINDS:
-        return msgspec.structs.replace(_bare(action), text=value)
+        return msgspec.structs.replace(_bare(action), text=value.replace(_LINE_END, "\n"))
     match = _POINT.fullmatch(value)
     return None if match is None else moved(action, (int(match[1]), int(match[2])))
 

@@ -22,6 +22,7 @@ from lab.runs.breakpoints import REASON
 from lab.runs.descriptions import action_words
 from lab.runs.session import Session
 from lab.studies.seats import may_replay, sees_outcomes
+from screens.dialogs import AskScreen
 from screens.key_names import focus_now, keys_of, with_keys
 from screens.lab import lab_of, windows_of
 from screens.live.banner import Banner
@@ -35,11 +36,13 @@ from screens.live.reply import OpenQuestion
 from screens.live.result import ReadFirstCard, Result
 from screens.live.seat_pane import Seat
 from screens.live.session_messages import Gated, Happened, Kept, Refused, Turn, Waits, Watch
+from screens.live.words import translated
 from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import Mirror
 from screens.mirror.touch import Touch, touched
 from screens.sent.sent import SentScreen
 from screens.sent.source import LiveAlbum
+from screens.slip import Slip
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.room_screen import RoomScreen
@@ -74,6 +77,7 @@ class LiveScreen(RoomScreen[None]):
         if session.spec.gate == "ask" and not self.knows:
             raise LabError("live", f"a {session.spec.seat} lets no actions through", "Leave out --gate.", code=2)
         self._clock = clock or Clock()
+        self._slip = Slip(self._clock)
         self._reading = reads
         self._banner = Banner()
         self._phone = LivePhone(seen=session.spec.mirror)
@@ -397,6 +401,7 @@ class LiveScreen(RoomScreen[None]):
         return True
 
     def action_pause(self) -> None:
+        self._slip.begin()
         self.session.control.pause()
         self._watch.do(self.session.pause)
 
@@ -404,7 +409,18 @@ class LiveScreen(RoomScreen[None]):
         self._watch.do(self.session.go_on)
 
     def action_end(self) -> None:
-        self._watch.do(self.session.stop)
+        """Ends the run; the key that paused it, held, does not, and who has no way back into it is asked first."""
+        if self._slip.lasts:
+            return
+        if self._has_home:
+            self._watch.do(self.session.stop)
+            return
+        title, says, verb = (translated(lab_of(self).run_locale, key) for key in ("end it?", "ends", "end it"))
+        self.app.push_screen(AskScreen(title, says, verb), self._stop)
+
+    def _stop(self, sure: bool | None) -> None:
+        if sure and not self.session.over:
+            self._watch.do(self.session.stop)
 
     def action_next(self) -> None:
         """To the open question; after the end to the replay, or for a participant back."""

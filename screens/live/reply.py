@@ -17,6 +17,7 @@ from lab.core.plain_text import plain
 from lab.core.screen_clock import Clock
 from lab.core.step import Question, Reply
 from lab.core.task import Actor
+from lab.core.typed_text import clean
 from screens.key_names import focus_now, give_keys, with_keys
 from screens.live.choices import Choice, Choices, picks
 from screens.live.field import ReplyText
@@ -129,7 +130,7 @@ class OpenQuestion(Card):
     def open(self, question: Question, draft: str) -> None:
         """Puts a question before the person, with what they had typed to it before."""
         proposal, row, field = question.kind == "propose", self._row, self._field
-        draft = plain(draft)
+        draft = clean(draft)
         self.question, self._kept, self._shown_at, self._shown_before = question, draft, None, ""
         self._typing = ReplyTyping(draft)
         self.set_class(proposal, "-proposal")
@@ -165,7 +166,7 @@ class OpenQuestion(Card):
             self._shown_before, first_key = draft_times
             self._typing.first_key_at = first_key or self._typing.first_key_at
         if self.question == question and draft and not self._field.text:
-            draft = plain(draft)
+            draft = clean(draft)
             self._kept = self._typing.text = draft
             self._field.load_text(draft)
             self._field.move_cursor(self._field.document.end)

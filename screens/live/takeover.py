@@ -19,7 +19,9 @@ from lab.core.step import Action
 from lab.core.ui_tree import UiTree
 from screens.key_names import give_keys, with_keys
 from screens.live.choices import Choice, Choices, picks
+from screens.mirror.mirror import Mirror
 from screens.record.nodes import NodePicker
+from screens.widgets.text_fields import TextLine
 
 
 class HandsRow(Choices):
@@ -66,7 +68,7 @@ class HandsPanel(Vertical):
         self._awaited = ""
         self._state = Static(id="hands-state", markup=False)
         self._row = HandsRow(clock, id="hands-row")
-        self._field = Input(
+        self._field = TextLine(
             id="hands-text", compact=True, select_on_focus=False, placeholder="text to type into the phone"
         )
         self._picker = NodePicker()
@@ -113,8 +115,14 @@ class HandsPanel(Vertical):
         self._picker.open(tree)
         self._tell()
 
-    def on_descendant_focus(self) -> None:
-        self._tell()
+    def on_mount(self) -> None:
+        self.watch(self.screen, "focused", self._tell, init=False)
+
+    @property
+    def _types_over(self) -> bool:
+        """Whether keys are the phone's, because the mirror has them."""
+        mirror = self.screen.focused
+        return isinstance(mirror, Mirror) and mirror.typing
 
     def _tell(self) -> None:
         """What the next key does."""
@@ -122,6 +130,8 @@ class HandsPanel(Vertical):
             line = f"The phone will be yours as soon as {self._awaited}"
         elif self._picker.display:
             line = "Enter taps it; {run.back} goes back."
+        elif self._types_over:
+            line = "Keys type into the phone; {run.back} comes back to these, or click one:"
         elif self._field.has_focus:
             line = "Enter types it into the phone; {run.back} goes back to the keys."
         else:

@@ -25,6 +25,9 @@ _EN = {
     "early": "That key came before this was read, and did nothing: press it again.",
     "before": "Before it begins",
     "read first": "Read your part above; arrows and {fold.toggle} open it. Nothing goes on until you begin.",
+    "end it?": "End the run?",
+    "ends": "The run is then over for good. What you answered is kept.",
+    "end it": "End it",
     "begins": "{run.next} begins; tab: what stands above",
 }
 _ZH = {
@@ -48,6 +51,9 @@ _ZH = {
     "early": "这一键按得太早，没有生效：请再按一次。",
     "before": "开始之前",
     "read first": "请先读上面您的部分，用方向键和 {fold.toggle} 打开。您开始之前什么都不会进行。",
+    "end it?": "结束这次运行？",
+    "ends": "运行就此结束，不能再继续。您的回答会保留。",
+    "end it": "结束",
     "begins": "按 {run.next} 开始；tab：上面的内容",
 }
 _BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": _EN, "zh": _ZH}

@@ -17,7 +17,7 @@ from textual.widgets import OptionList
 
 from lab.core.plain_text import plain
 from lab.core.screen_clock import Clock
-from screens.live.choices import SLIP
+from screens.slip import SLIP
 
 
 class Answers(OptionList, inherit_bindings=False):

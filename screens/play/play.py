@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -142,8 +142,10 @@ class PlayScreen(RoomScreen[None]):
             self.sheet.keep(leaving=True)
         self._attendance.end()
 
-    def on_key(self) -> None:
+    def on_key(self, event: events.Key) -> None:
         self._attendance.pace.touch()
+        if self.sheet.slip.lasts:
+            event.stop()
 
     def on_mouse_move(self) -> None:
         self._attendance.pace.touch()

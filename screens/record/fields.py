@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from textual.widgets import Input
-
 from screens.live.field import ReplyText
+from screens.widgets.text_fields import TextLine
 
 
 class DeskText(ReplyText):
@@ -16,7 +15,7 @@ class DeskText(ReplyText):
     """
 
 
-class InstructionLine(Input):
+class InstructionLine(TextLine):
     """The low-level instruction of the act that is held."""
 
     HELP = """

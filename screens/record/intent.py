@@ -22,6 +22,7 @@ from screens.stylesheet import ROOM_STYLES
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.text_fields import TextLine
 from screens.widgets.text_page import Notice
 
 OWN = "somewhere else, in your own words"
@@ -108,11 +109,11 @@ class IntentScreen(Screen[tuple[str, str] | None]):
     def __init__(self, intent: str = "", place: str = "", *, fixed: bool = False) -> None:
         super().__init__()
         self._given, self._fixed = intent, fixed
-        self._intent = Input(
+        self._intent = TextLine(
             intent, id="intent-text", placeholder="such as: Tell Noor that I come at ten", compact=True
         )
         self._places = PlaceList()
-        self._own = Input(place, id="intent-own", placeholder="the kind of place you are in", compact=True)
+        self._own = TextLine(place, id="intent-own", placeholder="the kind of place you are in", compact=True)
 
     def compose(self) -> ComposeResult:
         with _Form(id="intent", classes="pane"):

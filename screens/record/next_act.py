@@ -29,6 +29,7 @@ from screens.record.pending_act import otherwise, scroll_on, shown, wait_on
 from screens.record.rows import ANSWER, COMPLETE, FinishRow, PhoneKeys, ReasonRow
 from screens.record.words import RecordState, Stage, Wanted, hint, what
 from screens.widgets.card import Card, CardText
+from screens.widgets.text_fields import TextLine
 
 
 class NextAct(Card):
@@ -74,7 +75,7 @@ class NextAct(Card):
         self._rows = {"finish": FinishRow(clock, id="desk-finish"), "reason": ReasonRow(clock, id="desk-reason")}
         self._reason = ""
         self._text = DeskText(id="desk-text", compact=True, highlight_cursor_line=False)
-        self._secret = Input(id="desk-secret", compact=True, password=True)
+        self._secret = TextLine(id="desk-secret", compact=True, password=True)
         self._line = InstructionLine(id="desk-line", compact=True, select_on_focus=False)
         self._picker = NodePicker()
         self.border_title = "Your turn"

@@ -19,6 +19,7 @@ from lab.core.ui_tree import Node, UiTree
 from screens.key_names import give_keys
 from screens.theme import MUTED
 from screens.widgets.lines import LineList
+from screens.widgets.text_fields import TextLine
 
 _MOST, _MOST_SHORT = 9, 5
 """Lines seen at once, in a high and in a low terminal."""
@@ -44,13 +45,13 @@ class NodeLines(LineList, can_focus=False):
         node = self.rows[index]
         digit = (f"{index + 1}" if index < 9 else " ", "bold underline")
         tail = f"  {plain(role_of(node), lines=False)}"
-        words = name_of(node) or "(no words)"
+        words = plain(name_of(node), lines=False) or "(no words)"
         room = max(8, width - 3 - len(tail))
         mark = "› " if index == self.cursor else "  "
         return Content.assemble(digit, mark, (Content(words).truncate(room, ellipsis=True).plain, ""), (tail, MUTED))
 
 
-class NodeFilter(Input):
+class NodeFilter(TextLine):
     """Words that a node must hold; arrows move in the list below, a digit in the empty line takes one of it."""
 
     HELP = """

@@ -21,6 +21,7 @@ from lab.core.ui_tree import UiTree
 from lab.runs.descriptions import one_line
 from lab.runs.session import Session
 from lab.studies.seats import may_replay
+from screens.dialogs import AskScreen
 from screens.key_names import keys_of
 from screens.lab import lab_of, window_of, windows_of
 from screens.live.banner import Banner
@@ -32,6 +33,7 @@ from screens.mirror.touch import Touch, marks_of, touched
 from screens.record.next_act import NextAct
 from screens.record.result import RecordingResult
 from screens.record.steps import StepList
+from screens.slip import Slip
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
@@ -84,6 +86,7 @@ class RecordScreen(RoomScreen[None]):
         super().__init__()
         self.session = session
         self._clock = clock or Clock()
+        self._slip = Slip(self._clock)
         self._watch = Watch(session, self)
         self._banner, self._mirror = Banner(), Mirror(id="phone")
         self._words = LiveWords(self._mirror, lambda: session.words.reader)
@@ -252,6 +255,7 @@ class RecordScreen(RoomScreen[None]):
         return True
 
     def action_pause(self) -> None:
+        self._slip.begin()
         self.session.control.pause()
         self._watch.do(self.session.pause)
 
@@ -259,7 +263,18 @@ class RecordScreen(RoomScreen[None]):
         self._watch.do(self.session.go_on)
 
     def action_end(self) -> None:
-        self._watch.do(self.session.stop)
+        """Ends the recording; not by the pausing key that is held; who has no way back into it is asked."""
+        if self._slip.lasts:
+            return
+        if may_replay(self.session.spec.seat):
+            self._watch.do(self.session.stop)
+            return
+        says = "What was recorded is kept, and no step is added any more."
+        self.app.push_screen(AskScreen("End it unfinished?", says, "End it"), self._stop)
+
+    def _stop(self, sure: bool | None) -> None:
+        if sure and not self.session.over:
+            self._watch.do(self.session.stop)
 
     def action_nodes(self) -> None:
         self._desk.list_nodes()

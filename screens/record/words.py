@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from lab.core.instruction_wording import name_of, typed_into
+from lab.core.plain_text import plain
 from lab.core.step import Action
 from lab.core.ui_tree import UiTree
 from lab.runs.descriptions import action_words
@@ -43,7 +44,9 @@ def what(state: RecordState, tree: UiTree) -> str:
             return f"The phone has moved on: is this still what you mean? {hold_line}" if state.moved else hold_line
         case "text" | "secret" if state.wanted == "input_text":
             field = typed_into(tree)
-            return _ASKS["input_text"] + (f" into {name_of(field)}:" if field else ", though no field has the cursor:")
+            return _ASKS["input_text"] + (
+                f" into {plain(name_of(field), lines=False)}:" if field else ", though no field has the cursor:"
+            )
         case "text" | "secret":
             return _ASKS[state.wanted]
         case "finish":

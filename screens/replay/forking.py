@@ -29,6 +29,7 @@ from screens.record.nodes import NodePicker
 from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
 from screens.widgets.tap_choices import NearList
+from screens.widgets.text_fields import TextLine
 
 _ACTION = "another action: tap the screen, / finds a place, or JSON"
 
@@ -95,12 +96,12 @@ class ForkPanel(Card):
         self._begun = False
         self._what = CardText(id="fork-what")
         self._row = ForkRow(clock, id="fork-row")
-        self._say = Input(id="fork-say", compact=True, select_on_focus=False)
-        self._action = Input(id="fork-action", compact=True, select_on_focus=False, placeholder=_ACTION)
+        self._say = TextLine(id="fork-say", compact=True, select_on_focus=False)
+        self._action = TextLine(id="fork-action", compact=True, select_on_focus=False, placeholder=_ACTION)
         self._near = NearList(id="fork-near")
         self._picker = NodePicker()
-        self._agent = Input(id="fork-agent", compact=True, select_on_focus=False)
-        self._user = Input(id="fork-user", compact=True, select_on_focus=False)
+        self._agent = TextLine(id="fork-agent", compact=True, select_on_focus=False)
+        self._user = TextLine(id="fork-user", compact=True, select_on_focus=False)
 
     def compose(self) -> ComposeResult:
         yield self._what

@@ -33,6 +33,7 @@ from screens.widgets.border_words import write_subtitle, write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
+from screens.widgets.text_fields import TextLine
 from screens.widgets.text_page import Notice
 from store.run_acts import RunState
 
@@ -84,10 +85,10 @@ class RunsScreen(RoomScreen[None]):
         yield Notice(id="run-name")
         with Horizontal(id="filter-row"):
             yield Static("Filter:", id="filter-word", markup=False)
-            yield Input(placeholder=_HINT, id="filter", compact=True)
+            yield TextLine(placeholder=_HINT, id="filter", compact=True)
         with Horizontal(id="tag-row"):
             yield Static("Tags:", id="tag-word", markup=False)
-            yield Input(placeholder="+name puts a tag on, -name takes it off; Enter does it", id="tag", compact=True)
+            yield TextLine(placeholder="+name puts a tag on, -name takes it off; Enter does it", id="tag", compact=True)
         yield Static("", id="filter-wrong", markup=False)
         yield Static("", id="next", markup=False)
         yield Footer()

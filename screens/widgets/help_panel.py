@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from textwrap import dedent
 from typing import TypeAlias
@@ -99,6 +100,14 @@ class _Keys(KeyPanel):
             table.look()
 
 
+def _about_keys_here(text: str) -> str:
+    """A help text without the sentences about keys that nothing here has: a widget stands in several rooms."""
+    if "****" not in text:
+        return text
+    paragraphs = (re.split(r"(?<=\.)\s+", paragraph) for paragraph in text.split("\n\n"))
+    return "\n\n".join(" ".join(one for one in sentences if "****" not in one) for sentences in paragraphs)
+
+
 class Help(HelpPanel):
     """Textual's panel with the keys that matter, one text from top to bottom."""
 
@@ -122,7 +131,7 @@ class Help(HelpPanel):
         words = next((node.HELP for node in around if isinstance(node, Widget) and node.HELP), "")
         self.set_class(bool(words), "-show-help")
         for markdown in self.query(Markdown).results():
-            markdown.update(with_keys(self, dedent(words.rstrip())))
+            markdown.update(_about_keys_here(with_keys(self, dedent(words.rstrip()))))
         for text in self.query("#help-text").results():
             text.scroll_home(animate=False)
 

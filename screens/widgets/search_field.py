@@ -16,6 +16,7 @@ from lab.core.read_text import line_holds, was_read
 from lab.core.ui_tree import UiTree
 from screens.mirror.marks import PhoneMark
 from screens.theme import FOUND
+from screens.widgets.text_fields import TextLine
 
 
 class SearchRow(Horizontal):
@@ -44,7 +45,7 @@ class SearchRow(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static("Search: ", classes="word", markup=False)
-        yield Input(placeholder=self._hint, compact=True)
+        yield TextLine(placeholder=self._hint, compact=True)
         yield Static("", classes="found", markup=False)
 
     @property

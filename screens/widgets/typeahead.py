@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from textual import events
 from textual.app import App
 from textual.dom import DOMNode
+from textual.driver import Driver
+
+from lab.core.typed_text import clean
+from screens.pasted_input import take_pastes_whole
 
 _ROUNDS = 3
 """How deep messages of messages are waited for: what a list posts of a key, then what its holder posts of that."""
 _LONGEST = 30.0
 """Seconds after which a key is given up that a handler which never ends keeps from rising: so hitlab can be left."""
-
-_JOINERS = "\u200c\u200d"
-"""What letters, and the parts of an emoji, are joined or kept apart by."""
 
 
 def _is_blank_of_text(character: str) -> bool:
@@ -25,7 +26,7 @@ def _is_blank_of_text(character: str) -> bool:
 
     Textual's fields take no such key, but they take it pasted.
     """
-    return character in _JOINERS or (character != " " and unicodedata.category(character) == "Zs")
+    return character != " " and unicodedata.category(character) in ("Zs", "Cf")
 
 
 class TypeAhead(App[None]):
@@ -45,6 +46,9 @@ class TypeAhead(App[None]):
         self._hop = 0
         """The step of its way that is taken; what comes of an earlier one no longer counts."""
 
+    def get_driver_class(self) -> type[Driver]:
+        return take_pastes_whole(super().get_driver_class())
+
     @property
     def typed_out(self) -> bool:
         """Whether every key that came has been handed on and has risen."""
@@ -53,6 +57,8 @@ class TypeAhead(App[None]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and event.character is not None and _is_blank_of_text(event.character):
             event = events.Paste(event.character)
+        elif isinstance(event, events.Paste) and not event.is_forwarded:
+            event = events.Paste(clean(event.text))  # of terminals, tmux for one, that send CR between lines
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
         elif self._rising is not None:

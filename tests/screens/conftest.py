@@ -54,6 +54,12 @@ def _textual_takes_fewer_calls() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def _no_key_is_a_slip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests press the next key at once; those of the moment after another thing came up set its length, and a clock."""
+    monkeypatch.setattr("screens.slip.SLIP", 0.0)
+
+
+@pytest.fixture(autouse=True)
 def _handlers_are_looked_up_anew() -> None:
     forget_handlers()
 

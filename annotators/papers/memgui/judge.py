@@ -24,8 +24,8 @@ from annotators.judging.question import (
 from annotators.judging.sheet_prompt import example_texts
 from annotators.papers.memgui.step_descriptions import MOST_WORDS, actions_of, descriptions, last_screens, task_words
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.run_records import Blob
+from lab.core.typed_text import clean
 from lab.llm.client import Message
 from lab.llm.json_in_text import answer_in, why_no_object
 
@@ -140,4 +140,4 @@ def _outcome(reply: Mapping[str, Any], allowed: Sequence[str], steps: int) -> Ju
     required_steps = sorted({one for one in numbers if isinstance(one, int) and 1 <= one <= steps})[:_MOST_ASKED]
     if decision == "uncertain" and steps and not required_steps:
         raise UnusableJudgement(f'who is uncertain names "required_steps", numbers from 1 to {steps}.')
-    return JudgedOutcome(decision, plain(str(reply.get("reason") or "")), tuple(required_steps))
+    return JudgedOutcome(decision, clean(str(reply.get("reason") or "")), tuple(required_steps))

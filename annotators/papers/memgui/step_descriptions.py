@@ -11,8 +11,8 @@ from typing import Any
 from annotators.judging.picture_sheet import picture_sheet
 from annotators.judging.prompt_files import filled
 from annotators.judging.question import JudgedRun, JudgedStep, JudgeQuestion, UnusableJudgement
-from lab.core.plain_text import plain
 from lab.core.run_records import Blob
+from lab.core.typed_text import clean
 from lab.llm.client import Message
 from lab.llm.json_in_text import answer_in, why_no_object
 
@@ -79,4 +79,4 @@ def _described(text: str) -> str:
     if reply is None:
         names = " and ".join(f'"{name}"' for name in _PARTS)
         raise UnusableJudgement(f"it holds no JSON object with {names}{why_no_object(text)}.")
-    return plain(" ".join(str(reply[name]).strip() for name in _PARTS))
+    return clean(" ".join(str(reply[name]).strip() for name in _PARTS))

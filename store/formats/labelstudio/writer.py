@@ -20,9 +20,9 @@ import msgspec
 
 from lab.core.codec import encode
 from lab.core.instruction_wording import suggest
-from lab.core.plain_text import plain
 from lab.core.step import Observation
 from lab.core.trace import Asked, Ended, Started, Step
+from lab.core.typed_text import clean
 from lab.core.ui_tree import UiTree
 from store.formats import StoredRun, Writer
 from store.formats.new_files import save, saved
@@ -120,8 +120,8 @@ def _task(run: StoredRun, image_names: dict[str, str]) -> dict[str, Any]:
         match event:
             case Started():
                 task = event.task
-                data |= {"task": plain(task.id), "kind": task.kind}
-                data["instruction"] = plain(task.instruction) or "(none: the agent decides from its context)"
+                data |= {"task": clean(task.id), "kind": task.kind}
+                data["instruction"] = clean(task.instruction) or "(none: the agent decides from its context)"
             case Asked():
                 waiting = event
             case Step():
@@ -132,7 +132,7 @@ def _task(run: StoredRun, image_names: dict[str, str]) -> dict[str, Any]:
                 screens.append(_screen(event.final, image_names))
     if waiting is not None:
         screens.append(_screen(waiting.before, image_names))
-        turns.append({"author": f"{waiting.index + 1} asks", "text": plain(waiting.question.text)})
+        turns.append({"author": f"{waiting.index + 1} asks", "text": clean(waiting.question.text)})
     data["screens"] = screens or [PREFIX + f"{IMAGES}/{NONE}"]
     data["turns"] = turns or [{"author": "", "text": "(nothing was done)"}]
     return {"data": data}
@@ -145,18 +145,18 @@ def _screen(observation: Observation, image_names: dict[str, str]) -> str:
 def _turns(step: Step) -> Iterator[dict[str, str]]:
     number, action = step.index + 1, step.action
     if step.proposed.thought:
-        yield {"author": f"{number} thinks", "text": plain(step.proposed.thought)}
+        yield {"author": f"{number} thinks", "text": clean(step.proposed.thought)}
     if step.question is not None:
-        yield {"author": f"{number} asks", "text": plain(step.question.text)}
+        yield {"author": f"{number} asks", "text": clean(step.question.text)}
         if step.reply is not None:
             decision = f"[{step.reply.decision}] " if step.reply.decision else ""
-            yield {"author": f"{number} user", "text": decision + plain(step.reply.text)}
+            yield {"author": f"{number} user", "text": decision + clean(step.reply.text)}
         return
     suggestion = "Nothing: it was not let through" if action is None else suggest(action, step.before.tree or UiTree())
     if action is not None and not suggestion:
-        suggestion = f"{action.kind} {plain(action.text or '')}".strip()
+        suggestion = f"{action.kind} {clean(action.text or '')}".strip()
     where = f" at {action.at[0]}, {action.at[1]}" if action is not None and action.at else ""
-    failed = f" (failed: {plain(step.error)})" if step.error else ""
+    failed = f" (failed: {clean(step.error)})" if step.error else ""
     yield {"author": f"{number} does", "text": f"{suggestion}{where}{failed}"}
 
 

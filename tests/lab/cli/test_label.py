@@ -45,6 +45,7 @@ from store.store import Store
 from tests import studied_runs
 from tests.fuzzing_examples import examples
 from tests.studies import NODES, R1, frozen, label, unit
+from tests.typed import KEPT, PASTED
 from tests.warm import Warm
 
 DB = "lab.db"
@@ -518,7 +519,7 @@ def test_a_model_is_dealt_nothing_and_its_answers_carry_its_configuration(
         (("--config", "x"), 2, "--as says which"),
         (("--as", "R1", "--config", "x"), 1, "R1 is one of the study's people"),
         (("--as", "R2", "--kind", "script"), 1, "R2 is one of the study's people"),
-        (("--as", "m1", "--config", " "), 2, "--config is empty"),
+        (("--as", "m1", "--config", " "), 2, "argument --config: ' ' says nothing"),
         (("--as", "R1", "--run", "0"), 2, "--run 0 is less than 1"),
     ],
 )
@@ -687,6 +688,19 @@ def test_words_of_strangers_are_plain_characters(give: Hitlab, hitlab: Hitlab, p
     out = hitlab("labels", "trial").out
     assert "\x1b" not in out
     assert "[red]" in out
+
+
+def test_what_a_person_wrote_is_read_back_as_it_was(give: Hitlab, hitlab: Hitlab, plan: Study) -> None:
+    """Line ends are line feeds and controls are gone; in every form of the answers it is the same text."""
+    give(
+        {**DONE, "value": "not_completed"},
+        {"unit": "u1", "target": "open", "field": "why", "value": PASTED, "note": PASTED},
+    )
+    told = json.loads(hitlab("labels", "trial", "--json").out)["labels"][-1]
+    *_, row = csv.DictReader(io.StringIO(hitlab("labels", "trial", "--csv").out, newline=""))
+    (past,) = json.loads(hitlab("labels", "trial", "--past", "--rater", "R1", "--json").out)["sheets"]
+    assert (told["value"], told["note"], row["value"], row["note"]) == (KEPT,) * 4
+    assert [(one["answer"], one["note"]) for one in past["answers"]][-1] == (KEPT, KEPT)
 
 
 def test_a_rater_sees_only_their_own(

@@ -150,7 +150,7 @@ def test_what_is_missing_is_said_before_anything_is_asked(metrics: Run, monkeypa
     code, out, err = metrics("--embed", "local:paraphrase-multilingual-MiniLM-L12-v2")
     assert (code, out) == (2, "")
     assert "hitlab[embeddings]" in err
-    for nothing in ("local:", " ", "http://127.0.0.1:1/v1"):
+    for nothing in ("local:", "http://127.0.0.1:1/v1"):
         code, out, err = metrics("--embed", nothing)
         assert (code, out) == (2, ""), nothing
         assert "Traceback" not in err

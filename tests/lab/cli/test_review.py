@@ -90,7 +90,6 @@ def test_an_action_is_edited_as_json_and_one_that_cannot_be_done_is_refused(run:
     [
         (["--accept", "9"], "P1", 2, "neither whole nor a step"),
         (["--accept", "1"], "A01", 1, "A01 recorded it"),
-        (["--reject", "1", " "], "P1", 1, "needs a reason"),
         (["--edit", "1", "intent", "x"], "P1", 2, "1 has no field 'intent'"),
         (["--commit"], "P1", 1, "not looked at"),
         (["--settle", "1", "action", '{"kind":"wait"}'], "P1", 1, "two have to proofread it"),

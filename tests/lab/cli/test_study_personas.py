@@ -94,6 +94,15 @@ def given(db: Path, study: str) -> dict[str, dict[str, Given]]:
         return {unit.runs[0]: {one.title: one for one in unit.given} for unit in units}
 
 
+def test_a_folder_without_a_profile_freezes_nothing(
+    db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    code, out = frozen(db, capsys, "knowu-5b", "--runs", "all", "--profiles", str(tmp_path / "empty"), "--name", "b")
+    assert code == 1
+    assert "holds no profile" in out["message"]
+
+
 def test_profile_and_log_stand_beside_runs_that_only_name_a_person(
     db: Path, profiles: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -256,7 +256,7 @@ def test_units_come_from_what_stands_on_a_screen() -> None:
     assert memo.tree is not None
     bar = Node(Bounds(0, 0, 540, 20), "12:05", package="com.android.systemui")
     both = msgspec.structs.replace(memo, tree=UiTree((bar, *memo.tree.roots)))
-    assert texts(both) == ["Shopping", "Milk\\x1b[31m", "12:05"]
+    assert texts(both) == ["Shopping", "Milk", "12:05"]
     assert texts(Observation()) == []
     assert unit_of("Milk", "", "Notes", ["milk"]) == InformationUnit("milk_2", "Milk", "Milk", "Notes")
 

@@ -180,18 +180,16 @@ async def test_digits_and_enter_alone_say_that_there_is_no_answer(
             assert sheet(app).item != item
         await hands.press("enter")
         await until(pilot, lambda: runs.studies.progress(study, "R1").done == 1)
-    assert {key for _, key in hands.pressed} <= SHEET_KEYS
+    assert {key for _, key in hands.pressed} <= {*SHEET_KEYS, "m"}
     kept = runs.labels.sheet(study, runs.studies.unit(study, "u1"), "R1")
     assert [row.reason_missing for row in kept.rows] == said
     assert kept.committed
 
 
 async def without_answer(hands: Hands, item: SheetItem, reason: str) -> None:
-    """Opens the other answers by a digit or Enter and chooses that one by its digit."""
+    """Opens the other answers, by a letter where 0 is a number of the scale, and chooses that one by its digit."""
     menu = sheet(hands.app).query_one(Menu)
-    for key in ("0",) if way_of(item) != "scale" else ("enter", "enter"):
-        if not menu.display:
-            await hands.press(key)
+    await hands.press("0" if way_of(item) != "scale" else "m")
     assert menu.display
     at = [entry.id for entry in menu.entries].index(f"missing {reason}")
     await hands.press(str(at + 1))

@@ -28,9 +28,11 @@ from tests.screens.annotate.sample_studies import (
     studied,
 )
 from tests.screens.annotate.terminal import ENTER, opened
+from tests.screens.live.conftest import HandClock
 from tests.screens.resting import burst, press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.screens.shared_apps import SharedApps
+from tests.typed import KEPT, PASTED
 
 Until = Callable[..., Awaitable[None]]
 PERCENT = Field("completion", "How much was done?", "interval", least=0, most=100, step=1)
@@ -58,6 +60,45 @@ def rests_on(app: Any, target: str) -> str | None:
 def said(app: Any) -> list[Any]:
     """What stands on the sheet, line by line."""
     return [sheet(app).sheet.value(item.spot) for item in sheet(app).items.items]
+
+
+@pytest.mark.parametrize("field", [NODES.fields[0], SCORE, STARS], ids=["options", "scale", "stars"])
+async def test_enter_on_an_open_item_says_what_answers_it_however_often_it_is_pressed(
+    run: Store, shared_apps: SharedApps, until: Until, field: Field
+) -> None:
+    study = studied(run, one_field(field), [unit(0)])
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "enter", "enter", "enter")
+        await until(pilot, lambda: "A digit answers. m: other answers." in painted(app))
+        assert not sheet(app).menu.display
+        assert list(run.labels.read(study)) == []
+        await press(pilot, "m")
+        await until(pilot, lambda: sheet(app).menu.display)
+        await press(pilot, "escape")
+
+
+async def test_keys_that_come_right_behind_the_one_that_hands_in_are_not_taken_for_what_comes_next(
+    run: Store, shared_apps: SharedApps, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = studied(run, NODES, [unit(1), unit(1, "u2")])
+    app = shared_apps.rating(run, study)
+    monkeypatch.setattr("screens.slip.SLIP", 0.3)
+    async with shared_apps.at(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        slip = room(app).pane.slip
+        monkeypatch.setattr(slip, "clock", clock := HandClock())
+        await press(pilot, "1", "enter", "enter", "1")
+        await until(pilot, lambda: room(app).view == "told")
+        await press(pilot, "enter", "z", "1")
+        assert room(app).view == "told"
+        assert run.studies.progress(study, "R1").done == 1
+        clock.at = 0.3
+        await press(pilot, "enter")
+        await until(pilot, lambda: "2 of 2" in painted(app) and ready(app))
+        await press(pilot, "2")
+        await until(pilot, lambda: [one.value for one in run.labels.read(study, "u2")] == ["not_completed"])
 
 
 async def test_nodes_take_a_key_each_and_enter_hands_in(run: Store, shared_apps: SharedApps, until: Until) -> None:
@@ -95,7 +136,7 @@ async def test_arrows_move_the_run_and_never_the_items(run: Store, shared_apps: 
 
 NUMBERS: list[tuple[Field, list[tuple[Any, Any]]]] = [
     (PERCENT, [
-        (["enter", "1"], 100), ("85", 85), (["7", "enter"], 7), ("00", 0), ("100", 100), (["1", "0", "enter"], 10),
+        (["m", "1"], 100), ("85", 85), (["7", "enter"], 7), ("00", 0), ("100", 100), (["1", "0", "enter"], 10),
         ("07", 7), (["f"], 100), (["0", "enter"], 0), (["4", "backspace", "9", "1"], 91),
     ]),
     (TEN, [("7", 7), ("10", 10), (["1", "enter"], 1)]),
@@ -215,8 +256,8 @@ async def test_what_does_not_fit_is_refused_inline(
 
 
 MISSING = [
-    (["enter", "1"], "skipped"), (["enter", "2"], "not_reached"), (["enter", "3"], "not_applicable"),
-    (["enter", "4"], "cannot_judge"), (["s"], "skipped"), (["c"], "cannot_judge"), (["0", "2"], "not_reached"),
+    (["m", "1"], "skipped"), (["m", "2"], "not_reached"), (["m", "3"], "not_applicable"),
+    (["m", "4"], "cannot_judge"), (["s"], "skipped"), (["c"], "cannot_judge"), (["0", "2"], "not_reached"),
     (["m", "down", "enter"], "not_reached"),
 ]  # fmt: skip
 
@@ -374,12 +415,16 @@ async def test_pasted_words_tell_no_first_key(run: Store, shared_apps: SharedApp
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "enter")
-        app.post_message(events.Paste("a taxi\x1b[31m home"))
+        app.post_message(events.Paste(PASTED))
         await press(pilot, "!", "enter")
         await until(pilot, lambda: bool(said(app)[0]))
         (label,) = run.labels.read(study)
         assert label.first_key_at is None
-        assert "\x1b" not in label.value
+        assert label.value == f"{KEPT}!"
+        await press(pilot, "up", "n")
+        app.post_message(events.Paste(PASTED))
+        await press(pilot, "enter")
+        await until(pilot, lambda: [one.note for one in run.labels.read(study)][-1:] == [KEPT])
 
 
 def test_an_answer_that_was_begun_before_a_kill_says_since_when_and_how_long_nobody_was_there(
@@ -402,10 +447,10 @@ def test_an_answer_that_was_begun_before_a_kill_says_since_when_and_how_long_nob
         terminal.see("not yet given")
         terminal.press(ENTER)
         terminal.see("leaves it")
-        terminal.press(b"!", ENTER)
+        terminal.press(b"\x1b[200~" + PASTED.encode() + b"\x1b[201~", b"!", ENTER)
         terminal.until(lambda: bool(list(run.labels.read(study))), "the answer")
     (label,) = run.labels.read(study)
-    assert label.value == "taxi!"
+    assert label.value == f"taxi{KEPT}!"
     assert label.shown_at is not None
     assert label.first_key_at is not None
     assert label.shown_at < label.first_key_at < drafts()[0].at < killed.isoformat() < label.at

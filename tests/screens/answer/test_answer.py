@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from textual import events
 from textual.pilot import Pilot
 
 from lab.core.errors import LabError
@@ -32,6 +33,7 @@ from store.store import Store
 from tests.answering import CONSENT, JUDGE, request
 from tests.screens.resting import burst
 from tests.screens.runs import painted
+from tests.typed import KEPT, PASTED
 
 Until = Callable[..., Awaitable[None]]
 BASE = "http://127.0.0.1:8790/v1"
@@ -130,9 +132,10 @@ async def test_a_question_is_read_and_answered_and_others_that_wait_are_told_at_
             for size in SIZES:
                 await pilot.resize_terminal(*size)
                 await until(pilot, lambda size=size, words=words: app.size == size and waits(words))
-        await burst(pilot, *"thin")
+        await burst(pilot, *"thin ")
+        app.post_message(events.Paste(PASTED))
         await pilot.press("enter")
-        assert await sent(pilot, client, asked, until) == "thin"
+        assert await sent(pilot, client, asked, until) == f"thin {KEPT}"
         await until(pilot, lambda: room(app).turn is None and waits("2 others wait"))
     reply = client.trace(asked).steps[0].reply
     assert reply is not None

@@ -304,10 +304,12 @@ async def test_a_person_takes_over_and_gives_back_and_no_other_key_is_promised_f
         await until(pilot, lambda: len(device.did) == 1)
         await until(pilot, lambda: app.session.turns.waiting is not None and mirror.interactive)
         mirror.focus()
+        await until(pilot, lambda: "Keys type into the phone; Esc comes back to these" in painted(app))
         await pilot.press("o", "y", "enter")  # o means something to the mirror, and here it is a letter
         await until(pilot, lambda: len(device.did) == 2)
         await until(pilot, lambda: app.session.turns.waiting is not None)
-        app.live.query_one("#hands-row").focus()
+        await pilot.press("escape")
+        await until(pilot, lambda: app.live.query_one("#hands-row").has_focus and "tab: text to type" in painted(app))
         await pilot.press("b")
         await until(pilot, lambda: len(device.did) == 3)
         await until(pilot, lambda: app.session.turns.waiting is not None)

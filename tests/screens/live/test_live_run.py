@@ -17,6 +17,7 @@ from lab.core.step import Action
 from lab.core.trace import Acting, Ended, Paused, Resumed, Started
 from lab.runs.spec import Spec
 from screens.app import LabApp
+from screens.dialogs import AskScreen
 from screens.live.dialogue import Transcript
 from screens.live.field import ReplyText
 from screens.live.live import LiveScreen
@@ -24,6 +25,7 @@ from screens.live.result import Result
 from screens.navigation import Opening
 from screens.widgets.footer import Footer
 from simulators import library
+from tests.screens.live.conftest import HandClock
 from tests.screens.runs import painted
 
 ASK = Action("ask_user", text="06:30 or 07:45?")
@@ -31,6 +33,39 @@ ASK = Action("ask_user", text="06:30 or 07:45?")
 
 def state(app: Any) -> str:
     return str(app.live.query_one("Banner").left)
+
+
+@pytest.mark.parametrize(("locale", "title"), [("en", "End the run?"), ("zh", "结束这次运行？")])
+async def test_a_participants_run_is_ended_only_once_they_say_so(
+    live: Any, until: Any, locale: str, title: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("screens.slip.SLIP", 0.3)
+    app = live((ASK, ""), (ASK, ""), seat="participant")
+    app.run_locale = locale
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        monkeypatch.setattr(app.live._slip, "clock", clock := HandClock())
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: app.events(Paused))
+        await pilot.press("ctrl+x")  # the key is held
+        assert not isinstance(app.screen, AskScreen)
+        clock.at = 1.0
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen) and title in painted(app))
+        monkeypatch.setattr(app.screen._slip, "clock", still := HandClock())
+        app.screen._slip.begin()
+        await pilot.press("enter")
+        assert isinstance(app.screen, AskScreen)
+        assert not app.events(Ended)
+        still.at = 1.0
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(app.screen, AskScreen))
+        assert not app.events(Ended)
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
+        monkeypatch.setattr("screens.slip.SLIP", 0.0)
+        await pilot.press("y")
+        await until(pilot, lambda: app.events(Ended))
 
 
 async def test_ctrl_x_pauses_ctrl_r_goes_on_and_ctrl_x_twice_ends_the_run(live: Any, until: Any, cast: Any) -> None:

@@ -1,0 +1,59 @@
+"""Fields that text is typed, pasted or loaded into: what they hold is clean text, whatever came."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from textual import events
+from textual.document._document import EditResult
+from textual.document._edit import Edit
+from textual.strip import Strip
+from textual.widgets import Input, TextArea
+
+from lab.core.typed_text import clean
+
+_TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_CONTROLS = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0))))
+_PAINTED = str.maketrans({"\u00ad": "-"} | dict.fromkeys(_TURNS + _CONTROLS, "\u200b"))
+"""What turns a line's direction stays in the text and reaches no terminal; each sign keeps its width."""
+
+
+class TextLine(Input):
+    """A field of one line; lines that are pasted become one."""
+
+    def validate_value(self, value: str) -> str:
+        return clean(value, lines=False)
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        super()._on_paste(events.Paste(clean(event.text, lines=False)))
+        event.stop()
+
+    def render_line(self, y: int) -> Strip:
+        return _paintable(super().render_line(y))
+
+
+class TextBox(TextArea):
+    """A field of several lines."""
+
+    def load_text(self, text: str) -> None:
+        super().load_text(clean(text))
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Every change of the text: typed, pasted or by the program."""
+        edit.text = clean(edit.text)
+        return super().edit(edit)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        await super()._on_paste(event)
+        event.stop()
+
+    def render_line(self, y: int) -> Strip:
+        return _paintable(super().render_line(y))
+
+
+def _paintable(strip: Strip) -> Strip:
+    if all(segment.text.isprintable() for segment in strip):
+        return strip
+    segments = [Segment(text.translate(_PAINTED), style, control) for text, style, control in strip]
+    return Strip(segments, strip.cell_length)
