@@ -15,7 +15,7 @@ from lab.core.codec import convert
 from lab.core.errors import LabError
 from lab.core.seams import Brief, Screen
 from lab.core.step import Action, ActionKind, Direction, Point, Proposed, Usage
-from lab.core.task import Kind
+from lab.core.task import Kind, agent_word
 from lab.core.trace import Step
 from lab.core.ui_tree import FLAGS, Bounds, Flag, Node, UiTree
 
@@ -112,10 +112,16 @@ class End(msgspec.Struct, frozen=True, tag_field="line", tag="end"):
 
 
 class ProgramHello(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="line", tag="hello"):
-    """The program's answer to hello."""
+    """The program's answer to hello: how it wants the screenshot, and who it is.
+
+    Runs of one `name`, `version` and `model` are of one agent. Without a name the command that started it is its name.
+    """
 
     v: int
     screenshot: Pictures = "path"
+    name: str = ""
+    version: str | int | float = ""
+    model: str = ""
 
 
 class ActionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="line", tag="action"):
@@ -216,7 +222,8 @@ def hello_of(value: Any, what: str) -> ProgramHello:
     hello: ProgramHello = convert(value, ProgramHello, what)
     if hello.v != PROTOCOL:
         raise LabError(what, f"speaks version {hello.v} of the lines; this hitlab speaks {PROTOCOL}")
-    return hello
+    words = {field: agent_word(str(getattr(hello, field))) for field in ("name", "version", "model")}
+    return msgspec.structs.replace(hello, **words)
 
 
 def proposed_of(value: Any, screen: Screen, what: str) -> Proposed:

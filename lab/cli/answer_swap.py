@@ -71,7 +71,7 @@ def swap_answers(
             warn(f"{number}/{len(plan_list)}: step {plan_list[number - 1].at + 1}, {_donors(reply)}: {_end(reply)}")
         questions = tuple(compared(store, trace, plan_list, replies))
     fork_count = sum(bool(reply.run) for reply in replies)
-    emit(AnswerSwap(trace.id, trace.task.id, trace.agent.id, fork_count, questions, left_out), _tell, json=json)
+    emit(AnswerSwap(trace.id, trace.task.id, trace.agent.identity, fork_count, questions, left_out), _tell, json=json)
     return 0 if fork_count else 1
 
 

@@ -16,7 +16,7 @@ from lab.core.plain_text import plain
 from lab.core.rounding import count
 from lab.core.seams import Trouble
 from lab.core.settings import Settings, load
-from lab.core.task import Task
+from lab.core.task import Task, agent_word
 from lab.core.trace import POSTURES, AnyEvent, Paused, Resumed, Step
 from lab.runs.pass_rates import (
     Attempt,
@@ -47,6 +47,8 @@ class RunArguments(Arguments):
     all: bool
     kinds: list[Literal["general", "personalized", "proactive"]] | None
     agent: str
+    agent_name: str
+    agent_version: str
     playbook: str | None
     user: str
     persona: str | None
@@ -78,6 +80,7 @@ def add_run(parser: Parser) -> None:
         metavar="NAME",
         help=AGENTS,
     )
+    parser.agent_name()
     parser.add_argument("--playbook", metavar="FILE", help="plays the task by this file's playbook")
     parser.add_argument(
         "--user", default="script", metavar="WHO", help="script (default: the task's own), script:FILE, or model:NAME"
@@ -282,6 +285,8 @@ def _spec(args: RunArguments, settings: Settings, source: TaskSource, task: Task
         task,
         persona,
         agent=args.agent,
+        agent_name=agent_word(args.agent_name),
+        agent_version=agent_word(args.agent_version),
         user=args.user,
         person=settings.person,
         seed=args.seed or 0,

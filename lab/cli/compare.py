@@ -97,7 +97,7 @@ def _run(side: Side) -> ComparedRun:
     return ComparedRun(
         side.reel.id,
         started.task.id,
-        started.agent.id,
+        started.agent.identity,
         ended.status if ended is not None else "open",
         ended.score if ended is not None else None,
         side.steps_taken,

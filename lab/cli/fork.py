@@ -14,12 +14,14 @@ from lab.cli.output import (
     emit,
     print_table,
 )
+from lab.core.agent_names import shortest_names
 from lab.core.codec import decode
 from lab.core.errors import LabError
 from lab.core.run_records import RelatedRun, TraceLine
 from lab.core.settings import Settings, load
 from lab.core.step import Action, ActionKind
 from lab.core.suggestion import suggestion
+from lab.core.task import agent_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +49,8 @@ class ForkArguments(Arguments):
     decision: Literal["accept", "reject"] | None
     action: str | None
     agent: str | None
+    agent_name: str
+    agent_version: str
     persona: str | None
     log: Literal["clean", "noise", "none"] | None
     user: str | None
@@ -74,6 +78,7 @@ def add_fork(parser: Parser) -> None:
         "--action", metavar="JSON", help='another action: {"kind": "click", "at": [540, 1200]}, or navigate_back'
     )
     parser.add_argument("--agent", metavar="NAME", help="another agent, which proposes from that step on")
+    parser.agent_name()
     parser.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
     parser.add_argument("--log", choices=("clean", "noise", "none"), help="another history for the agent to see")
     parser.add_argument("--user", metavar="WHO", help="who answers from then on: human, script[:FILE] or model:NAME")
@@ -137,6 +142,7 @@ def _swap_answers(args: ForkArguments, settings: Settings) -> int:
 
     other = {
         "--say": args.say, "--accept or --reject": args.decision, "--action": args.action, "--agent": args.agent,
+        "--agent-name": args.agent_name or None, "--agent-version": args.agent_version or None,
         "--persona": args.persona, "--log": args.log, "--gate": args.gate, "--break": args.breaks,
     }  # fmt: skip
     wrong = next((name for name, value in other.items() if value is not None), "")
@@ -150,8 +156,9 @@ def _change(args: ForkArguments) -> ForkChange:
 
     action = _action(args.action) if args.action is not None else None
     return ForkChange(
-        args.say, args.decision, action, args.agent, args.persona, args.log, args.user, False if args.no_read else None
-    )
+        args.say, args.decision, action, args.agent, args.persona, args.log, args.user,
+        False if args.no_read else None, agent_word(args.agent_name), agent_word(args.agent_version),
+    )  # fmt: skip
 
 
 def _action(text: str) -> Action:
@@ -223,12 +230,13 @@ def family(args: FamilyArguments) -> int:
 def _tell_family(limbs: Sequence[Limb]) -> None:
     from lab.runs.family import change_words
 
+    names = shortest_names(limb.kin.actor for limb in limbs if limb.kin.actor is not None)
     rows = []
     for stem, kin in ((limb.stem, limb.kin) for limb in limbs):
         at = f"@{kin.forked.index + 1}" if kin.forked else ""
         score = "-" if kin.score is None else f"{kin.score:g}"
         words = change_words(kin.forked) or kin.task
-        rows.append([f"{stem}{kin.id}", at, words, kin.agent, str(kin.steps), kin.status, score])
+        rows.append([f"{stem}{kin.id}", at, words, names.get(kin.agent, kin.agent), str(kin.steps), kin.status, score])
     print_table(["run", "step", "what is other", "agent", "steps", "status", "score"], rows, wide="what is other")
 
 

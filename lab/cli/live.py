@@ -14,6 +14,7 @@ from lab.cli.run_text import in_words
 from lab.core.errors import LabError
 from lab.core.settings import EMBEDDED, Settings, load
 from lab.core.step import Action, Spent
+from lab.core.task import agent_word
 from lab.core.whole_number import whole_number
 from lab.studies.seats import refuse_blind, refuse_recorded
 
@@ -93,6 +94,8 @@ class LiveArguments(Arguments):
     task: str | None = None
     resume: str | None = None
     agent: str | None = None
+    agent_name: str = ""
+    agent_version: str = ""
     playbook: str | None = None
     user: str | None = None
     persona: str | None = None
@@ -119,6 +122,7 @@ def add_live(parser: Parser) -> None:
     parser.add_argument("task", nargs="?", metavar="TASK", help="a built-in task's name or a task file")
     parser.add_argument("--resume", metavar="ID", help="go on with an open run: phone, dialogue and draft as they were")
     parser.add_argument("--agent", metavar="NAME", help=AGENTS)
+    parser.agent_name()
     parser.add_argument("--playbook", metavar="FILE", help="plays the task by this file's playbook")
     parser.add_argument("--user", metavar="WHO", help="human (default on a screen), script, script:FILE, or model:NAME")
     parser.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
@@ -249,6 +253,8 @@ def _changes(args: LiveArguments, settings: Settings, *, headless: bool) -> dict
 
     return {
         "agent": args.agent,
+        "agent_name": agent_word(args.agent_name) or None,
+        "agent_version": agent_word(args.agent_version) or None,
         "user": args.user,
         "gate": args.gate,
         "pace": args.pace if args.pace is not None else 0.0 if headless else settings.pace,

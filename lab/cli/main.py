@@ -40,6 +40,7 @@ COMMANDS = (
     ("traces", "list the runs in a database", "runs"),
     ("runs", "a table of runs: filtered, sorted, in groups", "runs"),
     ("tag", "put tags on runs and take them off; list the tags", "run_acts"),
+    ("rename-agent", "name the agent of runs anew: a correction of an import", "run_acts"),
     ("archive", "take runs out of the lists; nothing is lost", "run_acts"),
     ("restore", "bring archived runs back", "run_acts"),
     ("show", "print one run", "runs"),

@@ -7,6 +7,7 @@ from lab.core.demonstration import demonstration
 from lab.core.rounding import count
 from lab.core.run_records import Verdict
 from lab.core.step import Action
+from lab.core.task import Actor
 from lab.core.trace import Ended, Step, Trace
 from lab.runs.descriptions import demonstration_words, outcome_words, spent_words
 from lab.runs.family import change_words
@@ -18,7 +19,7 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
     say(f"task    {trace.task.shown} ({trace.task.kind})")
     if trace.persona:
         say(f"persona {trace.persona.name}")
-    say(f"agent   {trace.agent.shown}" + (f", user {trace.user.shown}" if trace.user else ""))
+    say(f"agent   {_agent_words(trace.agent)}" + (f", user {trace.user.shown}" if trace.user else ""))
     if trace.conditions.reads:
         say(f"words   read from pictures by {trace.conditions.reads} for the agent, where the phone told none")
     if trace.forked is not None:
@@ -51,6 +52,13 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
         say(f"model   {spent_words(trace.spent)}")
     questions, replies = count(trace.questions, "question"), count(trace.replies, "reply", "replies")
     say(f"        {count(len(trace.steps), 'step')}, {questions}, {replies}, in {db}")
+
+
+def _agent_words(agent: Actor) -> str:
+    """The whole of an agent's identity, and the command or the name by which it was started where that is another."""
+    whole = agent.identity if agent.implementation or agent.model or agent.arguments else agent.shown
+    other = agent.id.startswith("process:") or (agent.implementation and agent.id not in (agent.model, whole))
+    return f"{whole}, started as {agent.id}" if other else whole
 
 
 def step_lines(step: Step, *, slip: bool = False) -> list[str]:

@@ -220,6 +220,13 @@ class Remembering(Protocol):
 
 
 @runtime_checkable
+class Introducing(Protocol):
+    """An agent that tells who it is only once it was asked: after `introduce` its `actor` is whole."""
+
+    def introduce(self) -> None: ...
+
+
+@runtime_checkable
 class Interruptible(Protocol):
     """An agent that waits for something outside: `propose` raises `WaitCancelled` soon after a run's `stop` is set."""
 

@@ -26,6 +26,7 @@ from lab.core.seams import (
     Device,
     Illustrated,
     Interruptible,
+    Introducing,
     Screen,
     Trouble,
     User,
@@ -142,6 +143,8 @@ class Session:
             self.agent.keep = self._keep
         if isinstance(self.agent, WordReading):
             self.agent.read = self.words.of if spec.reads else _unread
+        if isinstance(self.agent, Introducing):
+            self.agent.introduce()
         self._lent = agent is not None
         self._status = ""
         self.user = user_of(spec, self.person, self.questions)
@@ -156,9 +159,15 @@ class Session:
         except BaseException:
             if device is None:
                 self.device.close()
+            self._close_agent()
             raise
         self._judge = scorer_of(spec.task, self.device, self.first)
         self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
+
+    @property
+    def agent_actor(self) -> Actor:
+        """Who works the phone, under the name that is given for it."""
+        return self.spec.named(self.agent.actor)
 
     @property
     def left_in_takeover(self) -> bool:
@@ -176,8 +185,8 @@ class Session:
                 self.append(self._started())
             elif self._given is None or self._resume.paused:
                 self.append(Resumed(by=self.person))
-            if self._resume is not None and self._given is None and self.agent.actor != self._resume.agent:
-                self.append(Resumed(by=self.agent.actor))  # who goes on; a recording's words are then found by its name
+            if self._resume is not None and self._given is None and self.agent_actor != self._resume.agent:
+                self.append(Resumed(by=self.agent_actor))  # who goes on; a recording's words are then found by its name
             if self.begins_paused:
                 self.pause(self.begins_paused)
         except LabError:
@@ -249,6 +258,9 @@ class Session:
         """Lets go of the phone, and of an agent that is the run's own."""
         self.device.close()
         self.words.close()
+        self._close_agent()
+
+    def _close_agent(self) -> None:
         if isinstance(self.agent, Closable) and not self._lent:
             self.agent.close(self._status)
 
@@ -367,6 +379,9 @@ class Session:
             if not self.over and self._seq >= 0:
                 self.append(Paused(by=self.person, reason="left"))
             self.over = True
+            begun = self._begun
+        if not begun:
+            self._let_go()
         self.control.halt()
 
     def save_draft(self, question: Question, text: str) -> None:
@@ -422,7 +437,7 @@ class Session:
         return Started(
             trace=self.trace_id,
             task=spec.task,
-            agent=self.agent.actor,
+            agent=self.agent_actor,
             persona=spec.persona,
             user=self.user.actor,
             device=self.device.info,
