@@ -109,7 +109,12 @@ class ProcessAgent:
                 proposed,
                 prompt=_sent(lines, hashlib.sha256(screen.png).hexdigest()),
                 raw=answer.decode("utf-8", "backslashreplace"),
+                stderr=program.take_errors(look=True),
             )
+
+    def take_errors(self) -> str:
+        """What the program wrote on its standard error since its last action; said once."""
+        return self._program.take_errors() if self._program is not None else ""
 
     def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None:
         """Tells the program that the run is over; what it makes of that stays with it."""
@@ -165,6 +170,7 @@ class ProcessAgent:
             with contextlib.suppress(LabError):  # the run is over: what its program does wrong now changes nothing
                 self._program.tell(encode(End(status)) + b"\n", _GRACE)
         self._briefed = False
+        self.take_errors()  # what it wrote after its run's end is in no run
         for path in Path(self._pictures.name).iterdir() if self._pictures is not None else ():
             path.unlink(missing_ok=True)
 

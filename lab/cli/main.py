@@ -218,7 +218,7 @@ def _add(parser: Parser, metavar: str, commands: tuple[tuple[str, str, str], ...
         if not prefix and name in HEADINGS:
             section = parser.add_argument_group(HEADINGS[name])
         command = subparsers.add_parser(name, help=help, description=help)
-        command.fill = _filled_by(module, f"add_{prefix}{name}") if module else _GROUPS[name]
+        command.fill = _filled_by(module, f"add_{prefix}{name}".replace("-", "_")) if module else _GROUPS[name]
         section._group_actions += subparsers._choices_actions[-1:]
 
 

@@ -191,7 +191,7 @@ def add_rename_agent(parser: Parser) -> None:
         """\
   hitlab rename-agent source:tau2 agent:m/one --to retry_agent --model m/one
   hitlab rename-agent 019a 019b --to mine --version 2
-  hitlab rename-agent 019a --undo        as its source, or the program itself, names it
+  hitlab rename-agent 019a --undo        its own name again
 """
     )
     _takes_runs(parser)

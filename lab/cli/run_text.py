@@ -13,8 +13,11 @@ from lab.runs.descriptions import demonstration_words, outcome_words, spent_word
 from lab.runs.family import change_words
 
 
-def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> None:
-    """The whole run: what was asked, each step with its dialogue, how it ended."""
+def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, errors: bool = False) -> None:
+    """The whole run: what was asked, each step with its dialogue, how it ended.
+
+    With `errors` also what its program wrote on standard error; else only that there is something.
+    """
     say(f"run     {trace.id}")
     say(f"task    {trace.task.shown} ({trace.task.kind})")
     if trace.persona:
@@ -32,12 +35,19 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
     for step in trace.steps:
         for line in step_lines(step, slip=step.index in trace.slips):
             say(line)
+        if errors:
+            _say_errors(step.proposed.stderr)
     say("")
     if trace.asked is not None and trace.answered is None:
         say(f'open    a question waits: "{trace.asked.question.text}"')
     demo = demonstration(trace)
     verb = "live" if demo is None else "record"
     say(_end(trace.ended) if trace.ended else f"open    hitlab {verb} --resume {trace.id} goes on")
+    last_errors = trace.ended.stderr if trace.ended else ""
+    if errors:
+        _say_errors(last_errors)
+    elif last_errors or any(step.proposed.stderr for step in trace.steps):
+        say(f"errors  its program wrote on standard error; `hitlab show {trace.id} --errors` prints it")
     for name, holds in trace.ended.checks if trace.ended else ():
         say(f"        {'✓' if holds else '✗'} {name}")
     for verdict in verdicts or []:
@@ -52,6 +62,11 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
         say(f"model   {spent_words(trace.spent)}")
     questions, replies = count(trace.questions, "question"), count(trace.replies, "reply", "replies")
     say(f"        {count(len(trace.steps), 'step')}, {questions}, {replies}, in {db}")
+
+
+def _say_errors(text: str) -> None:
+    for line in text.splitlines():
+        say(f"      ! {line}")
 
 
 def _agent_words(agent: Actor) -> str:

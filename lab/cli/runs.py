@@ -324,11 +324,13 @@ class ShowArguments(Arguments):
     """What `show` takes."""
 
     run_id: str
+    errors: bool
 
 
 def add_show(parser: Parser) -> None:
     parser.runs(show, ShowArguments)
     parser.add_argument("run_id", metavar="ID", help="a run's id or its beginning")
+    parser.add_argument("--errors", action="store_true", help="also what its program wrote on standard error")
     parser.json()
     parser.completes(run_id="run")
     parser.examples(
@@ -349,7 +351,7 @@ def show(args: ShowArguments) -> int:
         if not args.json:
             from lab.cli.run_text import tell_run
 
-            tell_run(trace, str(store.path), verdicts)
+            tell_run(trace, str(store.path), verdicts, errors=args.errors)
             return 0
         started = next(iter(store.runs.events(run)))
         assert isinstance(started, Started)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -28,8 +28,8 @@ _NOT_ITS_OWN = frozenset({
 def shortest_names(agents: Iterable[Actor]) -> dict[str, str]:
     """Return the shortest text for each agent that tells these apart, by identity.
 
-    A name alone where no other agent here has it. Of agents of one name version, model and arguments are added where
-    they differ. An agent that stands alone is told with its version and model.
+    A name alone where no other agent here has it. Of agents of one name as much of version, model and arguments is
+    added as makes each another text. An agent that stands alone is told with its version and model.
     """
     known = {agent.identity: agent for agent in agents}
     if len(known) == 1:
@@ -81,17 +81,24 @@ def _stems(names: Iterable[str]) -> dict[str, str]:
 
 
 def _within(stem: str, group: list[Actor]) -> dict[str, str]:
-    """The texts of agents that have one name: what differs among them is added to it."""
-    differs = {
-        field: len({getattr(agent, field) for agent in group}) > 1 for field in ("version", "model", "arguments")
-    }
+    """The texts of agents that have one name: to each the fewest parts are added that no other has alike."""
     common = set.intersection(*(set(agent.arguments) for agent in group))
-    return {
-        agent.identity: compose_name(
-            stem,
-            agent.version if differs["version"] else "",
-            agent.model if differs["model"] else "",
-            tuple(pair for pair in agent.arguments if pair not in common),
-        )
+    parts = {
+        agent.identity: (agent.version, agent.model, tuple(pair for pair in agent.arguments if pair not in common))
         for agent in group
     }
+    names: dict[str, str] = {}
+    for identity, own in parts.items():
+        for chosen in _CHOICES:
+            telling = (
+                any(own[i] for i in chosen) or not chosen or not any(own)
+            )  # no text at all would stand for a part that is empty
+            if telling and sum(all(own[i] == other[i] for i in chosen) for other in parts.values()) == 1:
+                break
+        version, model, arguments = (part if i in chosen else type(part)() for i, part in enumerate(own))
+        names[identity] = compose_name(stem, str(version), str(model), cast(Arguments, arguments))
+    return names
+
+
+_CHOICES = ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
+"""Which of version, model and arguments are told, the fewest first."""

@@ -227,6 +227,13 @@ class Introducing(Protocol):
 
 
 @runtime_checkable
+class Complaining(Protocol):
+    """An agent that writes a log of its own: `take_errors` gives what came since its last action, once."""
+
+    def take_errors(self) -> str: ...
+
+
+@runtime_checkable
 class Interruptible(Protocol):
     """An agent that waits for something outside: `propose` raises `WaitCancelled` soon after a run's `stop` is set."""
 

@@ -140,6 +140,7 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """What an agent wants to do and why. `by` is set where a person did: in a take-over, in a demonstration.
 
     `instruction` is the low-level instruction of the step where it has one: what to do here, in words (DAC-Bench 2.4).
+    `stderr` is what a program wrote on its standard error before it proposed this, the middle of much left out.
     """
 
     action: Action
@@ -149,6 +150,7 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     usage: Usage | None = None
     by: Actor | None = None
     instruction: str = ""
+    stderr: str = ""
 
 
 def spent(proposals: Iterable[Proposed]) -> Spent | None:

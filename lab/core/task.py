@@ -85,7 +85,7 @@ def compose_name(name: str, version: str, model: str, arguments: tuple[tuple[str
 
 
 _COMMAND = "process:"
-_INTERPRETER = re.compile(r"(python|node|ruby|perl|bash|sh|deno|bun|java|uv|npx|env)[\d.]*\Z")
+_INTERPRETER = re.compile(r"(python|node|ruby|perl|bash|sh|deno|bun|java|uv|npx|env|nice|timeout)[\d.]*\Z")
 
 
 def command_words(id: str) -> list[str]:
@@ -100,11 +100,13 @@ def command_words(id: str) -> list[str]:
     except ValueError:
         return []
     bare_words = [PurePath(word).name or word for word in words]
+    if not words:
+        return []
     after = [i for i, word in enumerate(words) if i and not word.startswith("-") and "=" not in word]
-    script = next((i for i in after if "." in bare_words[i]), None)
-    if script is None:
-        script = after[0] if after and _INTERPRETER.match(bare_words[0]) else 0
-    return [bare_words[script], " ".join(bare_words[script:]), " ".join(bare_words)] if words else []
+    if not _INTERPRETER.match(bare_words[0]):
+        after = []
+    script = next((i for i in after if "." in bare_words[i]), after[0] if after else 0)
+    return [bare_words[script], " ".join(bare_words[script:]), " ".join(bare_words)]
 
 
 class LogEntry(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -22,6 +22,7 @@ from lab.core.run_records import Blob
 from lab.core.seams import (
     Agent,
     Closable,
+    Complaining,
     Configured,
     Device,
     Illustrated,
@@ -213,6 +214,8 @@ class Session:
         with self._lock:
             if self.over:
                 return
+            if isinstance(event, Ended) and isinstance(self.agent, Complaining):
+                event = msgspec.structs.replace(event, stderr=self.agent.take_errors())
             event = msgspec.structs.replace(
                 event, seq=self._seq + 1, at=now(), ms=self.spent + monotonic_ms() - self._began
             )

@@ -247,7 +247,7 @@ class CompareScreen(RoomScreen[None]):
             return Content.assemble(("Only the other run has this step.", MUTED))
         if isinstance(view.event, Ended):
             return step_pane.end_sheet(view.event, *side.head, outcomes=True)
-        return step_pane.step_sheet(view.event)
+        return step_pane.step_sheet(view.event, errors=True)
 
     def _tell(self) -> None:
         """The line above the keys: which difference this is, and what it is in words."""
