@@ -225,6 +225,12 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--agent-name", metavar="NAME", default="", help="what the agent is called in tables")
         self.add_argument("--agent-version", metavar="V", default="", help="its version: another one is another agent")
 
+    def traceback(self) -> None:
+        """--traceback: where hitlab or an agent failed, for whoever mends it."""
+        self.add_argument(
+            "--traceback", action="store_true", help="where a run without a screen failed, as Python tells it"
+        )
+
     def no_read(self) -> None:
         """--no-read: a model as the agent is told no words that were read from pictures."""
         self.add_argument(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lab.cli.arguments import AGENTS, Arguments, Parser, above_zero, at_least_one, share
 from lab.cli.database import is_new, open_store
+from lab.cli.live import tell_crash
 from lab.cli.output import emit, print_table, say, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -49,6 +50,7 @@ class RunArguments(Arguments):
     agent: str
     agent_name: str
     agent_version: str
+    traceback: bool
     playbook: str | None
     user: str
     persona: str | None
@@ -81,6 +83,7 @@ def add_run(parser: Parser) -> None:
         help=AGENTS,
     )
     parser.agent_name()
+    parser.traceback()
     parser.add_argument("--playbook", metavar="FILE", help="plays the task by this file's playbook")
     parser.add_argument(
         "--user", default="script", metavar="WHO", help="script (default: the task's own), script:FILE, or model:NAME"
@@ -320,6 +323,8 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
         refused=tuple(batch.refused),
     )
     emit(result, _tell, json=args.json)
+    for error, log in batch.crashes[-1:]:
+        tell_crash(error, log, traceback=args.traceback)
     if batch.lost:
         warn(f"run: no phone is left, so {count(len(batch.lost), 'attempt was', 'attempts were')} not made.")
     if batch.refused:

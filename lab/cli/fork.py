@@ -51,6 +51,7 @@ class ForkArguments(Arguments):
     agent: str | None
     agent_name: str
     agent_version: str
+    traceback: bool
     persona: str | None
     log: Literal["clean", "noise", "none"] | None
     user: str | None
@@ -79,6 +80,7 @@ def add_fork(parser: Parser) -> None:
     )
     parser.add_argument("--agent", metavar="NAME", help="another agent, which proposes from that step on")
     parser.agent_name()
+    parser.traceback()
     parser.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
     parser.add_argument("--log", choices=("clean", "noise", "none"), help="another history for the agent to see")
     parser.add_argument("--user", metavar="WHO", help="who answers from then on: human, script[:FILE] or model:NAME")
@@ -133,7 +135,7 @@ def fork(args: ForkArguments) -> int:
         if (args.user or (user.kind if user is not None else "human")) == "human":
             raise LabError("fork", "a run without a screen needs --user script, script:FILE or model:NAME", code=2)
         session = forked(store, run, index, change, person=settings.person, pace=pace, gate="pass", breaks=breaks)
-        return run_headless(session, as_json=args.json)
+        return run_headless(session, as_json=args.json, traceback=args.traceback)
 
 
 def _swap_answers(args: ForkArguments, settings: Settings) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from lab.core.errors import LabError
@@ -80,12 +80,13 @@ def run(
     history: Sequence[Step] = (),
     unfinished: PendingTurn | None = None,
     step_limit: int = 0,
+    crashed: Callable[[Exception], None] = lambda error: None,
 ) -> Iterator[AnyEvent]:
     """The events of one run, from its first turn (or from where `history` ends) to Ended.
 
     Whoever iterates makes each event durable before asking for the next: so Acting is on disk before the phone
     is touched. `step_limit` ends it before its task's budget; 0 is none. Never raises for what an agent, a phone or
-    a person does: a failure is `Ended("failed")`.
+    a person does: a failure is `Ended("failed")`. `crashed` is called with what no sentence was made for.
     """
     loop = _Loop(brief, seats, control, keep, list(history), step_limit)
     try:
@@ -101,6 +102,7 @@ def run(
     except LabError as error:
         yield Ended(status="failed", reason=without_keys(error.sentence))
     except Exception as error:  # noqa: BLE001 - an agent is a stranger's code: whatever it raises ends the run
+        crashed(error)
         yield Ended(status="failed", reason=f"{type(error).__name__}: {plain(without_keys(str(error)), lines=False)}")
 
 

@@ -12,6 +12,7 @@ import msgspec
 from lab.agents.person import PersonAgent
 from lab.core import episode
 from lab.core.codec import encode
+from lab.core.crash_log import write_crash_log
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import monotonic_ms, now, uuid7
 from lab.core.mailbox import Mailbox
@@ -125,6 +126,9 @@ class Session:
         """Why the phone stands still from the first moment on; empty where it moves at once."""
         self.on_event: Callable[[AnyEvent | None], None] = lambda event: None
         self.failure: LabError | None = None
+        self.crash: Exception | None = None
+        """What ended the run that no sentence was made for; its traceback is in the crash log."""
+        self.crash_log = ""
         self.over = False
         self.spent = max((event.ms or 0.0 for event in earlier), default=0.0)
         """Milliseconds for which this run went on in earlier sittings, as far as its last event tells."""
@@ -244,7 +248,8 @@ class Session:
             history = list(self._resume.steps) if self._resume else []
             brief = brief_of(self.spec.task, self.spec.persona)
             limit = self.spec.step_limit
-            for event in episode.run(brief, seats, self.control, self, self._judge, history, unfinished, limit):
+            judge, crashed = self._judge, self._crashed
+            for event in episode.run(brief, seats, self.control, self, judge, history, unfinished, limit, crashed):
                 if self.over:
                     return
                 self.append(event)
@@ -256,6 +261,9 @@ class Session:
         finally:
             if self.over or self.control.stop.is_set():
                 self._let_go()
+
+    def _crashed(self, error: Exception) -> None:
+        self.crash, self.crash_log = error, write_crash_log(error)
 
     def _let_go(self) -> None:
         """Lets go of the phone, and of an agent that is the run's own."""

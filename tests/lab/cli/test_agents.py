@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from lab.core.settings import folder
+from simulators.phone.phone import Phone
 from tests.lab.cli.test_run_acts import Shell
 from tests.lab.programs import program
 
@@ -245,3 +247,29 @@ def test_what_a_program_writes_on_standard_error_stays_with_the_run(lab: Shell, 
     assert f"`hitlab show {run} --errors`" in text
     text = lab.text("show", run, "--errors")
     assert text.index("turn 0 of mine") < text.index("the last words")
+
+
+@pytest.mark.parametrize("command", ["live", "run", "fork"])
+def test_a_fault_without_a_sentence_is_told_with_its_log_and_its_traceback(
+    lab: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    run = lab.json("live", "usual_lunch")["trace"]
+    words = {"live": ["live", "usual_lunch", "--headless"], "run": ["run", "usual_lunch"],
+             "fork": ["fork", f"{run}@1", "--user", "script", "--headless"]}[command]  # fmt: skip
+
+    def broken(phone: Phone, action: object) -> None:
+        said_by_a_person = "a persons words"
+        raise RuntimeError(f"broken {len(said_by_a_person)}")
+
+    monkeypatch.setattr(Phone, "perform", broken)
+    log = folder("cache") / "crash.log"
+    text = lab.text(*words)
+    assert f"a run failed (RuntimeError). What happened is in {log}; --traceback prints it" in text
+    assert "Traceback" not in text
+    assert "RuntimeError: broken 15" in log.read_text(encoding="utf-8")
+    assert log.stat().st_mode & 0o777 == 0o600
+    text = lab.text(*words, "--traceback")
+    assert "Traceback (most recent call last)" in text
+    assert 'raise RuntimeError(f"broken {len(said_by_a_person)}")' in text
+    assert "= 'a persons words'" not in text
+    assert str(log) not in json.dumps(lab.json("show", lab.ids("traces")[0]))
