@@ -266,7 +266,16 @@ def _tasks(
 
 def _spec(args: RunArguments, settings: Settings, source: TaskSource, task: Task, places: Sequence[RunPlace]) -> Spec:
     """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
-    from lab.runs.spec import Spec, check_phone, given_playbook, in_world, is_playbook, limited, playbook_agent
+    from lab.runs.spec import (
+        Spec,
+        check_phone,
+        given_playbook,
+        in_world,
+        is_playbook,
+        limited,
+        may_ask,
+        playbook_agent,
+    )  # fmt: skip
 
     task = given_playbook(task, args.playbook, args.agent)
     source.check(task)
@@ -282,7 +291,7 @@ def _spec(args: RunArguments, settings: Settings, source: TaskSource, task: Task
         from simulators.users.model import model_user
 
         model_user(file, settings, task, persona)
-    if kind == "script" and (file or not places[0].environment):
+    if kind == "script" and (file or (not places[0].environment and may_ask(task, args.agent))):
         library.script(file or task.id)
     spec = Spec(
         task,

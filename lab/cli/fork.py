@@ -15,7 +15,6 @@ from lab.cli.output import (
     print_table,
 )
 from lab.core.agent_names import shortest_names
-from lab.core.codec import decode
 from lab.core.errors import LabError
 from lab.core.run_records import RelatedRun, TraceLine
 from lab.core.settings import Settings, load
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from lab.runs.family import Limb
     from lab.runs.fork import ForkChange
+    from store.store import Store
 
 
 class KinLine(TraceLine, frozen=True):
@@ -76,7 +76,9 @@ def add_fork(parser: Parser) -> None:
     decision.add_argument("--accept", dest="decision", action="store_const", const="accept", help="accept the proposal")
     decision.add_argument("--reject", dest="decision", action="store_const", const="reject", help="reject the proposal")
     parser.add_argument(
-        "--action", metavar="JSON", help='another action: {"kind": "click", "at": [540, 1200]}, or navigate_back'
+        "--action",
+        metavar="JSON",
+        help='another action: {"kind": "click", "at": [540, 1200]}, {"kind": "click", "node": 7}, or navigate_back',
     )
     parser.add_argument("--agent", metavar="NAME", help="another agent, which proposes from that step on")
     parser.agent_name()
@@ -125,6 +127,8 @@ def fork(args: ForkArguments) -> int:
     pace = args.pace if args.pace is not None else 0.0 if without else settings.pace
     with open_store(settings, create=False) as store:
         run, index = place(store, args.place)
+        if args.action is not None:
+            change = change._replace(action=_action(store, run, index, args.action.strip()))
         if not without:
             return show_live(store, settings, lambda: forked(
                 store, run, index, change, person=settings.person, pace=pace, gate=args.gate, breaks=breaks
@@ -156,38 +160,47 @@ def _swap_answers(args: ForkArguments, settings: Settings) -> int:
 def _change(args: ForkArguments) -> ForkChange:
     from lab.runs.fork import ForkChange
 
-    action = _action(args.action) if args.action is not None else None
+    if args.action is not None:
+        _check_action(args.action.strip())
     return ForkChange(
-        args.say, args.decision, action, args.agent, args.persona, args.log, args.user,
+        args.say, args.decision, None, args.agent, args.persona, args.log, args.user,
         False if args.no_read else None, agent_word(args.agent_name), agent_word(args.agent_version),
     )  # fmt: skip
 
 
-def _action(text: str) -> Action:
-    """An action as JSON, or a kind that needs nothing more by its name alone."""
-    name, kinds = text.strip(), get_args(ActionKind)
-    if name in _BARE:
-        return Action(name)  # type: ignore[arg-type]
-    if not name.startswith("{"):
-        problem = "needs more than its name" if name in kinds else "is no action"
-        words = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
-        near = "" if name in kinds else suggestion(name, kinds)
-        raise LabError("--action", f"{words!r} {problem}{near}", _ACTIONS.format(", ".join(kinds)), code=2)
+def _check_action(name: str) -> None:
+    """Raises `LabError` where neither JSON is given nor the name of an action that needs nothing more."""
+    kinds = get_args(ActionKind)
+    if name in _BARE or name.startswith("{"):
+        return
+    problem = "needs more than its name" if name in kinds else "is no action"
+    words = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
+    near = "" if name in kinds else suggestion(name, kinds)
+    raise LabError("--action", f"{words!r} {problem}{near}", _ACTIONS.format(", ".join(kinds)), code=2)
+
+
+def _action(store: Store, run: str, index: int, text: str) -> Action:
+    """An action as JSON, on the screen before the step; or a kind that needs nothing more by its name alone."""
+    from lab.core.action_target import read_action
+    from lab.runs.fork import screen_before
+
+    if text in _BARE:
+        return Action(text)
     try:
-        return decode(text, Action, "--action")
+        return read_action(text, *screen_before(store, run, index), "--action")
     except LabError as error:
-        hint = error.hint or _ACTIONS.format(", ".join(kinds))
+        hint = error.hint or _ACTIONS.format(", ".join(get_args(ActionKind)))
         raise LabError(error.title, error.message, hint, code=error.code) from error
 
 
 _SHOWN = 60
 """Characters of what was given in place of an action that are said again."""
 
-_BARE = ("navigate_back", "navigate_home", "press_recent", "keyboard_enter", "wait")
+_BARE: tuple[ActionKind, ...] = ("navigate_back", "navigate_home", "press_recent", "keyboard_enter", "wait")
 """Kinds that are an action by their name alone."""
 
 _ACTIONS = (
-    'Write JSON, such as \'{{"kind": "click", "at": [540, 1200]}}\', or one of '
+    'Write JSON, such as \'{{"kind": "click", "at": [540, 1200]}}\' or \'{{"kind": "click", "node": 7}}\', or one of '
     f"{', '.join(_BARE)} by its name; the kinds are {{}}; `hitlab schema action` has every field."
 )
 

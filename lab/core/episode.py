@@ -10,7 +10,7 @@ from lab.core.ids_and_clock import now
 from lab.core.password_redaction import kept
 from lab.core.plain_text import plain
 from lab.core.run_control import RunControl
-from lab.core.seams import Agent, Brief, Device, Gate, Scoring, Screen, Seeing, Typing, User, WaitCancelled
+from lab.core.seams import Agent, Brief, Device, Gate, GivingUp, Scoring, Screen, Seeing, Typing, User, WaitCancelled
 from lab.core.secret_keys import without_keys
 from lab.core.step import ENDING, Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Step
@@ -186,6 +186,8 @@ class _Loop:
             what = "budget" if self.most == self.brief.budget else "limit"
             reason = f"the {what} of {self.most} steps is used up"
             reason += f"; {verdict.reason}" if verdict.by and verdict.reason else ""
+        elif isinstance(self.seats.agent, GivingUp) and self.seats.agent.gave_up:
+            reason = "; ".join(part for part in (self.seats.agent.gave_up.rstrip("."), reason) if part)
         return Ended(
             status="completed" if status == "completed" else "budget",
             score=verdict.score,

@@ -234,6 +234,13 @@ class Complaining(Protocol):
 
 
 @runtime_checkable
+class GivingUp(Protocol):
+    """An agent that may be unable to go on: `gave_up` says why it ended the run; empty where it did its work."""
+
+    gave_up: str
+
+
+@runtime_checkable
 class Interruptible(Protocol):
     """An agent that waits for something outside: `propose` raises `WaitCancelled` soon after a run's `stop` is set."""
 

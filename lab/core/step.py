@@ -8,17 +8,15 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
+from lab.core import action_line
 from lab.core.task import Actor
 from lab.core.ui_tree import UiTree
 
 Pixel: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 """A number of pixels, as any arithmetic can take it: what is read is refused where it is beyond this."""
 Point = tuple[Pixel, Pixel]
-Direction = Literal["up", "down", "left", "right"]
-ActionKind = Literal[
-    "click", "double_tap", "long_press", "drag", "input_text", "scroll", "navigate_home", "navigate_back",
-    "keyboard_enter", "wait", "answer", "status", "ask_user", "swipe", "press_recent", "open_app", "other",
-]  # fmt: skip
+Direction: TypeAlias = action_line.Direction
+ActionKind: TypeAlias = action_line.ActionKind
 ENDING: frozenset[str] = frozenset({"answer", "status"})
 """The kinds of action after which an agent does nothing more."""
 

@@ -12,9 +12,10 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.run_records import Imported
 from lab.core.seams import Agent
-from lab.core.step import ENDING, Action, Decision, Proposed, Question, Reply
+from lab.core.step import ENDING, Action, Decision, Point, Proposed, Question, Reply
 from lab.core.task import Actor, Persona, compose_name
 from lab.core.trace import AnyEvent, Asked, Conditions, Forked, Started, Trace, fold
+from lab.core.ui_tree import UiTree
 from lab.core.whole_number import whole_number
 from lab.runs.incomplete_action import lacking
 from lab.runs.session import ForkStart, Session
@@ -219,6 +220,20 @@ class _Turn:
         kind = self._question.kind if self._question else "propose" if trace.task.kind == "proactive" else "ask"
         if kind == "ask" and self.change.decision is not None:
             raise LabError(what, "asks for words: there is nothing to accept or to reject", "Answer with --say.")
+
+
+def screen_before(store: Store, run: str, index: int) -> tuple[UiTree | None, Point | None]:
+    """The elements and the size of the screen before step `index` (from 0) of a run; None where they are not known."""
+    trace = store.runs.trace(run)
+    if index < len(trace.steps):
+        before = trace.steps[index].before
+    elif trace.asked is not None and trace.asked.index == index:
+        before = trace.asked.before
+    elif trace.ended is not None and trace.ended.final is not None and index == len(trace.steps):
+        before = trace.ended.final
+    else:
+        return None, trace.device.size
+    return before.tree, before.size
 
 
 def _check(trace: Trace, index: int) -> None:

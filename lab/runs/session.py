@@ -513,12 +513,14 @@ def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> U
     if kind == "human" and not file:
         return HumanUser(person, questions)
     if kind == "script":
-        from simulators.library import script
+        from simulators.library import script, scripts
         from simulators.task_variation import world
-        from simulators.users.scripted import Script, Scripted
+        from simulators.users.scripted import Script, Scripted, Unscripted
 
         if spec.environment and not file:
             return Scripted(Script("unprepared"))  # an environment's tasks come without a script of ours
+        if file in ("", spec.task.id) and spec.task.id not in scripts():
+            return Unscripted(spec.task.id)
         return Scripted(world(spec.vary).script(script(file or spec.task.id)))
     if kind == "model" and file:
         from lab.core.settings import load

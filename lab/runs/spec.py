@@ -243,6 +243,18 @@ def playbook_agent(agent: str, task: Task | None) -> Agent:
     return PlaybookAgent(chosen(task.playbook, task.playbooks, name, f"task {task.id}"), name)
 
 
+def may_ask(task: Task, agent: str) -> bool:
+    """Whether an agent may ask the user something: any may but a playbook without a question."""
+    from lab.core.playbook import Move, chosen, walk
+
+    if not is_playbook(agent):
+        return True
+    moves = walk(chosen(task.playbook, task.playbooks, agent.partition(":")[2], f"task {task.id}"))
+    return any(
+        isinstance(move, Move) and (move.verb in ("ask", "offer") or move.kind == "ask_user") for _, move, _ in moves
+    )
+
+
 def with_playbook(task: Task, vary: int) -> Task:
     """A stored run's task; one that was built in before there were playbooks has today's, in the run's own world."""
     from simulators import library
