@@ -110,7 +110,9 @@ def _tell(swap: AnswerSwap) -> None:
         counts = f"{count(question.outcomes, 'outcome')}, {count(question.ways, 'way')}"
         say(f"  {question.finding} ({len(rows)} replies, {counts})")
     say("")
-    say("way: equal numbers, equal actions after the reply. Matched by order: its giver was asked another question.")
+    by_order = any(reply.match == "by order" for question in swap.questions for reply in question.replies)
+    note = " Matched by order: its giver was asked another question." if by_order else ""
+    say(f"way: equal numbers, equal actions after the reply.{note}")
 
 
 def _row(reply: SwappedReply) -> list[str]:

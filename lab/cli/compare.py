@@ -132,9 +132,7 @@ def _tell(comparison: RunComparison) -> None:
     if rows:
         print_table(["", "left", comparison.left.name, "right", comparison.right.name], rows)
     say("")
-    count = len(comparison.starts)
     if comparison.first is None:
         say("both did the same")
     else:
-        differences = f"{count} difference{'' if count == 1 else 's'}"
-        say(f"{differences}; the first: {'  /  '.join(comparison.words(comparison.first))}")
+        say(f"{comparison.extent}; the first: {'  /  '.join(comparison.words(comparison.first))}")

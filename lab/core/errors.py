@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+_TWO_STOPS = re.compile(r"(?<=[?!])\.(?=\s|\Z)")
+
 
 class LabError(Exception):
     """A sentence for a person, raised at a seam and caught in two places: the command line and the app.
@@ -11,6 +15,7 @@ class LabError(Exception):
     """
 
     def __init__(self, title: str, message: str, hint: str = "", *, code: int = 1) -> None:
+        message = _TWO_STOPS.sub("", message)  # a suggestion ends with a question mark, wherever it was put
         super().__init__(f"{title}: {message}")
         self.title = title
         self.message = message

@@ -90,6 +90,13 @@ class RunComparison(NamedTuple):
         return self.starts[0] if self.starts else None
 
     @property
+    def extent(self) -> str:
+        """How far they differ: the number of stretches; of two tasks, which share hardly a step, that of places."""
+        if not self.same_task:
+            return f"two tasks: {sum(not pair.same for pair in self.pairs)} of {len(self.pairs)} places differ"
+        return f"{len(self.starts)} difference{'' if len(self.starts) == 1 else 's'}"
+
+    @property
     def same_task(self) -> bool:
         return self.left.started.task.id == self.right.started.task.id
 

@@ -267,7 +267,7 @@ class CompareScreen(RoomScreen[None]):
         steps = sum(not compared.is_end(index) for index in range(len(compared.pairs)))
         self.pairs.border_title = f"Steps  {min(place + 1, steps)}/{steps}"
         self.pairs.border_subtitle = with_keys(
-            self, f"{{list.open}}: replay left   {len(starts)} difference{'' if len(starts) == 1 else 's'}"
+            self, f"{{list.open}}: replay left   {compared.extent if starts else '0 differences'}"
         )
 
     def _way_on(self, starts: list[int], place: int) -> str:

@@ -455,7 +455,7 @@ class RunsScreen(RoomScreen[None]):
         try:
             self.sought = read(message.value)
         except LabError as error:
-            wrong.update(f"! {error.message}. {error.hint}".strip())
+            wrong.update(f"! {error.body}")
             wrong.display = True
             return
         wrong.display = False

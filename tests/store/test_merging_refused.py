@@ -86,7 +86,7 @@ def test_a_file_of_a_newer_schema_is_refused(here: Path, good: Path) -> None:
     [
         ("UPDATE label SET body = CAST(x'fffe' AS TEXT)", "UTF-8"),
         ("UPDATE label SET body = x'7b7d'", "no text"),
-        ("UPDATE label SET body = 7", "Expected `object`"),
+        ("UPDATE label SET body = 7", "must be a mapping"),
         ('UPDATE label SET body = replace(body, \'"version":1\', \'"version":"one"\')', "field version"),
         (
             "UPDATE label SET body = replace(body, '\"version\":1', '\"version\":99999999999999999999999')",
