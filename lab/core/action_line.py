@@ -13,7 +13,9 @@ ActionKind = Literal[
 ]  # fmt: skip
 Place = tuple[float, float]
 Status = Literal["complete", "infeasible"]
-Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=3_600_000)]
+MOST_MS = 3_600_000
+"""Milliseconds that an action may take at most."""
+Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=MOST_MS)]
 
 
 class WrittenAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

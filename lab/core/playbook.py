@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from lab.core.action_line import ActionKind, Direction, Milliseconds, Place, Status, WrittenAction
+from lab.core.action_line import MOST_MS, ActionKind, Direction, Place, Status, WrittenAction
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
 from lab.core.suggestion import suggestion
@@ -111,7 +111,7 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     direction: Direction | None = None
     app: str | None = None
     status: Status | None = None
-    ms: Milliseconds | None = None
+    ms: int | None = None
     options: tuple[str, ...] | dict[str, tuple[str, ...]] = ()
     into: str = ""
     usual: str = ""
@@ -342,6 +342,8 @@ def _check_move(move: Move, what: str, here: str) -> None:
     field, needs = move.written.lacking() if move.kind is not None else ("", "")
     if field:
         raise LabError(what, f"field {here}.{field}: {needs}")
+    if move.ms is not None and not 0 <= move.ms <= MOST_MS:
+        raise LabError(what, f"field {here}.ms: {move.ms} is not 0 to {MOST_MS:,}")
     _check_words(move, what, here)
 
 

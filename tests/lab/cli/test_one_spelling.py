@@ -97,6 +97,7 @@ def test_a_playbook_takes_actions_as_programs_write_them(hitlab: Hitlab, tmp_pat
         ("- {kind: click}", "field playbook[0].at: click needs at or node"),
         ("- {kind: drag, at: [1, 2]}", "field playbook[0].to: drag needs to or to_node"),
         ("- {tap: Settings, node: 3}", "field playbook[0].node: belongs to kind, not to tap"),
+        ("- {kind: wait, ms: -1}", "field playbook[0].ms: -1 is not 0 to 3,600,000"),
         ("- {kind: tap, at: [1, 2]}", "field playbook[0].kind"),
     ],
 )
