@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import TYPE_CHECKING
 
+from lab.core.crash_log import write_crash_log
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.settings import folder
 
 if TYPE_CHECKING:
     from rich.panel import Panel
@@ -22,15 +21,8 @@ class Crash(Exception):
         self.sentence = error.sentence if isinstance(error, LabError) else self._logged(error)
 
     def _logged(self, error: BaseException) -> str:
-        log = folder("cache") / "crash.log"
-        trail = "".join(traceback.format_exception(error))
         reassurance = "Every event up to here is in the file, and an open run can be resumed."
-        try:
-            log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            log.write_text(trail, encoding="utf-8", errors="backslashreplace")
-        except OSError as refused:
-            return f"hitlab failed ({type(error).__name__}), and no log could be written ({refused}). {reassurance}"
-        return f"hitlab failed ({type(error).__name__}). {reassurance} What happened is in {log}"
+        return f"hitlab failed ({type(error).__name__}). {reassurance} {write_crash_log(error)}"
 
     def __rich__(self) -> Panel:
         from rich.panel import Panel

@@ -18,6 +18,7 @@ from lab.core.step import COUNTED, Action, Point, Question, Reply, Usage
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import VERSION, Conditions, DeviceInfo, Forked, Source
 from store.database import Database
+from store.run_acts import StoredAgents
 
 _RUNS = "SELECT id FROM trace ORDER BY n"
 _EVENTS = """
@@ -103,7 +104,7 @@ def measured_runs(database: Database, ids: Iterable[str] | None = None) -> Itera
 
     Raises `LabError` where a run is not there, or was written by a newer hitlab.
     """
-    shared = _Shared()
+    shared = _Shared(database)
     for id in [row[0] for row in database.read(_RUNS)] if ids is None else ids:
         rows = database.read(_EVENTS, id)
         if not rows:
@@ -114,9 +115,10 @@ def measured_runs(database: Database, ids: Iterable[str] | None = None) -> Itera
 
 
 class _Shared:
-    """Tasks and personas that many runs have in common, decoded once."""
+    """Tasks and personas that many runs have in common, decoded once; agents as people call them."""
 
-    def __init__(self) -> None:
+    def __init__(self, database: Database) -> None:
+        self.agents = StoredAgents(database)
         self._tasks: dict[bytes, Task] = {}
         self._personas: dict[bytes, Persona] = {}
 
@@ -162,7 +164,7 @@ def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared
     return MeasuredRun(
         id=id,
         task=shared.task(started.task, what),
-        agent=started.agent,
+        agent=shared.agents.renamed(id, started.agent),
         steps=[_turn(step, slips) for step in steps],
         status=ended.status if ended else "open",
         score=ended.score if ended else None,

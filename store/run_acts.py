@@ -1,4 +1,4 @@
-"""What people did with runs in their lists: each time they archived, restored or tagged one is a row, none changed."""
+"""What people did with runs in their lists: archived, restored or tagged them, renamed their agent; one row each."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from msgspec.structs import replace
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import later
-from lab.core.run_records import RunAct
+from lab.core.run_records import RENAMED, RunAct
+from lab.core.task import Actor, AgentName
 from store.database import Database
 from store.tombstones import check_stays
 
 INSERT_RUN_ACT = "INSERT INTO run_act VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
 TABLE = "run_act"
-VERSION = 1
+VERSION = 2
 """The newest stored shape of such an act that this program knows."""
 
 IS_ARCHIVED = "(SELECT act FROM run_act WHERE trace = {} AND tag = '' ORDER BY at DESC, id DESC LIMIT 1) IS 'archived'"
@@ -27,6 +28,8 @@ _BEARS = "(SELECT act FROM run_act WHERE trace = trace.id AND tag = ? ORDER BY a
 _STATES = "SELECT trace, tag, act FROM run_act WHERE {} ORDER BY trace, tag, at, id"
 _LAST = "SELECT max(at), (SELECT act FROM run_act WHERE trace = ?1 AND tag = ?2 ORDER BY at DESC, id DESC LIMIT 1) "
 _LAST += "FROM run_act WHERE trace = ?1 AND tag = ?2"
+_NAMES = f"SELECT trace, body FROM run_act WHERE tag = '{RENAMED}' ORDER BY at, id"
+_NAME = f"SELECT trace, body FROM run_act WHERE trace = ? AND tag = '{RENAMED}' ORDER BY at, id"
 _MANY = 500
 """Runs that are asked for by id at once."""
 
@@ -39,7 +42,7 @@ class RunState(NamedTuple):
 
 
 class RunActs:
-    """The acts by which runs are archived and tagged."""
+    """The acts by which runs are archived and tagged, and their agents renamed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -56,7 +59,10 @@ class RunActs:
                 check_stays(db, act.by.id, f"run {act.trace}")
                 _check_here(db, act)
                 last, state = db.execute(_LAST, (act.trace, storable(act.tag))).fetchone()
-                if act.act == (state or ("untagged" if act.tag else "restored")):
+                if act.act == "renamed":
+                    if act.agent == _renamed(db.execute(_NAME, (act.trace,)).fetchall()).get(act.trace):
+                        continue
+                elif act.act == (state or ("untagged" if act.tag else "restored")):
                     continue
                 new_acts.append(replace(act, at=later(act.at, last)))
                 db.execute(INSERT_RUN_ACT, run_act_row(new_acts[-1]))
@@ -75,6 +81,11 @@ class RunActs:
             marks = ", ".join("?" * len(some))
             states |= states_in(self._database, f"trace IN ({marks})", *some)
         return states
+
+    def agent_names(self, trace_id: str = "") -> dict[str, AgentName]:
+        """The agents' names that people gave to runs, by the run's id; of one run, or of all."""
+        rows = self._database.rows_in(TABLE, _NAME, trace_id) if trace_id else self._database.rows_in(TABLE, _NAMES)
+        return _renamed(rows)
 
     def archived(self) -> set[str]:
         """The ids of all runs that are archived."""
@@ -103,6 +114,31 @@ def states_in(database: Database, where: str, *values: Any) -> dict[str, RunStat
     return {trace: RunState(tuple(sorted(own)), last.get((trace, "")) == "archived") for trace, own in tags.items()}
 
 
+class StoredAgents:
+    """Reads agents from a run's id and its event's JSON, each as people call it; equal ones are decoded once."""
+
+    def __init__(self, database: Database) -> None:
+        self._names = _renamed(database.rows_in(TABLE, _NAMES))
+        self._decoded: dict[str, Actor] = {}
+
+    def __call__(self, trace_id: str, body: str) -> Actor:
+        """The agent of a run; `body` is its `Actor` as it is stored."""
+        if body not in self._decoded:
+            self._decoded[body] = decode(body, Actor, f"run {trace_id}, field agent")
+        return self.renamed(trace_id, self._decoded[body])
+
+    def renamed(self, trace_id: str, agent: Actor) -> Actor:
+        """The agent of a run under the name that a person gave it."""
+        name = self._names.get(trace_id)
+        return agent if name is None else name.on(agent)
+
+
+def _renamed(rows: Iterable[tuple[str, str]]) -> dict[str, AgentName]:
+    """The last name of each run's agent; one that was taken back is none."""
+    acts = {trace: _act(body) for trace, body in rows}
+    return {trace: act.agent for trace, act in acts.items() if act.agent is not None}
+
+
 def listed_runs(database: Database, *, archived: bool | None = False, tag: str = "") -> tuple[str, list[str]]:
     """The condition on a run by which it is in a list, and its values.
 
@@ -128,7 +164,9 @@ def run_act_row(act: RunAct) -> tuple[Any, ...]:
 def _check_here(db: sqlite3.Connection, act: RunAct) -> None:
     what = f"run {act.trace}"
     if kit := db.execute("SELECT rater FROM kit").fetchone():
-        raise LabError(what, f"this file is a kit of {kit[0]}; runs are archived and tagged where it came from.")
+        raise LabError(
+            what, f"this file is a kit of {kit[0]}; runs are archived, tagged and renamed where it came from."
+        )
     if not db.execute("SELECT 1 FROM trace WHERE id = ?", (act.trace,)).fetchone():
         raise LabError(what, "is not in this file.", "`hitlab traces` lists what is.")
 

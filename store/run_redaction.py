@@ -219,7 +219,7 @@ def _widened(
 
 
 def _run(store: Store, id: str) -> _Run:
-    events = list(store.runs.events(id))
+    events = list(store.runs.events(id, renamed=False))
     if not isinstance(events[-1], Ended):
         raise LabError(f"run {id}", "is still open; what is redacted has ended.", "End it, then redact it.")
     n = int(store.database.read("SELECT n FROM trace WHERE id = ?", id)[0][0])
@@ -249,7 +249,8 @@ def _covered(redactor: Redactor, run: _Run) -> _Run:
         return again.setdefault(old, uuid7())
 
     reviews = [redactor.review(row, run.events, id_of) for row in run.reviews]
-    acts = [msgspec.structs.replace(act, tag=redactor.cloak.mask(act.tag)) for act in run.acts]
+    mask = redactor.cloak.mask
+    acts = [msgspec.structs.replace(act, tag=mask(act.tag), agent=redactor.cloak.cover(act.agent)) for act in run.acts]
     shadows = [redactor.shadow(row, run.events, id_of) for row in run.shadows]
     return _Run(run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews, acts, shadows)
 

@@ -121,7 +121,7 @@ def trace_row(started: Started, n: int | None = None) -> tuple[Any, ...]:
         started.trace,
         started.task.id,
         started.task.kind,
-        started.agent.id,
+        started.agent.identity if started.source and not started.agent.id.startswith(RECORDED) else started.agent.id,
         started.persona.id if started.persona else started.task.persona or None,
         started.user.id if started.user else None,
         started.device.kind,

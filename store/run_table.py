@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lab.core.task import Actor
 from store.database import Database
-from store.run_acts import RunState, states_in
+from store.run_acts import RunState, StoredAgents, states_in
 
 _ROWS = """
 SELECT g.n, g.id, g.task, ifnull(substr(json_extract(b.body, '$.task.title'), 1, 200), ''),
     ifnull(substr(json_extract(b.body, '$.task.instruction'), 1, 300), ''),
-    g.kind, g.agent, ifnull(g.persona, ''), ifnull(g.user, ''), ifnull(g.source, ''), g.attempt,
+    g.kind, json_extract(b.body, '$.agent'), ifnull(g.persona, ''), ifnull(g.user, ''), ifnull(g.source, ''), g.attempt,
     g.steps, g.asks, g.replies, g.status, g.score, g.started_at
 FROM (
     SELECT t.*,
@@ -54,6 +55,8 @@ class RunRow(NamedTuple):
     started: str
     tags: tuple[str, ...] = ()
     archived: bool = False
+    actor: Actor | None = None
+    """The agent itself, of which `agent` is the identity."""
 
 
 def run_table(database: Database, limit: int, before: int | None = None) -> list[RunRow]:
@@ -63,7 +66,10 @@ def run_table(database: Database, limit: int, before: int | None = None) -> list
     """
     page = (_LAST if before is None else before, limit)
     states = states_in(database, "trace IN (SELECT id FROM trace WHERE n < ? ORDER BY n DESC LIMIT ?)", *page)
-    return [
-        RunRow._make((*row[:12], int(row[12]), int(row[13]), *row[14:], *states.get(row[1], RunState())))
-        for row in database.read(_ROWS, *page)
-    ]
+    agent_of = StoredAgents(database)
+    rows: list[RunRow] = []
+    for row in database.read(_ROWS, *page):
+        actor = agent_of(row[1], row[6])
+        cells = (*row[:6], actor.identity, *row[7:12], int(row[12]), int(row[13]), *row[14:])
+        rows.append(RunRow._make((*cells, *states.get(row[1], RunState()), actor)))
+    return rows

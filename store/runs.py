@@ -18,7 +18,7 @@ from lab.core.trace import VERSION, AnyEvent, Ended, Started, Trace, fold
 from store import run_rows
 from store.database import Database
 from store.image_links import Link, Links
-from store.run_acts import TABLE, RunActs, RunState, listed_runs
+from store.run_acts import TABLE, RunActs, RunState, StoredAgents, listed_runs
 from store.tombstones import check_without
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ _BATCH = 64
 """Events fetched at once: a long run is never wholly in memory, and no read stays open between two of them."""
 
 _SUMMARY = """
-SELECT t.id, t.task, t.agent, t.persona,
+SELECT t.id, t.task, json_extract(b.body, '$.agent'), t.persona,
     count(*) FILTER (WHERE e.kind = 'step'),
     total(e.question) + (ifnull(max(e.seq) FILTER (WHERE e.kind = 'asked'), -1)
         > ifnull(max(e.seq) FILTER (WHERE e.kind = 'step'), -1)),
     total(e.reply) + (ifnull(max(e.seq) FILTER (WHERE e.kind = 'answered'), -1)
         > ifnull(max(e.seq) FILTER (WHERE e.kind = 'step'), -1)),
     ifnull(max(e.status), 'open'), max(e.score), t.source, t.started_at
-FROM ({runs}) t CROSS JOIN event e ON e.trace = t.id
+FROM ({runs}) t CROSS JOIN event b ON b.trace = t.id AND b.seq = 0 CROSS JOIN event e ON e.trace = t.id
 GROUP BY t.n ORDER BY t.n DESC
 """
 _RUNS = {
@@ -107,8 +107,11 @@ class Runs:
 
     # Reading
 
-    def events(self, trace_id: str, after: int = -1) -> Iterator[AnyEvent]:
-        """A run's events in order, those with `seq` above `after`; `LabError` where there is no such run."""
+    def events(self, trace_id: str, after: int = -1, *, renamed: bool = True) -> Iterator[AnyEvent]:
+        """A run's events in order, those with `seq` above `after`; `LabError` where there is no such run.
+
+        Its agent bears the name that a person gave it; without `renamed`, the one that is stored in the event.
+        """
         while True:
             batch = self._database.read(
                 "SELECT seq, body FROM event WHERE trace = ? AND seq > ? ORDER BY seq LIMIT ?", trace_id, after, _BATCH
@@ -116,7 +119,8 @@ class Runs:
             if not batch and after < 0:
                 raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
             for seq, body in batch:
-                yield _decoded(body, f"run {trace_id}, event {seq}")
+                event = _decoded(body, f"run {trace_id}, event {seq}")
+                yield self._renamed(event) if renamed and isinstance(event, Started) else event
                 after = seq
             if len(batch) < _BATCH:
                 return
@@ -300,14 +304,20 @@ class Runs:
 
     # Beneath
 
+    def _renamed(self, first: Started) -> Started:
+        """The beginning of a run with its agent as people call it."""
+        name = self.acts.agent_names(first.trace).get(first.trace)
+        return first if name is None else msgspec.structs.replace(first, agent=name.on(first.agent))
+
     def _summed(self, which: str, *values: Any, listed: str = "1") -> list[Summary]:
         runs = _RUNS[which].format(listed=listed)
         summary_rows = self._database.read(_SUMMARY.format(runs=runs), *values)
         states = self.acts.states([row[0] for row in summary_rows])
+        agent_of = StoredAgents(self._database)
         return [
             Summary(
-                id, task, agent, persona, steps, int(asks), int(replies), status, score, source,
-                *states.get(id, RunState()), started,
+                id, task, (actor := agent_of(id, agent)).identity, persona, steps, int(asks), int(replies), status,
+                score, source, *states.get(id, RunState()), started, actor,
             )
             for id, task, agent, persona, steps, asks, replies, status, score, source, started in summary_rows
         ]  # fmt: skip

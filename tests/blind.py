@@ -130,7 +130,8 @@ def planted(trace: str = RUN, mark: str = "Q", *, proactive: bool = False) -> Pl
 
 
 def _started(trace: str, word: _Planting, *, proactive: bool) -> Started:
-    actor = Actor("model", word("agent.id", "method"), word("agent.name", "method"))
+    parts = {part: word(f"agent.{part}", "method") for part in ("id", "name", "implementation", "version", "model")}
+    actor = Actor("model", **parts, arguments=((word("agent.key", "method"), word("agent.argument", "method")),))
     return Started(
         trace=trace, task=_task(word, proactive=proactive), agent=actor, user=word.actor("user"),
         at="2026-03-04T10:00:00.000000+00:00",
@@ -221,6 +222,7 @@ def _proposed(word: _Planting, place: str, action: Action) -> Proposed:
         usage=Usage(prompt_tokens=4517, cost=4.517),
         by=word.actor(f"{place}.by"),
         instruction=word(f"{place}.instruction", "thoughts"),
+        stderr=word.never(f"{place}.stderr"),
     )
 
 
@@ -274,6 +276,7 @@ def _ended(final: Observation, word: _Planting) -> Ended:
         checks=((word.never("ended.checks"), True),),
         final=final,
         usage=Usage(prompt_tokens=4663),
+        stderr=word.never("ended.stderr"),
     )
 
 

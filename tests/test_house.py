@@ -321,3 +321,18 @@ def test_no_test_looks_at_a_persons_home_or_starts_an_adb_server_for_it() -> Non
     assert not server.running()
     with pytest.raises(Trouble, match="does not answer"):
         server.ready()
+
+
+BY_ADDRESS = {
+    "annotators.papers.dac.double_demonstrations", "annotators.papers.dac.proofreading_table",
+    "annotators.papers.measurement", "annotators.papers.pspa.deltas", "annotators.units.runs",
+    "annotators.validation.study_agents", "lab.core.demonstration", "lab.runs.conversation_run", "lab.runs.spec",
+    "lab.studies.proofreading_queue", "screens.review.privacy", "store.formats.fingertip.writer",
+    "store.formats.tables.rows", "store.run_rows",
+}  # fmt: skip
+"""Modules that ask how an agent was started, or which person it is; which agent it is, is its `identity`."""
+
+
+def test_agents_are_told_apart_by_their_identity() -> None:
+    found = {name_of(path) for path in FILES if re.search(r"\.agent\.id\b", path.read_text(encoding="utf-8"))}
+    assert found == BY_ADDRESS

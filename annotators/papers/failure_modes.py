@@ -15,7 +15,7 @@ from annotators.papers import cells
 from annotators.papers.cells import coefficient, count, few, of_all
 from annotators.papers.field_answers import Truth, answers_in, asked_units, truths, unsettled
 from annotators.study_data import StudyData
-from annotators.units.pairs import method_of
+from annotators.units.pairs import by_method
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Table
 
@@ -67,8 +67,7 @@ def by_agent(
     """Each agent's failures by mode, as shares of those that are not `apart`; nothing where no run is here."""
     names = {mode: says for mode, says in modes.names.items() if mode != apart}
     rows: list[tuple[Cell, ...]] = []
-    for agent in sorted({method_of(case) for case in cases.values()}):
-        own = {unit for unit, case in cases.items() if method_of(case) == agent}
+    for agent, own in by_method(cases).items():
         counts, left_out = modes.counts(own), unsettled(study_data, PRIMARY, own)
         of = [unit for unit in own if unit in modes.of and modes.of[unit].value != apart]
         n = sum(counts.values()) - counts[apart]

@@ -12,8 +12,8 @@ from lab.core.measured_run import MeasuredRun
 from lab.core.suggestion import suggestion
 
 KEYS: Mapping[str, Callable[[MeasuredRun], str]] = {
-    "agent": lambda case: case.agent.id,
-    "model": lambda case: case.source.model if case.source and case.source.model else case.agent.id,
+    "agent": lambda case: case.agent.identity,
+    "model": lambda case: case.agent.model or (case.source.model if case.source else "") or case.agent.id,
     "task": lambda case: case.task.id,
     "kind": lambda case: case.task.kind,
     "persona": lambda case: case.persona.id if case.persona else case.task.persona,

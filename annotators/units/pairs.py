@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
+import msgspec
+
+from lab.core.agent_names import shortest_names
 from lab.core.design import subject_of
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.protocol import Protocol
 from lab.core.study import Unit
+from lab.core.task import Actor
 
 
 def pair_units(protocol: Protocol, cases: Sequence[MeasuredRun], pairs: Sequence[tuple[str, str]] = ()) -> list[Unit]:
@@ -26,8 +31,27 @@ def pair_units(protocol: Protocol, cases: Sequence[MeasuredRun], pairs: Sequence
 
 
 def method_of(case: MeasuredRun) -> str:
-    """Who made a run, as designers name it."""
-    return case.source.model if case.source is not None and case.source.model else case.agent.id
+    """The agent that made a run, as designers tell it from others; its text is the same in every study."""
+    return _method(case).identity
+
+
+def method_names(cases: Iterable[MeasuredRun]) -> dict[str, str]:
+    """The shortest text for the agent of each of these runs, by `method_of`."""
+    return shortest_names(map(_method, cases))
+
+
+def by_method(cases: Mapping[str, MeasuredRun]) -> dict[str, set[str]]:
+    """The units whose runs one agent made, by its shortest name, in the order of the names."""
+    names, units = method_names(cases.values()), defaultdict[str, set[str]](set)
+    for unit, case in cases.items():
+        units[names[method_of(case)]].add(unit)
+    return dict(sorted(units.items()))
+
+
+def _method(case: MeasuredRun) -> Actor:
+    """The agent of a run, with what its source calls its model where nothing else tells that."""
+    model = case.source.model if case.source is not None else ""
+    return case.agent if case.agent.model else msgspec.structs.replace(case.agent, model=model)
 
 
 def _found(protocol: Protocol, by_id: dict[str, MeasuredRun], id: str) -> MeasuredRun:

@@ -57,9 +57,9 @@ def family_of(model: str) -> str:
 
 def model_of(case: MeasuredRun) -> str:
     """The model that worked a run, as far as its source or its agent's name tells it."""
-    if case.source is not None and case.source.model:
+    if case.source is not None and case.source.model and not case.agent.model:
         return case.source.model
-    return case.agent.id if case.agent.kind == "model" else ""
+    return (case.agent.model or case.agent.id) if case.agent.kind == "model" else ""
 
 
 def agent_differences(
@@ -105,7 +105,7 @@ def _items(study_data: StudyData, judge_ratings: Ratings) -> Iterator[_JudgedIte
     for row, place in enumerate(judge_ratings.places):
         case = _case(study_data, units.get(place.unit))
         if case is not None:
-            yield _JudgedItem(case.agent.id, (case.task.id or case.id, place.target), row)
+            yield _JudgedItem(case.agent.identity, (case.task.id or case.id, place.target), row)
 
 
 def _case(study_data: StudyData, unit: Unit | None) -> MeasuredRun | None:

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from lab.agents.replies import REFUSED, meaning
 from lab.agents.targets import Targets, number
-from lab.core.playbook import Do, Move, Target, Typed
+from lab.core.action_target import action_on
+from lab.core.errors import LabError
+from lab.core.playbook import Do, FlatMove, Move, Target, Typed, lay_flat
 from lab.core.seams import Brief, Screen
 from lab.core.step import Action, Direction, Proposed, Reply
 from lab.core.task import Actor
@@ -64,14 +66,6 @@ class TakenOver(Exception):
 Doing = Generator[Proposed, ProposalOutcome, T]
 
 
-class FlatMove(NamedTuple):
-    """One line of a playbook laid flat; `to` is where a branch, a loop or a jump leads, by word, and what follows."""
-
-    verb: str
-    move: Move
-    to: dict[str, int]
-
-
 class PlaybookAgent:
     """Plays by going through the playbook again over the whole history, so that any run resumes and forks."""
 
@@ -79,6 +73,7 @@ class PlaybookAgent:
         self._lines = lay_flat(moves)
         self._kept: _Kept | None = None
         self.actor = Actor("script", f"{NAME}:{name}" if name else NAME, "playbook agent")
+        self.gave_up = ""
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
         """The next act on this screen.
@@ -95,6 +90,8 @@ class PlaybookAgent:
         for step, tree in zip(history[seen:], trees[seen + 1 :], strict=True):
             proposed = plan.send(ProposalOutcome(tree, step.reply, step.action))
         self._kept = _Kept(plan, proposed, list(history), trees)
+        stuck = proposed.thought.startswith(_STUCK)
+        self.gave_up = f"the agent gave up: {proposed.thought[len(_STUCK) :]}" if stuck else ""
         return proposed
 
 
@@ -115,36 +112,16 @@ class _Kept(NamedTuple):
         )
 
 
-def lay_flat(moves: Sequence[Do]) -> list[FlatMove]:
-    """The moves one after another, with jumps at the end of their branches and loops."""
-    lines: list[FlatMove] = []
-
-    def block(inner: Sequence[Do]) -> None:
-        for entry in inner:
-            move = entry if isinstance(entry, Move) else Move()
-            here = FlatMove(entry if isinstance(entry, str) else move.verb, move, {})
-            begin = len(lines)
-            lines.append(here)
-            ends: list[FlatMove] = []
-            for name, below in move.blocks.items():
-                here.to[name.removeprefix("on_reply.")] = len(lines)
-                block(below)
-                ends.append(FlatMove("jump", Move(), {}))
-                lines.append(ends[-1])
-            here.to["next"] = len(lines)
-            for end in ends:
-                end.to["next"] = begin if move.do else len(lines)
-
-    block(moves)
-    return lines
-
-
 def _end(status: Literal["complete", "infeasible"], why: str) -> RunOver:
     return RunOver(Proposed(Action("status", status=status), why))
 
 
 def _stop(reason: str) -> MissingTarget:
-    return MissingTarget(Proposed(Action("status", status="infeasible"), f"I stop here: {reason}."))
+    return MissingTarget(Proposed(Action("status", status="infeasible"), f"{_STUCK}{reason}."))
+
+
+_STUCK = "I stop here: "
+"""How the thought begins with which a playbook ends that cannot go on."""
 
 
 class _Play:
@@ -218,6 +195,9 @@ class _Play:
                 yield from self._pick_time(self._filled(move.pick_time or ""))
             case "scroll":
                 yield from self._scroll(move.scroll or "down", move.why or f"I scroll {move.scroll}.")
+            case "kind":
+                action = self._written(move)
+                yield from self._act(action, move.why or f"I do what is written: {action.kind}.")
             case word:
                 yield from self._act(_WORDS[word][0], move.why or _WORDS[word][1])
         return None
@@ -255,6 +235,15 @@ class _Play:
         for name, value in self.values.items():
             text = text.replace(f"{{{name}}}", value)
         return text
+
+    def _written(self, move: Move) -> Action:
+        """The action that a move spells as programs do, on this screen; ends the run where its target is not there."""
+        written = move.written
+        words = {name: self._filled(text) for name in ("text", "app") if (text := getattr(written, name)) is not None}
+        try:
+            return action_on(replace(written, **words), self.screen.tree, None, "playbook")
+        except LabError as error:
+            raise _stop(error.message.rstrip(".")) from error
 
     def _target(self, words: str | Target) -> Target:
         target = Target(words) if isinstance(words, str) else words

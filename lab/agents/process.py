@@ -69,15 +69,30 @@ class ProcessAgent:
         self._busy = threading.Lock()
         self._program: Program | None = None
         self._hello = ProgramHello(0)
+        self._unfit: LabError | None = None
         self._pictures: tempfile.TemporaryDirectory[str] | None = None
         self._owes = False
         self._briefed = False
         self._told = 0
         self._seen: set[int] = set()
 
+    def introduce(self) -> None:
+        """Starts the program before its run begins, so that the run bears its name and version.
+
+        A program that cannot be used fails the run at its first turn, not here.
+        """
+        with self._busy:
+            try:
+                self._started()
+            except LabError as error:
+                self._unfit = error
+
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
         """What the program answers to this screen; the run's brief goes before its first one."""
         with self._busy:
+            if self._unfit is not None:
+                error, self._unfit = self._unfit, None
+                raise error
             program = self._started()
             turn = len(history)
             lines: list[ToProgram] = []
@@ -94,7 +109,12 @@ class ProcessAgent:
                 proposed,
                 prompt=_sent(lines, hashlib.sha256(screen.png).hexdigest()),
                 raw=answer.decode("utf-8", "backslashreplace"),
+                stderr=program.take_errors(look=True),
             )
+
+    def take_errors(self) -> str:
+        """What the program wrote on its standard error since its last action; said once."""
+        return self._program.take_errors() if self._program is not None else ""
 
     def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None:
         """Tells the program that the run is over; what it makes of that stays with it."""
@@ -124,6 +144,12 @@ class ProcessAgent:
             self._briefed = False
             hello = self._ask(self._program, encode(Hello()) + b"\n")
             self._hello = self._understood(self._program, hello, lambda value: hello_of(value, self._what))
+            self.actor = msgspec.structs.replace(
+                self.actor,
+                implementation=self._hello.name,
+                version=str(self._hello.version),
+                model=self._hello.model,
+            )
         return self._program
 
     def _ask(self, program: Program, lines: bytes) -> bytes:
@@ -144,6 +170,7 @@ class ProcessAgent:
             with contextlib.suppress(LabError):  # the run is over: what its program does wrong now changes nothing
                 self._program.tell(encode(End(status)) + b"\n", _GRACE)
         self._briefed = False
+        self.take_errors()  # what it wrote after its run's end is in no run
         for path in Path(self._pictures.name).iterdir() if self._pictures is not None else ():
             path.unlink(missing_ok=True)
 

@@ -7,15 +7,17 @@ each `hello` and each `observation` with exactly one line, and nothing else; it 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
+from lab.core.action_line import WrittenAction
+from lab.core.action_target import action_on
 from lab.core.codec import convert
 from lab.core.errors import LabError
 from lab.core.seams import Brief, Screen
-from lab.core.step import COUNTED, Action, ActionKind, Direction, Point, Proposed, Usage
-from lab.core.task import Kind
+from lab.core.step import COUNTED, Action, Point, Proposed, Usage
+from lab.core.task import Kind, agent_word
 from lab.core.trace import Step
 from lab.core.ui_tree import FLAGS, Bounds, Flag, Node, UiTree
 
@@ -112,49 +114,30 @@ class End(msgspec.Struct, frozen=True, tag_field="line", tag="end"):
 
 
 class ProgramHello(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="line", tag="hello"):
-    """The program's answer to hello."""
+    """The program's answer to hello: how it wants the screenshot, and who it is.
+
+    Runs of one `name`, `version` and `model` are of one agent. Without a name the command that started it is its name.
+    """
 
     v: int
     screenshot: Pictures = "path"
+    name: str = ""
+    version: str | int | float = ""
+    model: str = ""
 
 
-class ActionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="line", tag="action"):
+class ActionLine(WrittenAction, frozen=True, forbid_unknown_fields=True, tag_field="line", tag="action"):
     """The program's answer to an observation.
 
     `at` and `to` are pixels of the screenshot; `node` and `to_node` name an element by its number in their place.
     """
 
-    kind: ActionKind
-    at: tuple[float, float] | None = None
-    node: int | None = None
-    to: tuple[float, float] | None = None
-    to_node: int | None = None
-    text: str | None = None
-    direction: Direction | None = None
-    app: str | None = None
-    status: Literal["complete", "infeasible"] | None = None
-    ms: Annotated[int, msgspec.Meta(ge=0, le=3_600_000)] | None = None
     thought: str = ""
     usage: Usage | None = None
 
 
 ToProgram = Hello | BriefLine | ObservationLine | End
 FromProgram = ProgramHello | ActionLine
-
-_NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "click": (("at",),),
-    "double_tap": (("at",),),
-    "long_press": (("at",),),
-    "drag": (("at",), ("to",)),
-    "swipe": (("to", "direction"),),
-    "scroll": (("to", "direction"),),
-    "input_text": (("text",),),
-    "open_app": (("app", "text"),),
-    "ask_user": (("text",),),
-    "answer": (("text",),),
-    "status": (("status",),),
-}
-"""What an action of a kind cannot do without: of each group, one."""
 
 
 def brief_line(brief: Brief) -> BriefLine:
@@ -216,7 +199,8 @@ def hello_of(value: Any, what: str) -> ProgramHello:
     hello: ProgramHello = convert(value, ProgramHello, what)
     if hello.v != PROTOCOL:
         raise LabError(what, f"speaks version {hello.v} of the lines; this hitlab speaks {PROTOCOL}")
-    return hello
+    words = {field: agent_word(str(getattr(hello, field))) for field in ("name", "version", "model")}
+    return msgspec.structs.replace(hello, **words)
 
 
 def proposed_of(value: Any, screen: Screen, what: str) -> Proposed:
@@ -224,53 +208,8 @@ def proposed_of(value: Any, screen: Screen, what: str) -> Proposed:
     line: ActionLine = convert(value, ActionLine, what)
     if line.usage is not None and any(n is not None and n < 0 for n in (getattr(line.usage, name) for name in COUNTED)):
         raise LabError(what, "field usage: holds a number below 0")
-    nodes = list(screen.tree.nodes())
-    at = _target(line.at, line.node, "at", screen, nodes, what)
-    to = _target(line.to, line.to_node, "to", screen, nodes, what)
-    by_number = {"node": line.node, "to_node": line.to_node}
-    numbers = {name: number for name, number in by_number.items() if number is not None}
-    action = Action(
-        line.kind,
-        at=at,
-        to=to,
-        text=line.text,
-        direction=line.direction,
-        app=line.app,
-        status=line.status,
-        ms=line.ms,
-        raw=numbers or None,
-        space="index" if numbers else None,
-    )
-    for group in _NEEDS.get(line.kind, ()):
-        if all(getattr(action, name) is None for name in group):
-            raise LabError(what, f"field {group[0]}: {line.kind} needs {' or '.join(map(_spelt, group))}")
-    if line.kind == "ask_user" and not (line.text or "").strip():
-        raise LabError(what, "field text: it is empty, and ask_user needs a question")
+    action = action_on(line, screen.tree, screen.size, what)
+    field, needs = line.lacking()
+    if field:
+        raise LabError(what, f"field {field}: {needs}")
     return Proposed(action, line.thought, usage=line.usage)
-
-
-def _spelt(field: str) -> str:
-    return {"at": "at or node", "to": "to or to_node"}.get(field, field)
-
-
-def _target(
-    at: tuple[float, float] | None, number: int | None, field: str, screen: Screen, nodes: list[Node], what: str
-) -> Point | None:
-    """One target in whole pixels, from where it points or from the element it names."""
-    width, height = screen.size
-    if number is not None:
-        name = "node" if field == "at" else "to_node"
-        if at is not None:
-            raise LabError(what, f"field {name}: names a target that {field} names too")
-        if not 0 <= number < len(nodes):
-            raise LabError(what, f"field {name}: there is no element {number}; the last is {len(nodes) - 1}")
-        visible = nodes[number].bounds.cut(Bounds(0, 0, width, height))
-        if not visible.area:
-            raise LabError(what, f"field {name}: element {number} has no place on the screen")
-        return visible.center
-    if at is None:
-        return None
-    x, y = round(at[0]), round(at[1])
-    if not (0 <= x < width and 0 <= y < height):
-        raise LabError(what, f"field {field}: {x},{y} is outside the screen of {width}x{height}")
-    return x, y

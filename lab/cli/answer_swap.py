@@ -71,7 +71,7 @@ def swap_answers(
             warn(f"{number}/{len(plan_list)}: step {plan_list[number - 1].at + 1}, {_donors(reply)}: {_end(reply)}")
         questions = tuple(compared(store, trace, plan_list, replies))
     fork_count = sum(bool(reply.run) for reply in replies)
-    emit(AnswerSwap(trace.id, trace.task.id, trace.agent.id, fork_count, questions, left_out), _tell, json=json)
+    emit(AnswerSwap(trace.id, trace.task.id, trace.agent.identity, fork_count, questions, left_out), _tell, json=json)
     return 0 if fork_count else 1
 
 
@@ -110,7 +110,9 @@ def _tell(swap: AnswerSwap) -> None:
         counts = f"{count(question.outcomes, 'outcome')}, {count(question.ways, 'way')}"
         say(f"  {question.finding} ({len(rows)} replies, {counts})")
     say("")
-    say("way: equal numbers, equal actions after the reply. Matched by order: its giver was asked another question.")
+    by_order = any(reply.match == "by order" for question in swap.questions for reply in question.replies)
+    note = " Matched by order: its giver was asked another question." if by_order else ""
+    say(f"way: equal numbers, equal actions after the reply.{note}")
 
 
 def _row(reply: SwappedReply) -> list[str]:

@@ -240,6 +240,17 @@ class Parser(argparse.ArgumentParser):
             help="stand still before step:7, action:input_text, app:NAME, text:WORDS or ask (may be given again)",
         )  # fmt: skip
 
+    def agent_name(self) -> None:
+        """What the agent is called in every table, in place of what it says of itself."""
+        self.add_argument("--agent-name", metavar="NAME", default="", help="what the agent is called in tables")
+        self.add_argument("--agent-version", metavar="V", default="", help="its version: another one is another agent")
+
+    def traceback(self) -> None:
+        """--traceback: where hitlab or an agent failed, for whoever mends it."""
+        self.add_argument(
+            "--traceback", action="store_true", help="where a run without a screen failed, as Python tells it"
+        )
+
     def no_read(self) -> None:
         """--no-read: a model as the agent is told no words that were read from pictures."""
         self.add_argument(

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Literal
 
 from lab.cli.arguments import AGENTS, Arguments, Parser, above_zero, at_least_one, seed, share, up_to
 from lab.cli.database import is_new, open_store
+from lab.cli.live import tell_crash
 from lab.cli.output import emit, print_table, say, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.rounding import count
 from lab.core.seams import Trouble
 from lab.core.settings import Settings, load
-from lab.core.task import Task
+from lab.core.task import Task, agent_word
 from lab.core.trace import POSTURES, AnyEvent, Paused, Resumed, Step
 from lab.runs.pass_rates import (
     Attempt,
@@ -47,6 +48,9 @@ class RunArguments(Arguments):
     all: bool
     kinds: list[Literal["general", "personalized", "proactive"]] | None
     agent: str
+    agent_name: str
+    agent_version: str
+    traceback: bool
     playbook: str | None
     user: str
     persona: str | None
@@ -78,6 +82,8 @@ def add_run(parser: Parser) -> None:
         metavar="NAME",
         help=AGENTS,
     )
+    parser.agent_name()
+    parser.traceback()
     parser.add_argument("--playbook", metavar="FILE", help="plays the task by this file's playbook")
     parser.add_argument(
         "--user", default="script", metavar="WHO", help="script (default: the task's own), script:FILE, or model:NAME"
@@ -260,7 +266,16 @@ def _tasks(
 
 def _spec(args: RunArguments, settings: Settings, source: TaskSource, task: Task, places: Sequence[RunPlace]) -> Spec:
     """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
-    from lab.runs.spec import Spec, check_phone, given_playbook, in_world, is_playbook, limited, playbook_agent
+    from lab.runs.spec import (
+        Spec,
+        check_phone,
+        given_playbook,
+        in_world,
+        is_playbook,
+        limited,
+        may_ask,
+        playbook_agent,
+    )  # fmt: skip
 
     task = given_playbook(task, args.playbook, args.agent)
     source.check(task)
@@ -276,12 +291,14 @@ def _spec(args: RunArguments, settings: Settings, source: TaskSource, task: Task
         from simulators.users.model import model_user
 
         model_user(file, settings, task, persona)
-    if kind == "script" and (file or not places[0].environment):
+    if kind == "script" and (file or (not places[0].environment and may_ask(task, args.agent))):
         library.script(file or task.id)
     spec = Spec(
         task,
         persona,
         agent=args.agent,
+        agent_name=agent_word(args.agent_name),
+        agent_version=agent_word(args.agent_version),
         user=args.user,
         person=settings.person,
         seed=args.seed or 0,
@@ -315,6 +332,8 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
         refused=tuple(batch.refused),
     )
     emit(result, _tell, json=args.json)
+    for error, log in batch.crashes[-1:]:
+        tell_crash(error, log, traceback=args.traceback)
     if batch.lost:
         warn(f"run: no phone is left, so {count(len(batch.lost), 'attempt was', 'attempts were')} not made.")
     if batch.refused:

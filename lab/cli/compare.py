@@ -97,7 +97,7 @@ def _run(side: Side) -> ComparedRun:
     return ComparedRun(
         side.reel.id,
         started.task.id,
-        started.agent.id,
+        started.agent.identity,
         ended.status if ended is not None else "open",
         ended.score if ended is not None else None,
         side.steps_taken,
@@ -132,9 +132,7 @@ def _tell(comparison: RunComparison) -> None:
     if rows:
         print_table(["", "left", comparison.left.name, "right", comparison.right.name], rows)
     say("")
-    count = len(comparison.starts)
     if comparison.first is None:
         say("both did the same")
     else:
-        differences = f"{count} difference{'' if count == 1 else 's'}"
-        say(f"{differences}; the first: {'  /  '.join(comparison.words(comparison.first))}")
+        say(f"{comparison.extent}; the first: {'  /  '.join(comparison.words(comparison.first))}")

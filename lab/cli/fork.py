@@ -14,18 +14,20 @@ from lab.cli.output import (
     emit,
     print_table,
 )
-from lab.core.codec import decode
+from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
 from lab.core.run_records import RelatedRun, TraceLine
 from lab.core.settings import Settings, load
 from lab.core.step import Action, ActionKind
 from lab.core.suggestion import suggestion
+from lab.core.task import agent_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lab.runs.family import Limb
     from lab.runs.fork import ForkChange
+    from store.store import Store
 
 
 class KinLine(TraceLine, frozen=True):
@@ -47,6 +49,9 @@ class ForkArguments(Arguments):
     decision: Literal["accept", "reject"] | None
     action: str | None
     agent: str | None
+    agent_name: str
+    agent_version: str
+    traceback: bool
     persona: str | None
     log: Literal["clean", "noise", "none"] | None
     user: str | None
@@ -71,9 +76,13 @@ def add_fork(parser: Parser) -> None:
     decision.add_argument("--accept", dest="decision", action="store_const", const="accept", help="accept the proposal")
     decision.add_argument("--reject", dest="decision", action="store_const", const="reject", help="reject the proposal")
     parser.add_argument(
-        "--action", metavar="JSON", help='another action: {"kind": "click", "at": [540, 1200]}, or navigate_back'
+        "--action",
+        metavar="JSON",
+        help='another action: {"kind": "click", "at": [540, 1200]}, {"kind": "click", "node": 7}, or navigate_back',
     )
     parser.add_argument("--agent", metavar="NAME", help="another agent, which proposes from that step on")
+    parser.agent_name()
+    parser.traceback()
     parser.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
     parser.add_argument("--log", choices=("clean", "noise", "none"), help="another history for the agent to see")
     parser.add_argument("--user", metavar="WHO", help="who answers from then on: human, script[:FILE] or model:NAME")
@@ -118,6 +127,8 @@ def fork(args: ForkArguments) -> int:
     pace = args.pace if args.pace is not None else 0.0 if without else settings.pace
     with open_store(settings, create=False) as store:
         run, index = place(store, args.place)
+        if args.action is not None:
+            change = change._replace(action=_action(store, run, index, args.action.strip()))
         if not without:
             return show_live(store, settings, lambda: forked(
                 store, run, index, change, person=settings.person, pace=pace, gate=args.gate, breaks=breaks
@@ -128,7 +139,7 @@ def fork(args: ForkArguments) -> int:
         if (args.user or (user.kind if user is not None else "human")) == "human":
             raise LabError("fork", "a run without a screen needs --user script, script:FILE or model:NAME", code=2)
         session = forked(store, run, index, change, person=settings.person, pace=pace, gate="pass", breaks=breaks)
-        return run_headless(session, as_json=args.json)
+        return run_headless(session, as_json=args.json, traceback=args.traceback)
 
 
 def _swap_answers(args: ForkArguments, settings: Settings) -> int:
@@ -137,6 +148,7 @@ def _swap_answers(args: ForkArguments, settings: Settings) -> int:
 
     other = {
         "--say": args.say, "--accept or --reject": args.decision, "--action": args.action, "--agent": args.agent,
+        "--agent-name": args.agent_name or None, "--agent-version": args.agent_version or None,
         "--persona": args.persona, "--log": args.log, "--gate": args.gate, "--break": args.breaks,
     }  # fmt: skip
     wrong = next((name for name, value in other.items() if value is not None), "")
@@ -148,37 +160,47 @@ def _swap_answers(args: ForkArguments, settings: Settings) -> int:
 def _change(args: ForkArguments) -> ForkChange:
     from lab.runs.fork import ForkChange
 
-    action = _action(args.action) if args.action is not None else None
+    if args.action is not None:
+        _check_action(args.action.strip())
     return ForkChange(
-        args.say, args.decision, action, args.agent, args.persona, args.log, args.user, False if args.no_read else None
-    )
+        args.say, args.decision, None, args.agent, args.persona, args.log, args.user,
+        False if args.no_read else None, agent_word(args.agent_name), agent_word(args.agent_version),
+    )  # fmt: skip
 
 
-def _action(text: str) -> Action:
-    """An action as JSON, or a kind that needs nothing more by its name alone."""
-    name, kinds = text.strip(), get_args(ActionKind)
-    if name in _BARE:
-        return Action(name)  # type: ignore[arg-type]
-    if not name.startswith("{"):
-        problem = "needs more than its name" if name in kinds else "is no action"
-        words = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
-        near = "" if name in kinds else suggestion(name, kinds)
-        raise LabError("--action", f"{words!r} {problem}{near}", _ACTIONS.format(", ".join(kinds)), code=2)
+def _check_action(name: str) -> None:
+    """Raises `LabError` where neither JSON is given nor the name of an action that needs nothing more."""
+    kinds = get_args(ActionKind)
+    if name in _BARE or name.startswith("{"):
+        return
+    problem = "needs more than its name" if name in kinds else "is no action"
+    words = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
+    near = "" if name in kinds else suggestion(name, kinds)
+    raise LabError("--action", f"{words!r} {problem}{near}", _ACTIONS.format(", ".join(kinds)), code=2)
+
+
+def _action(store: Store, run: str, index: int, text: str) -> Action:
+    """An action as JSON, on the screen before the step; or a kind that needs nothing more by its name alone."""
+    from lab.core.action_target import read_action
+    from lab.runs.fork import screen_before
+
+    if text in _BARE:
+        return Action(text)
     try:
-        return decode(text, Action, "--action")
+        return read_action(text, *screen_before(store, run, index), "--action")
     except LabError as error:
-        hint = error.hint or _ACTIONS.format(", ".join(kinds))
+        hint = error.hint or _ACTIONS.format(", ".join(get_args(ActionKind)))
         raise LabError(error.title, error.message, hint, code=error.code) from error
 
 
 _SHOWN = 60
 """Characters of what was given in place of an action that are said again."""
 
-_BARE = ("navigate_back", "navigate_home", "press_recent", "keyboard_enter", "wait")
+_BARE: tuple[ActionKind, ...] = ("navigate_back", "navigate_home", "press_recent", "keyboard_enter", "wait")
 """Kinds that are an action by their name alone."""
 
 _ACTIONS = (
-    'Write JSON, such as \'{{"kind": "click", "at": [540, 1200]}}\', or one of '
+    'Write JSON, such as \'{{"kind": "click", "at": [540, 1200]}}\' or \'{{"kind": "click", "node": 7}}\', or one of '
     f"{', '.join(_BARE)} by its name; the kinds are {{}}; `hitlab schema action` has every field."
 )
 
@@ -223,12 +245,13 @@ def family(args: FamilyArguments) -> int:
 def _tell_family(limbs: Sequence[Limb]) -> None:
     from lab.runs.family import change_words
 
+    names = shortest_names(limb.kin.actor for limb in limbs if limb.kin.actor is not None)
     rows = []
     for stem, kin in ((limb.stem, limb.kin) for limb in limbs):
         at = f"@{kin.forked.index + 1}" if kin.forked else ""
         score = "-" if kin.score is None else f"{kin.score:g}"
         words = change_words(kin.forked) or kin.task
-        rows.append([f"{stem}{kin.id}", at, words, kin.agent, str(kin.steps), kin.status, score])
+        rows.append([f"{stem}{kin.id}", at, words, names.get(kin.agent, kin.agent), str(kin.steps), kin.status, score])
     print_table(["run", "step", "what is other", "agent", "steps", "status", "score"], rows, wide="what is other")
 
 

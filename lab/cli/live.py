@@ -9,11 +9,12 @@ import msgspec
 from lab.cli import app
 from lab.cli.arguments import AGENTS, Arguments, Parser, seconds, seed
 from lab.cli.database import is_new, open_store
-from lab.cli.output import print_json, say, warn
+from lab.cli.output import print_json, say, warn, warn_lines
 from lab.cli.run_text import in_words
 from lab.core.errors import LabError
 from lab.core.settings import EMBEDDED, Settings, load
 from lab.core.step import Action, Spent
+from lab.core.task import agent_word
 from lab.core.whole_number import whole_number
 from lab.studies.seats import refuse_blind, refuse_recorded
 
@@ -93,6 +94,9 @@ class LiveArguments(Arguments):
     task: str | None = None
     resume: str | None = None
     agent: str | None = None
+    agent_name: str = ""
+    agent_version: str = ""
+    traceback: bool = False
     playbook: str | None = None
     user: str | None = None
     persona: str | None = None
@@ -119,6 +123,8 @@ def add_live(parser: Parser) -> None:
     parser.add_argument("task", nargs="?", metavar="TASK", help="a built-in task's name or a task file")
     parser.add_argument("--resume", metavar="ID", help="go on with an open run: phone, dialogue and draft as they were")
     parser.add_argument("--agent", metavar="NAME", help=AGENTS)
+    parser.agent_name()
+    parser.traceback()
     parser.add_argument("--playbook", metavar="FILE", help="plays the task by this file's playbook")
     parser.add_argument("--user", metavar="WHO", help="human (default on a screen), script, script:FILE, or model:NAME")
     parser.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
@@ -181,7 +187,9 @@ def live(args: LiveArguments) -> int:
             return app.run_app(store, settings, app.live_opening(store, spec, resume))
         from lab.runs.session import Session
 
-        return run_headless(Session(store, spec, resume), as_json=args.json, events=args.events)
+        return run_headless(
+            Session(store, spec, resume), as_json=args.json, events=args.events, traceback=args.traceback
+        )
 
 
 def _check_terminal() -> None:
@@ -252,6 +260,8 @@ def _changes(args: LiveArguments, settings: Settings, *, headless: bool) -> dict
 
     return {
         "agent": args.agent,
+        "agent_name": agent_word(args.agent_name) or None,
+        "agent_version": agent_word(args.agent_version) or None,
         "user": args.user,
         "gate": args.gate,
         "pace": args.pace if args.pace is not None else 0.0 if headless else settings.pace,
@@ -339,7 +349,16 @@ def breaks_of(specs: list[str] | None, settings: Settings) -> tuple[str, ...]:
     return tuple(point.spec for point in Breakpoints(specs, packages()).all)
 
 
-def run_headless(session: Session, *, as_json: bool, events: bool = False) -> int:
+def tell_crash(error: Exception, log: str, *, traceback: bool) -> None:
+    """Says that a run failed by a fault that has no sentence, and where its traceback is, or prints it."""
+    warn(f"a run failed ({type(error).__name__}). {log}{'' if traceback else '; --traceback prints it'}")
+    if traceback:
+        from lab.core.crash_log import traceback_of
+
+        warn_lines(traceback_of(error))
+
+
+def run_headless(session: Session, *, as_json: bool, events: bool = False, traceback: bool = False) -> int:
     """Drives a session to its end, or to a breakpoint, where it is left open, and prints what came of it."""
     from lab.runs.spec import PERSON
 
@@ -359,6 +378,8 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False) -> in
         code = 3
     if session.words.lack is not None:
         warn(session.words.lack.sentence)
+    if session.crash is not None:
+        tell_crash(session.crash, session.crash_log, traceback=traceback)
     if session.failure is not None:
         raise session.failure
     if lines.failure is not None:

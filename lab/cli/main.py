@@ -40,6 +40,7 @@ COMMANDS = (
     ("traces", "list the runs in a database", "runs"),
     ("runs", "a table of runs: filtered, sorted, in groups", "runs"),
     ("tag", "put tags on runs and take them off; list the tags", "run_acts"),
+    ("rename-agent", "name the agent of runs anew: a correction of an import", "run_acts"),
     ("archive", "take runs out of the lists; nothing is lost", "run_acts"),
     ("restore", "bring archived runs back", "run_acts"),
     ("show", "print one run", "runs"),
@@ -218,7 +219,7 @@ def _add(parser: Parser, metavar: str, commands: tuple[tuple[str, str, str], ...
         if not prefix and name in HEADINGS:
             section = parser.add_argument_group(HEADINGS[name])
         command = subparsers.add_parser(name, help=help, description=help)
-        command.fill = _filled_by(module, f"add_{prefix}{name}") if module else _GROUPS[name]
+        command.fill = _filled_by(module, f"add_{prefix}{name}".replace("-", "_")) if module else _GROUPS[name]
         section._group_actions += subparsers._choices_actions[-1:]
 
 

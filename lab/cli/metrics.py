@@ -18,6 +18,7 @@ from annotators.papers.metrics import PAPERS, MetricTerms, Number, definitions
 from lab.cli.arguments import MOST, Arguments, Parser, above_zero, share, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_json, print_table, say, write_table
+from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.plain_text import plain
@@ -192,7 +193,7 @@ def metrics(args: MetricsArguments) -> int:
     elif args.csv:
         print_csv(result)
     else:
-        tell(result)
+        tell(result, shortest_names(case.agent for case in cases))
     return 0
 
 
@@ -287,8 +288,8 @@ TITLES = {
 }
 
 
-def tell(result: Measured) -> None:
-    """Tables, one for each group and paper, that a person reads."""
+def tell(result: Measured, agents: Mapping[str, str]) -> None:
+    """Tables, one for each group and paper, that a person reads; `agents` are their shortest names, by identity."""
     out = f"; left out: {_counts(result.left_out.items())}" if result.left_out else ""
     _say_folded(f"{_counted(result.runs, 'runs')} in {result.db}{out}")
     if result.rated:
@@ -297,7 +298,8 @@ def tell(result: Measured) -> None:
         say("Nothing to measure: no run is there that has ended.")
     for group in result.groups:
         if group.by:
-            group_words = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in group.by.items())
+            values = {key: agents.get(value, value) if key == "agent" else value for key, value in group.by.items()}
+            group_words = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in values.items())
             say(f"\n== {group_words}: {_counted(group.runs, 'runs')}")
         for paper in result.papers:
             _tell_paper(paper, [number for number in group.numbers if number.paper == paper])

@@ -105,6 +105,11 @@ def warn(text: str) -> None:
     sys.stderr.write(fold_for(sys.stderr, f"hitlab: {plain(text, lines=False)}") + "\n")
 
 
+def warn_lines(text: str) -> None:
+    """A text of several lines on standard error, in plain characters."""
+    sys.stderr.write(plain(text.rstrip("\n")) + "\n")
+
+
 SHORT_ID = 13
 """Characters of an id that tell runs apart in a list: a uuid7's whole millisecond."""
 

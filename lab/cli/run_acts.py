@@ -1,4 +1,4 @@
-"""The commands that keep lists of runs in order: archive, restore, tag."""
+"""The commands that keep lists of runs in order: archive, restore, tag, rename-agent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import SHORT_ID, emit, print_table, say
 from lab.core.errors import LabError
 from lab.core.rounding import count
-from lab.runs.run_acts import TagChange, archive_runs, tag_change, tag_runs
+from lab.core.task import AgentName, agent_word, compose_name
+from lab.runs.run_acts import TagChange, archive_runs, rename_agent, tag_change, tag_runs
 from lab.runs.run_selection import EVERY, fitting_runs, is_filter, named_runs
 from lab.studies.seats import sees_outcomes
 from store.store import Store
@@ -39,6 +40,14 @@ class RunsTagged(msgspec.Struct, frozen=True):
     removed: tuple[str, ...]
     changes: int
     runs: tuple[RunTags, ...]
+
+
+class AgentRenamed(msgspec.Struct, frozen=True):
+    """What `rename-agent` did: the name that the agent of `runs` bears now (null: its own), and which were not so."""
+
+    agent: AgentName | None
+    runs: tuple[str, ...]
+    new: tuple[str, ...]
 
 
 class TagLine(msgspec.Struct, frozen=True):
@@ -164,6 +173,56 @@ def tag(args: TagArguments) -> int:
     result = RunsTagged(change.added, change.removed, len(acts), run_tags)
     emit(result, lambda _: _tell_tagged(result, change), json=args.json)
     return 0
+
+
+class RenameArguments(Arguments):
+    """What `rename-agent` takes."""
+
+    words: list[str]
+    to: str | None
+    version: str
+    model: str
+    undo: bool
+
+
+def add_rename_agent(parser: Parser) -> None:
+    parser.runs(rename, RenameArguments)
+    parser.examples(
+        """\
+  hitlab rename-agent source:tau2 agent:m/one --to retry_agent --model m/one
+  hitlab rename-agent 019a 019b --to mine --version 2
+  hitlab rename-agent 019a --undo        its own name again
+"""
+    )
+    _takes_runs(parser)
+    name = parser.add_mutually_exclusive_group(required=True)
+    name.add_argument("--to", metavar="NAME", help="the agent's name")
+    name.add_argument("--undo", action="store_true", help="its own name again")
+    parser.add_argument("--version", default="", metavar="V", help="with --to: its version")
+    parser.add_argument("--model", default="", metavar="M", help="with --to: the model that it asks")
+
+
+def rename(args: RenameArguments) -> int:
+    """Names the agent of runs anew, in every table; what came in stays as it is, and --undo brings it back."""
+    name = None if args.to is None else AgentName(*(agent_word(word) for word in (args.to, args.version, args.model)))
+    if name is None and (args.version or args.model):
+        raise LabError("rename-agent", "--version and --model go with --to.", code=2)
+    if name is not None and not name.name:
+        raise LabError("rename-agent", "--to is empty.", "--undo brings the agent's own name back.", code=2)
+    settings = settings_for(args.db, sees_outcomes, "rename-agent")
+    with open_store(settings, create=False) as store:
+        runs = _selected(store, args.words, "rename-agent")
+        acts = rename_agent(store, runs, name, settings.person)
+    result = AgentRenamed(name, tuple(runs), tuple(act.trace for act in acts))
+    emit(result, lambda _: _tell_renamed(result), json=args.json)
+    return 0
+
+
+def _tell_renamed(result: AgentRenamed) -> None:
+    name = result.agent
+    whole = "its own name again" if name is None else compose_name(name.name, name.version, name.model, ())
+    already = len(result.runs) - len(result.new)
+    say(f"{count(len(result.new), 'run')}: agent {whole}" + (f"; {already:,} so already" if already else ""))
 
 
 def _tell_tags(lines: Sequence[TagLine]) -> None:

@@ -7,18 +7,22 @@ from lab.core.demonstration import demonstration
 from lab.core.rounding import count
 from lab.core.run_records import Verdict
 from lab.core.step import Action
+from lab.core.task import Actor
 from lab.core.trace import Ended, Step, Trace
 from lab.runs.descriptions import demonstration_words, outcome_words, spent_words, without_words
 from lab.runs.family import change_words
 
 
-def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> None:
-    """The whole run: what was asked, each step with its dialogue, how it ended."""
+def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, errors: bool = False) -> None:
+    """The whole run: what was asked, each step with its dialogue, how it ended.
+
+    With `errors` also what its program wrote on standard error; else only that there is something.
+    """
     say(f"run     {trace.id}")
     say(f"task    {trace.task.shown} ({trace.task.kind})")
     if trace.persona:
         say(f"persona {trace.persona.name}")
-    say(f"agent   {trace.agent.shown}" + (f", user {trace.user.shown}" if trace.user else ""))
+    say(f"agent   {_agent_words(trace.agent)}" + (f", user {trace.user.shown}" if trace.user else ""))
     if trace.conditions.reads:
         say(f"words   read from pictures by {trace.conditions.reads} for the agent, where the phone told none")
     if trace.forked is not None:
@@ -31,12 +35,19 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
     for step in trace.steps:
         for line in step_lines(step, slip=step.index in trace.slips):
             say(line)
+        if errors:
+            _say_errors(step.proposed.stderr)
     say("")
     if trace.asked is not None and trace.answered is None:
         say(f'open    a question waits: "{trace.asked.question.text}"')
     demo = demonstration(trace)
     verb = "live" if demo is None else "record"
     say(_end(trace.ended) if trace.ended else f"open    hitlab {verb} --resume {trace.id} goes on")
+    last_errors = trace.ended.stderr if trace.ended else ""
+    if errors:
+        _say_errors(last_errors)
+    elif last_errors or any(step.proposed.stderr for step in trace.steps):
+        say(f"errors  its program wrote on standard error; `hitlab show {trace.id} --errors` prints it")
     for name, holds in trace.ended.checks if trace.ended else ():
         say(f"        {'✓' if holds else '✗'} {name}")
     for verdict in verdicts or []:
@@ -57,6 +68,18 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
 
 def _user_without(step: Step) -> tuple[str, ...]:
     return step.reply.usage.without if step.reply is not None and step.reply.usage is not None else ()
+
+
+def _say_errors(text: str) -> None:
+    for line in text.splitlines():
+        say(f"      ! {line}")
+
+
+def _agent_words(agent: Actor) -> str:
+    """The whole of an agent's identity, and the command or the name by which it was started where that is another."""
+    whole = agent.identity if agent.implementation or agent.model or agent.arguments else agent.shown
+    other = agent.id.startswith("process:") or (agent.implementation and agent.id not in (agent.model, whole))
+    return f"{whole}, started as {agent.id}" if other else whole
 
 
 def step_lines(step: Step, *, slip: bool = False) -> list[str]:

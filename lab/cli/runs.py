@@ -9,14 +9,16 @@ import msgspec
 from lab.cli.arguments import Arguments, Parser, up_to
 from lab.cli.database import open_list, open_store, settings_for
 from lab.cli.output import SHORT_ID, emit, print_json, print_table, say
+from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
 from lab.core.run_records import TraceLine, Verdict, check_tag
 from lab.core.step import Spent
+from lab.core.task import Actor
 from lab.core.trace import Ended, Started, Step
 from lab.runs.descriptions import mean_words, money, score_words, status_words
 from lab.runs.run_filter import RunFilter, read
 from lab.runs.run_order import GROUPS, NEWEST, SORTS, ArrangedRuns, Order, RunGroup, arrange, column
-from lab.runs.run_rows import Cost, RunEntry, cost_of, entry
+from lab.runs.run_rows import Cost, RunEntry, cost_of, entry, with_agent_names
 from lab.runs.run_selection import with_tag
 from lab.studies.seats import sees_outcomes
 from store.store import Store
@@ -45,6 +47,9 @@ class RunLine(msgspec.Struct, frozen=True):
     seconds: float | None = None
     tags: tuple[str, ...] = ()
     archived: bool = False
+    agent_name: str = ""
+    agent_version: str = ""
+    agent_model: str = ""
 
 
 class GroupLine(msgspec.Struct, frozen=True):
@@ -121,7 +126,7 @@ def runs(args: RunsArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "runs")
     with open_list(settings, args.db) as store:
         rows = store.runs.rows(-1)
-        entries = [entry(row) for row in rows if row.archived is args.archived]
+        entries = with_agent_names([entry(row) for row in rows if row.archived is args.archived])
         away = sum(row.archived for row in rows)
         costs: dict[str, Cost] = {}
         if run_filter.costly or order.costly:
@@ -170,10 +175,11 @@ def _table(total: int, archived: int, arrangement: ArrangedRuns, costs: Mapping[
 
 def _run_line(row: RunEntry, costs: Mapping[str, Cost]) -> RunLine:
     run, cost = row.run, costs.get(row.run.id, Cost())
+    agent = run.actor or Actor("script", run.agent)
     return RunLine(
         run.id, run.task, run.title, run.kind, run.agent, run.persona or None, run.user or None, run.source or None,
         run.attempt, run.steps, run.asks, run.replies, run.status, run.score, run.started, cost.tokens, cost.dollars,
-        cost.seconds, run.tags, run.archived,
+        cost.seconds, run.tags, run.archived, agent.implementation or agent.id, agent.version, agent.model,
     )  # fmt: skip
 
 
@@ -220,7 +226,7 @@ def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
 def _run_cells(row: RunEntry, costs: Mapping[str, Cost]) -> list[str]:
     run = row.run
     cells = [
-        run.id[:SHORT_ID], row.name, row.title if row.title != row.name else "", run.agent, run.persona or "-",
+        run.id[:SHORT_ID], row.name, row.title if row.title != row.name else "", row.agent, run.persona or "-",
         run.source or "-", str(run.steps), str(run.asks or "-"), status_words(run.status), score_words(run.score),
     ]  # fmt: skip
     cost = costs.get(run.id)
@@ -260,13 +266,14 @@ def traces(args: TracesArguments) -> int:
     with open_list(settings, args.db) as store:
         tag = check_tag(args.tag) if args.tag is not None else ""
         runs = store.runs.summaries(args.limit, archived=args.archived, tag=tag)
+        names = shortest_names(run.actor for run in runs if run.actor is not None)
         lines = [TraceLine(*(getattr(run, name) for name in TraceLine.__struct_fields__)) for run in runs]
         away = 0 if args.archived else len(store.runs.acts.archived())
         any_run = bool(lines or away) or args.archived or bool(tag)
     nothing = _NO_RUNS.format(store.path)
     if any_run:
         nothing = f"no {'archived ' if args.archived else ''}runs{f' with the tag {tag}' if tag else ''}"
-    emit(lines, _tell_traces, json=args.json, nothing=nothing)
+    emit(lines, lambda _: _tell_traces(lines, names), json=args.json, nothing=nothing)
     if away and not args.json:
         say(ARCHIVED_TOO.format(away, "traces"))
     return 0
@@ -279,10 +286,11 @@ _TRACE_COLUMNS = {
 """The columns of `traces` by what stands in them."""
 
 
-def _tell_traces(lines: list[TraceLine]) -> None:
+def _tell_traces(lines: list[TraceLine], names: Mapping[str, str]) -> None:
     tags = ["tags"] if any(line.tags for line in lines) else []
     rows = [
-        [_cell(getattr(line, name)) for name in _TRACE_COLUMNS] + ([" ".join(line.tags) or "-"] if tags else [])
+        [_cell(names.get(line.agent) if name == "agent" else getattr(line, name)) for name in _TRACE_COLUMNS]
+        + ([" ".join(line.tags) or "-"] if tags else [])
         for line in lines
     ]
     print_table([*_TRACE_COLUMNS.values(), *tags], [[row[0][:SHORT_ID], *row[1:]] for row in rows], wide="task")
@@ -316,11 +324,13 @@ class ShowArguments(Arguments):
     """What `show` takes."""
 
     run_id: str
+    errors: bool
 
 
 def add_show(parser: Parser) -> None:
     parser.runs(show, ShowArguments)
     parser.add_argument("run_id", metavar="ID", help="a run's id or its beginning")
+    parser.add_argument("--errors", action="store_true", help="also what its program wrote on standard error")
     parser.json()
     parser.completes(run_id="run")
     parser.examples(
@@ -341,7 +351,7 @@ def show(args: ShowArguments) -> int:
         if not args.json:
             from lab.cli.run_text import tell_run
 
-            tell_run(trace, str(store.path), verdicts)
+            tell_run(trace, str(store.path), verdicts, errors=args.errors)
             return 0
         started = next(iter(store.runs.events(run)))
         assert isinstance(started, Started)

@@ -39,7 +39,7 @@ from lab.cli.protocols import ProtocolLine, ProtocolShown
 from lab.cli.read import PicturesRead
 from lab.cli.report import ReportWritten
 from lab.cli.review import ReviewList, ReviewShown
-from lab.cli.run_acts import RunsArchived, RunsTagged, TagLine
+from lab.cli.run_acts import AgentRenamed, RunsArchived, RunsTagged, TagLine
 from lab.cli.runs import RunTable, Shown
 from lab.cli.study_deal import RaterReleased, RaterReplaced, StudyArchived, StudyDealt, StudyLocked
 from lab.cli.study_extend import StudyExtended
@@ -92,6 +92,7 @@ def schemas() -> dict[str, Any]:
         "family": list[KinLine],
         "traces": list[TraceLine],
         "runs": RunTable,
+        "rename-agent": AgentRenamed,
         "tag": RunsTagged,
         "tag-list": list[TagLine],
         "archive": RunsArchived,

@@ -183,6 +183,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "final": KEPT,
         "usage": DROPPED,
         "scored_by": DROPPED,
+        "stderr": DROPPED,
     },
     Task: {
         # An id may be a sentence's worth of what is asked (or of what would be right, where nothing is).
@@ -242,6 +243,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "instruction": _where("thoughts"),
         "thinking": DROPPED,
         "thinking_source": DROPPED,
+        "stderr": DROPPED,
     },
     Action: {
         "kind": Rule(_acts, lambda action, shows: "other"),

@@ -338,7 +338,7 @@ def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str
 
 
 def reason_of(message: str, kind: Any) -> str:
-    """msgspec's words with its `$.path` put first, as a field; a word that is no choice beside those that are.
+    """msgspec's error as a sentence: its `$.path` first, as a field; a word that is no choice beside those that are.
 
     A field or a choice that there is not comes with the one that may have been meant.
     """
@@ -356,7 +356,48 @@ def reason_of(message: str, kind: Any) -> str:
     elif reason.startswith("Invalid enum value ") and (choices := _choices(kind, place)):
         value, names = reason.removeprefix("Invalid enum value "), [str(one) for one in choices]
         reason = f"{value} is none of {', '.join(names)}{suggestion(value.strip(_QUOTE), names)}"
+    reason = _in_words(reason)
     return f"field {place}: {reason}" if place else reason
+
+
+_NOUNS = {
+    "object": "a mapping", "array": "a list", "str": "text", "int": "a whole number", "float": "a number",
+    "bool": "true or false", "null": "null (nothing)",
+}  # fmt: skip
+"""What msgspec's names of types are called in YAML and JSON."""
+_BOUNDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
+_EXPECTED = re.compile(
+    r"Expected `(?P<types>[\w| ]+)`(?: of (?P<most>at most )?length (?P<sign><=|>=)? ?(?P<length>\d+)"
+    r"| (?P<bound><=|>=|<|>) (?P<limit>\S+)| matching regex (?P<pattern>.+)| that's a multiple of (?P<step>\S+))?"
+    r"(?:, got (?:`(?P<got>\w+)`|(?P<count>\d+)))?\Z",
+    re.DOTALL,
+)
+
+
+def _in_words(reason: str) -> str:
+    """msgspec's words on a value that does not fit, as a sentence about YAML or JSON; others as they are."""
+    if reason == "Input data was truncated":
+        return "the JSON ends too early"
+    if reason.startswith("Invalid enum value "):
+        return f"{reason.removeprefix('Invalid enum value ')} is none of its choices"
+    match = _EXPECTED.match(reason)
+    if match is None:
+        return reason.replace("JSON is malformed: ", "it is not JSON: ", 1)
+    types = [_NOUNS.get(name, name) for name in match["types"].split(" | ")]
+    words = f"must be {' or '.join(types)}"
+    if match["length"]:
+        unit = "characters" if "str" in match["types"] else "entries"
+        bound = "at most " if match["most"] else f"{_BOUNDS[match['sign']]} " if match["sign"] else ""
+        words += f" of {bound}{match['length']} {unit if match['length'] != '1' else unit[:-1].replace('ie', 'y')}"
+    elif match["bound"]:
+        words += f" of {_BOUNDS[match['bound']]} {match['limit']}"
+    elif match["pattern"]:
+        words += f" that matches {match['pattern']}"
+    elif match["step"]:
+        words += f" that is a multiple of {match['step']}"
+    if match["got"]:
+        return f"{words}, not {_NOUNS.get(match['got'], match['got'])}"
+    return f"{words}, not {match['count']}" if match["count"] else words
 
 
 _QUOTE = "'"

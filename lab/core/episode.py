@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.password_redaction import kept
 from lab.core.run_control import RunControl
-from lab.core.seams import Agent, Brief, Device, Gate, Scoring, Screen, Seeing, Typing, User, WaitCancelled
+from lab.core.seams import Agent, Brief, Device, Gate, GivingUp, Scoring, Screen, Seeing, Typing, User, WaitCancelled
 from lab.core.secret_keys import without_keys
 from lab.core.step import ENDING, Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Step
@@ -80,12 +80,13 @@ def run(
     history: Sequence[Step] = (),
     unfinished: PendingTurn | None = None,
     step_limit: int = 0,
+    crashed: Callable[[Exception], None] = lambda error: None,
 ) -> Iterator[AnyEvent]:
     """The events of one run, from its first turn (or from where `history` ends) to Ended.
 
     Whoever iterates makes each event durable before asking for the next: so Acting is on disk before the phone
     is touched. `step_limit` ends it before its task's budget; 0 is none. Never raises for what an agent, a phone or
-    a person does: a failure is `Ended("failed")`.
+    a person does: a failure is `Ended("failed")`. `crashed` is called with what no sentence was made for.
     """
     loop = _Loop(brief, seats, control, keep, list(history), step_limit)
     try:
@@ -101,6 +102,7 @@ def run(
     except LabError as error:
         yield Ended(status="failed", reason=without_keys(error.sentence))
     except Exception as error:  # noqa: BLE001 - an agent is a stranger's code: whatever it raises ends the run
+        crashed(error)
         yield Ended(status="failed", reason=f"{type(error).__name__}: {clean(without_keys(str(error)), lines=False)}")
 
 
@@ -184,6 +186,8 @@ class _Loop:
             what = "budget" if self.most == self.brief.budget else "limit"
             reason = f"the {what} of {self.most} steps is used up"
             reason += f"; {verdict.reason}" if verdict.by and verdict.reason else ""
+        elif isinstance(self.seats.agent, GivingUp) and self.seats.agent.gave_up:
+            reason = "; ".join(part for part in (self.seats.agent.gave_up.rstrip("."), reason) if part)
         return Ended(
             status="completed" if status == "completed" else "budget",
             score=verdict.score,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_TWO_STOPS = re.compile(r"(?<=[?!])\.(?=\s|\Z)")
 _LONGEST, _TITLE = 4_000, 200
 _LONG_WORD = re.compile(r"(?<!\w)'[^'\n]{121,}'(?!\w)|(?<!\w)\"[^\"\n]{121,}\"(?!\w)|\S{201,}")
 """What is quoted, or written without a blank: a name that was typed, and not the sentence around it."""
@@ -30,7 +31,8 @@ class LabError(Exception):
     """
 
     def __init__(self, title: str, message: str, hint: str = "", *, code: int = 1) -> None:
-        title, message = shortened(title, _TITLE), shortened(message)
+        # A suggestion ends with a question mark, wherever it was put.
+        title, message = shortened(title, _TITLE), _TWO_STOPS.sub("", shortened(message))
         super().__init__(f"{title}: {message}")
         self.title = title
         self.message = message

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from lab.core.action_line import MOST_MS, ActionKind, Direction, Place, Status, WrittenAction
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
 from lab.core.suggestion import suggestion
@@ -75,6 +76,9 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     `if_seen` looks for words on the screen, `if_less` compares two numbers or times: then `then`, or `else`.
     `while_seen` and `until_seen` do what is in `do` again, at most `most` times.
 
+    `kind` is an action as a program writes it (`hitlab schema agent-writes`): `at` or `node`, `to` or `to_node`,
+    `text`, `direction`, `app`, `status`, `ms`.
+
     `done`, `infeasible` and `answer` end the run, with words. `label` is what a change of the playbook calls the move;
     `why` is the thought told with it.
     """
@@ -98,6 +102,16 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     done: str | None = None
     infeasible: str | None = None
     answer: str | None = None
+    kind: ActionKind | None = None
+    at: Place | None = None
+    node: int | None = None
+    to: Place | None = None
+    to_node: int | None = None
+    text: str | None = None
+    direction: Direction | None = None
+    app: str | None = None
+    status: Status | None = None
+    ms: int | None = None
     options: tuple[str, ...] | dict[str, tuple[str, ...]] = ()
     into: str = ""
     usual: str = ""
@@ -113,6 +127,12 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     def verb(self) -> str:
         """The field that says what is done; empty where there is none."""
         return next((name for name in VERBS if getattr(self, name) is not None), "")
+
+    @property
+    def written(self) -> WrittenAction:
+        """The action that `kind` and its fields spell."""
+        assert self.kind is not None
+        return WrittenAction(self.kind, **{name: getattr(self, name) for name in _OF_KIND})
 
     @property
     def blocks(self) -> dict[str, tuple[Do, ...]]:
@@ -132,13 +152,15 @@ Do: TypeAlias = Word | Move
 """One line of a playbook: a bare word, or a move with what belongs to it."""
 VERBS = (
     "open", "tap", "long_press", "turn_on", "turn_off", "type", "pick_time", "scroll", "read", "set", "ask", "offer",
-    "if_seen", "if_less", "while_seen", "until_seen", "done", "infeasible", "answer",
+    "if_seen", "if_less", "while_seen", "until_seen", "done", "infeasible", "answer", "kind",
 )  # fmt: skip
 """The fields of a move that say what is done."""
+_OF_KIND = ("at", "node", "to", "to_node", "text", "direction", "app", "status", "ms")
+"""What belongs to an action that is written as programs write it."""
 _BELONGS = {
     "options": ("ask", "offer"), "into": ("ask", "offer"), "usual": ("ask", "offer"), "on_reply": ("ask", "offer"),
     "then": ("if_seen", "if_less"), "else": ("if_seen", "if_less"), "do": ("while_seen", "until_seen"),
-    "most": ("while_seen", "until_seen"),
+    "most": ("while_seen", "until_seen"), **dict.fromkeys(_OF_KIND, ("kind",)),
 }  # fmt: skip
 """What belongs to which of them."""
 
@@ -317,6 +339,11 @@ def _check_move(move: Move, what: str, here: str) -> None:
         attribute = "otherwise" if name == "else" else name
         if verbs[0] not in owners and getattr(move, attribute) != getattr(defaults, attribute):
             raise LabError(what, f"field {here}.{name}: belongs to {' and '.join(owners)}, not to {verbs[0]}")
+    field, needs = move.written.lacking() if move.kind is not None else ("", "")
+    if field:
+        raise LabError(what, f"field {here}.{field}: {needs}")
+    if move.ms is not None and not 0 <= move.ms <= MOST_MS:
+        raise LabError(what, f"field {here}.ms: {move.ms} is not 0 to {MOST_MS:,}")
     _check_words(move, what, here)
 
 
@@ -335,3 +362,35 @@ def _check_words(move: Move, what: str, here: str) -> None:
         raise LabError(what, f"field {here}.most: {move.most} is not 1 to {MOST_ROUNDS}")
     if move.usual and move.meanings and move.usual not in move.meanings:
         raise LabError(what, f"field {here}.usual: {move.usual!r} is none of its options")
+
+
+class FlatMove(NamedTuple):
+    """One line of a playbook laid flat; `to` is where a branch, a loop or a jump leads, by word, and what follows."""
+
+    verb: str
+    move: Move
+    to: dict[str, int]
+
+
+def lay_flat(moves: Sequence[Do]) -> list[FlatMove]:
+    """The moves one after another, with jumps at the end of their branches and loops."""
+    lines: list[FlatMove] = []
+
+    def block(inner: Sequence[Do]) -> None:
+        for entry in inner:
+            move = entry if isinstance(entry, Move) else Move()
+            here = FlatMove(entry if isinstance(entry, str) else move.verb, move, {})
+            begin = len(lines)
+            lines.append(here)
+            ends: list[FlatMove] = []
+            for name, below in move.blocks.items():
+                here.to[name.removeprefix("on_reply.")] = len(lines)
+                block(below)
+                ends.append(FlatMove("jump", Move(), {}))
+                lines.append(ends[-1])
+            here.to["next"] = len(lines)
+            for end in ends:
+                end.to["next"] = begin if move.do else len(lines)
+
+    block(moves)
+    return lines

@@ -21,7 +21,9 @@ from lab.core.secret_keys import without_keys
 MOST_LINE = 1024 * 1024
 """Bytes of the longest line that is read."""
 MOST_KEPT = 4096
-"""Bytes of the program's standard error that are kept: the last."""
+"""Bytes of the program's standard error that a sentence on it is made of: the last."""
+MOST_HEARD = 8192
+"""Bytes of its standard error that are kept between two looks: half of them the first, half the last."""
 _POLL = 0.05
 """Seconds between two looks at `stop`."""
 _CHUNK = 65536
@@ -42,6 +44,7 @@ class Program:
         self.what = what
         self._out = bytearray()
         self._err = bytearray()
+        self._heard, self._heard_last, self._unheard = bytearray(), bytearray(), 0
         self._to_write = memoryview(b"")
         self._closed_output = False
         try:
@@ -123,6 +126,20 @@ class Program:
         lines_told = [line for line in lines if line.strip("~^ ")]
         return plain(" / ".join(lines_told[-2:])[-400:], lines=False)
 
+    def take_errors(self, *, look: bool = False) -> str:
+        """What it wrote on standard error since the last time, without keys; of much the beginning and the end.
+
+        With `look` what has come meanwhile is read first, which the thread alone may do that asks.
+        """
+        if look:
+            self._until_silent()
+        heard, last, left_out = bytes(self._heard), bytes(self._heard_last), self._unheard
+        self._heard, self._heard_last, self._unheard = bytearray(), bytearray(), 0
+        text = (heard + (b"" if left_out else last)).decode("utf-8", "backslashreplace")
+        if left_out:
+            text += f"\n... {left_out:,} bytes left out ...\n{last.decode('utf-8', 'backslashreplace')}"
+        return without_keys(text).strip()
+
     # -- waiting ---------------------------------------------------------------------------------------------
 
     def _until(
@@ -182,6 +199,16 @@ class Program:
         else:
             self._err += chunk
             del self._err[:-MOST_KEPT]
+            self._hear(chunk)
+
+    def _hear(self, chunk: bytes) -> None:
+        """Keeps the beginning and the end of standard error, and counts what lies between."""
+        room = MOST_HEARD // 2 - len(self._heard)
+        self._heard += chunk[:room]
+        self._heard_last += chunk[room:]
+        over = max(0, len(self._heard_last) - MOST_HEARD // 2)
+        del self._heard_last[:over]
+        self._unheard += over
 
     def _take_stray(self) -> None:
         """What it wrote unasked is an error, before a new question could take it for the answer."""

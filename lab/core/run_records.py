@@ -13,7 +13,7 @@ import msgspec
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.proofreading import Review
-from lab.core.task import Actor
+from lab.core.task import Actor, AgentName
 from lab.core.trace import AnyEvent, Forked, Started
 
 
@@ -38,9 +38,10 @@ class TraceLine(msgspec.Struct, frozen=True):
 
 
 class Summary(TraceLine, frozen=True):
-    """A run in one line, and when it began (UTC)."""
+    """A run in one line, and when it began (UTC); `actor` is its agent, of which `agent` is the identity."""
 
     started: str = ""
+    actor: Actor | None = None
 
 
 class RelatedRun(Summary, frozen=True):
@@ -88,15 +89,21 @@ class RunAct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """What a person did with a run in their lists: archived or restored it, put a tag on it or took it off.
 
     Of the acts on one run with one `tag` (empty: whether it is archived) the last one holds; none is ever changed.
+    `renamed` gives the run's agent another name, version and model; its `tag` is `RENAMED`. None: its own again.
     """
 
     id: str
     trace: str
-    act: Literal["archived", "restored", "tagged", "untagged"]
+    act: Literal["archived", "restored", "tagged", "untagged", "renamed"]
     by: Actor
     at: str
     tag: str = ""
     v: int = 1
+    agent: AgentName | None = None
+
+
+RENAMED = "agent name"
+"""Stands where an act that renames an agent has no tag; no tag may be so written."""
 
 
 _TAG = re.compile(r"[^\W_][\w./-]{0,39}")

@@ -220,6 +220,27 @@ class Remembering(Protocol):
 
 
 @runtime_checkable
+class Introducing(Protocol):
+    """An agent that tells who it is only once it was asked: after `introduce` its `actor` is whole."""
+
+    def introduce(self) -> None: ...
+
+
+@runtime_checkable
+class Complaining(Protocol):
+    """An agent that writes a log of its own: `take_errors` gives what came since its last action, once."""
+
+    def take_errors(self) -> str: ...
+
+
+@runtime_checkable
+class GivingUp(Protocol):
+    """An agent that may be unable to go on: `gave_up` says why it ended the run; empty where it did its work."""
+
+    gave_up: str
+
+
+@runtime_checkable
 class Interruptible(Protocol):
     """An agent that waits for something outside: `propose` raises `WaitCancelled` soon after a run's `stop` is set."""
 

@@ -8,17 +8,15 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
+from lab.core import action_line
 from lab.core.task import Actor
 from lab.core.ui_tree import UiTree
 
 Pixel: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 """A number of pixels, as any arithmetic can take it: what is read is refused where it is beyond this."""
 Point = tuple[Pixel, Pixel]
-Direction = Literal["up", "down", "left", "right"]
-ActionKind = Literal[
-    "click", "double_tap", "long_press", "drag", "input_text", "scroll", "navigate_home", "navigate_back",
-    "keyboard_enter", "wait", "answer", "status", "ask_user", "swipe", "press_recent", "open_app", "other",
-]  # fmt: skip
+Direction: TypeAlias = action_line.Direction
+ActionKind: TypeAlias = action_line.ActionKind
 ENDING: frozenset[str] = frozenset({"answer", "status"})
 """The kinds of action after which an agent does nothing more."""
 
@@ -153,6 +151,7 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     `instruction` is the low-level instruction of the step where it has one: what to do here, in words (DAC-Bench 2.4).
     `thinking` is what a model wrote before its answer, `thinking_source` where that stood (`reasoning_content`, a mark
     in its text); no model is ever sent it again.
+    `stderr` is what a program wrote on its standard error before it proposed this, the middle of much left out.
     """
 
     action: Action
@@ -164,6 +163,7 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     instruction: str = ""
     thinking: str = ""
     thinking_source: str = ""
+    stderr: str = ""
 
 
 def spent(proposals: Iterable[Proposed]) -> Spent | None:

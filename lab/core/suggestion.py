@@ -48,6 +48,12 @@ def _folded(name: str) -> str:
     return name.casefold().replace("_", "-").replace(" ", "-")
 
 
+def there_are(names: Iterable[str]) -> str:
+    """The sentence that lists what there is: `There are A, B and C.`"""
+    *others, last = [*names] or ["nothing"]
+    return f"There are {', '.join(others)} and {last}." if others else f"There is {last}."
+
+
 def none_of(name: str, names: Iterable[str]) -> str:
     """What is wrong with a name that is none of those that there are: all of these, and which may have been meant."""
     choices = list(names)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+import re
+import shlex
+from pathlib import Path, PurePath
 from typing import Any, Literal
 
 import msgspec
@@ -16,15 +18,95 @@ Kind = Literal["general", "personalized", "proactive"]
 
 
 class Actor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Who did something. People are study codes, never login names; `name` is for display, not an identity."""
+    """Who did something. People are study codes, never login names; `name` is for display, not an identity.
+
+    An agent is also what it says of itself, or its source does: `implementation` is its own name, beside its `version`,
+    the `model` that it asks and the `arguments` it was started with. Then `id` is how it was started, or named before.
+    """
 
     kind: Literal["human", "model", "script"]
     id: str
     name: str = ""
+    implementation: str = ""
+    version: str = ""
+    model: str = ""
+    arguments: tuple[tuple[str, str], ...] = ()
 
     @property
     def shown(self) -> str:
-        return self.name or self.id
+        """How it is called where no other stands beside it."""
+        if self.implementation:
+            return compose_name(self.implementation, self.version, self.model, ())
+        return self.name or next(iter(command_words(self.id)), self.id)
+
+    @property
+    def identity(self) -> str:
+        """Which agent it is, as text: two runs are of one agent where this is the same.
+
+        `lab.core.agent_names.shortest_names` shortens it for those in view.
+        """
+        name = self.implementation or self.id
+        return compose_name(name, self.version, self.model if self.model != name else "", self.arguments)
+
+
+class AgentName(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What an agent is called by a person who corrects an import: in place of its own name, version and model."""
+
+    name: str
+    version: str = ""
+    model: str = ""
+
+    def on(self, agent: Actor) -> Actor:
+        """Return the agent under this name; how it was started stays."""
+        return msgspec.structs.replace(
+            agent, implementation=self.name, version=self.version, model=self.model, arguments=()
+        )
+
+
+def agent_word(text: str) -> str:
+    """An agent's name, version or model as a person or a program gave it: one line; `LabError` where it is too long."""
+    word = " ".join(text.split())
+    if len(word) > LONGEST_NAME:
+        problem = (
+            f"an agent's name, version and model are of at most {LONGEST_NAME} characters; {word[:40]!r}... is longer"
+        )
+        raise LabError("agent", problem, code=2)
+    return word
+
+
+LONGEST_NAME = 100
+"""Characters of an agent's name, version or model."""
+
+
+def compose_name(name: str, version: str, model: str, arguments: tuple[tuple[str, str], ...]) -> str:
+    """Return `name version (model, key=value)`, what is empty left out."""
+    inside = ", ".join([*([model] if model else []), *(f"{key}={value}" for key, value in arguments)])
+    return f"{name}{' ' if version else ''}{version}{f' ({inside})' if inside else ''}"
+
+
+_COMMAND = "process:"
+_INTERPRETER = re.compile(r"(python|node|ruby|perl|bash|sh|deno|bun|java|uv|npx|env|nice|timeout)[\d.]*\Z")
+
+
+def command_words(id: str) -> list[str]:
+    """Return a program agent's command in ever longer forms, without folders; nothing for other agents.
+
+    The script's file name, that with what follows it, the whole command.
+    """
+    if not id.startswith(_COMMAND):
+        return []
+    try:
+        words = shlex.split(id.removeprefix(_COMMAND))
+    except ValueError:
+        return []
+    bare_words = [PurePath(word).name or word for word in words]
+    if not words:
+        return []
+    after = [i for i, word in enumerate(words) if i and not word.startswith("-") and "=" not in word]
+    if not _INTERPRETER.match(bare_words[0]):
+        after = []
+    script = next((i for i in after if "." in bare_words[i]), after[0] if after else 0)
+    return [bare_words[script], " ".join(bare_words[script:]), " ".join(bare_words)]
 
 
 class LogEntry(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -36,6 +36,9 @@ _FIXED = frozenset({
 })  # fmt: skip
 """Fields that hold hashes, times and words of our own where they hold text: nothing of a person's."""
 
+_ACTOR_WORDS = ("name", "implementation", "version", "model")
+"""Of an actor what is text; its id is a study code, or how an agent was started."""
+
 
 class TextRedaction:
     """Covers words in text, whatever their case, what stands between them (also Mara_Quill) or JSON escapes; a long
@@ -81,7 +84,10 @@ class TextRedaction:
             case Bounds():
                 return value
             case Actor():
-                return msgspec.structs.replace(value, name=self.mask(value.name)) if value.name else value
+                words = {name: self.mask(text) for name in _ACTOR_WORDS if (text := getattr(value, name))}
+                arguments = tuple((key, self.mask(text)) for key, text in value.arguments)
+                covered = msgspec.structs.replace(value, **words, arguments=arguments)
+                return value if covered == value else covered
             case msgspec.Struct():
                 changes = {}
                 for name in value.__struct_fields__:

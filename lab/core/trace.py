@@ -207,7 +207,8 @@ class Ended(Event, frozen=True, tag="ended"):
     """The run is over. `score` is 0 to 1, None where nothing could be checked. `final` is the last screen seen.
 
     `usage` is what the whole run cost, where its source tells that and not what each step did. `scored_by` is the
-    environment that gave score and reason; empty where the task's own rules did.
+    environment that gave score and reason; empty where the task's own rules did. `stderr` is what the agent's program
+    wrote on its standard error after its last step.
     """
 
     status: Literal["completed", "stopped", "failed", "budget"]
@@ -217,6 +218,7 @@ class Ended(Event, frozen=True, tag="ended"):
     final: Observation | None = None
     usage: Usage | None = None
     scored_by: str = ""
+    stderr: str = ""
 
 
 AnyEvent = Started | Asked | Answered | Acting | Step | Paused | Resumed | Flagged | Ended

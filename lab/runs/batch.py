@@ -76,6 +76,7 @@ class Batch:
         self.store, self.specs, self.terms, self.watcher = store, specs, terms, watcher
         self.interrupted = False
         self.broken: list[BrokenRun] = []
+        self.crashes: list[tuple[Exception, str]] = []
         self.lost: list[NumberedAttempt] = []
         self.refused: list[RefusedAttempt] = []
         self.stuck_after = terms.stuck_after or (STUCK_AFTER if len(places) > 1 else None)
@@ -200,6 +201,8 @@ class Batch:
             if self._under_way.pop(attempt, None) is None:
                 return None
         self._tell_unread(session)
+        if session.crash is not None:
+            self.crashes.append((session.crash, session.crash_log))
         failure = session.failure or (self._remote.lost if self._remote is not None else None)
         if failure is not None:
             raise failure

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from lab.core.agent_names import shortest_names
 from lab.core.plain_text import plain
 from lab.core.step import Reply
 from lab.core.trace import AnyEvent, Asked, Ended, Started, Step
@@ -28,13 +29,17 @@ class ComparedPlace(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One of the two runs: `places` answer the lines of its reel one by one; the last is its end where it has one."""
+    """One of the two runs: `places` answer the lines of its reel one by one; the last is its end where it has one.
+
+    `name` is who worked the phone, by the shortest text that tells it from the other side.
+    """
 
     reel: RecordedRun
     head: Head
     places: list[ComparedPlace]
     ended: Ended | None
     cost: Cost
+    name: str
 
     @property
     def started(self) -> Started:
@@ -53,12 +58,6 @@ class Side(NamedTuple):
     def acts(self) -> list[ComparableStep]:
         """What was done, step by step."""
         return [place.act for place in self.places[: self.steps]]
-
-    @property
-    def name(self) -> str:
-        """Who worked the phone; a script by its id, since all playbooks are shown by one name."""
-        agent = self.started.agent
-        return one_line(agent.id if agent.kind == "script" else agent.shown, 60)
 
     @property
     def task(self) -> str:
@@ -91,6 +90,13 @@ class RunComparison(NamedTuple):
         return self.starts[0] if self.starts else None
 
     @property
+    def extent(self) -> str:
+        """How far they differ: the number of stretches; of two tasks, which share hardly a step, that of places."""
+        if not self.same_task:
+            return f"two tasks: {sum(not pair.same for pair in self.pairs)} of {len(self.pairs)} places differ"
+        return f"{len(self.starts)} difference{'' if len(self.starts) == 1 else 's'}"
+
+    @property
     def same_task(self) -> bool:
         return self.left.started.task.id == self.right.started.task.id
 
@@ -118,7 +124,9 @@ def sign_of(comparison: RunComparison, index: int) -> str:
 
 def compare(store: Store, left: str, right: str) -> RunComparison:
     """Reads two runs and lays them side by side; a `LabError` where one of them cannot be read."""
-    one, other = read_side(store, left), read_side(store, right)
+    one, other = _read_side(store, left), _read_side(store, right)
+    names = shortest_names([one.started.agent, other.started.agent])
+    one, other = (side._replace(name=one_line(names[side.started.agent.identity], 60)) for side in (one, other))
     pairs = align(
         [place.act for place in one.places[: one.steps]], [place.act for place in other.places[: other.steps]]
     )
@@ -134,7 +142,7 @@ def compare(store: Store, left: str, right: str) -> RunComparison:
     return RunComparison(one, other, pairs, differences(pairs))
 
 
-def read_side(store: Store, run: str) -> Side:
+def _read_side(store: Store, run: str) -> Side:
     """One run, every step of it read once."""
     reel = RecordedRun(store.runs, run)
     head = reel.head()
@@ -149,7 +157,7 @@ def read_side(store: Store, run: str) -> Side:
         else:
             places.append(_place(event))
     cost = cost_of(next(iter(store.runs.measured([run]))))
-    return Side(reel, head, places[: len(reel.lines)], ended, cost)
+    return Side(reel, head, places[: len(reel.lines)], ended, cost, head.started.agent.identity)
 
 
 def _shown(events: Iterator[AnyEvent]) -> Iterator[Step | Asked | Ended]:

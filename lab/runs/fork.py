@@ -12,9 +12,10 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.run_records import Imported
 from lab.core.seams import Agent
-from lab.core.step import ENDING, Action, Decision, Proposed, Question, Reply
-from lab.core.task import Actor, Persona
+from lab.core.step import ENDING, Action, Decision, Point, Proposed, Question, Reply
+from lab.core.task import Actor, Persona, compose_name
 from lab.core.trace import AnyEvent, Asked, Conditions, Forked, Started, Trace, fold
+from lab.core.ui_tree import UiTree
 from lab.core.whole_number import whole_number
 from lab.runs.incomplete_action import lacking
 from lab.runs.session import ForkStart, Session
@@ -29,7 +30,8 @@ class ForkChange(NamedTuple):
 
     `say` and `decision` are the reply to the question of the step, `action` is done in the place of what the agent
     proposed there; `agent`, `persona`, `log` and `user` are names, as `hitlab live` takes them. `reads` is whether a
-    model as the agent is told words that were read from pictures.
+    model as the agent is told words that were read from pictures. `agent_name` and `agent_version` are what the agent
+    is called from there on.
     """
 
     say: str | None = None
@@ -40,6 +42,8 @@ class ForkChange(NamedTuple):
     log: Log | None = None
     user: str | None = None
     reads: bool | None = None
+    agent_name: str = ""
+    agent_version: str = ""
 
     @property
     def replies(self) -> bool:
@@ -106,11 +110,12 @@ def forked(
         forked=Forked(index, shared_events[-1].seq, tuple(changes(change)), by, now()),
     )
     session = Session(store, spec, agent=agent, beginning=ForkStart([first, *shared_events[1:]], turn.overrides(by)))
+    named = bool(change.agent_name or change.agent_version)
     by_playbook = agent is None and is_playbook(spec.agent)  # a run that was begun by rules goes on by a playbook
     first = msgspec.structs.replace(
         first,
         task=spec.task if by_playbook else first.task,
-        agent=session.agent.actor if change.agent is not None or by_playbook else first.agent,
+        agent=session.agent_actor if change.agent is not None or by_playbook or named else first.agent,
         user=session.user.actor if change.user is not None else first.user,
         conditions=msgspec.structs.replace(
             first.conditions,
@@ -147,7 +152,14 @@ def changes(change: ForkChange) -> list[tuple[str, str]]:
         words.append(("action", _words(change.action)))
     if change.reads is not None:
         words.append(("reads", "words from pictures" if change.reads else "no words from pictures"))
-    settings = {"agent": change.agent, "persona": change.persona, "log": change.log, "user": change.user}
+    name = compose_name(change.agent_name, change.agent_version, "", ()).strip()
+    settings = {
+        "agent": change.agent,
+        "agent name": name or None,
+        "persona": change.persona,
+        "log": change.log,
+        "user": change.user,
+    }
     return words + [(name, value) for name, value in settings.items() if value is not None]
 
 
@@ -210,6 +222,20 @@ class _Turn:
             raise LabError(what, "asks for words: there is nothing to accept or to reject", "Answer with --say.")
 
 
+def screen_before(store: Store, run: str, index: int) -> tuple[UiTree | None, Point | None]:
+    """The elements and the size of the screen before step `index` (from 0) of a run; None where they are not known."""
+    trace = store.runs.trace(run)
+    if index < len(trace.steps):
+        before = trace.steps[index].before
+    elif trace.asked is not None and trace.asked.index == index:
+        before = trace.asked.before
+    elif trace.ended is not None and trace.ended.final is not None and index == len(trace.steps):
+        before = trace.ended.final
+    else:
+        return None, trace.device.size
+    return before.tree, before.size
+
+
 def _check(trace: Trace, index: int) -> None:
     """Raises `LabError` where a run has no such step, or nothing is known of the phone before it."""
     what = f"run {trace.id}"
@@ -234,7 +260,10 @@ def _check_action(trace: Trace, action: Action | None) -> None:
 def _spec(spec: Spec, trace: Trace, change: ForkChange) -> Spec:
     spec = spec._replace(persona=_persona(trace, change))
     reads = spec.reads if change.reads is None else change.reads
-    return spec._replace(agent=change.agent or spec.agent, user=change.user or spec.user, reads=reads)
+    spec = spec._replace(agent=change.agent or spec.agent, user=change.user or spec.user, reads=reads)
+    if change.agent is None and not (change.agent_name or change.agent_version):
+        return spec
+    return spec._replace(agent_name=change.agent_name, agent_version=change.agent_version)
 
 
 def _persona(trace: Trace, change: ForkChange) -> Persona | None:

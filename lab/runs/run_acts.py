@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
-from lab.core.run_records import RunAct, check_tag
-from lab.core.task import Actor
+from lab.core.run_records import RENAMED, RunAct, check_tag
+from lab.core.task import Actor, AgentName
 
 if TYPE_CHECKING:
     from store.store import Store
 
 Kind = Literal["archived", "restored", "tagged", "untagged"]
+RENAMED_VERSION = 2
+"""The stored shape of an act that renames an agent: an earlier hitlab does not know it."""
 _OPPOSITE: dict[str, Kind] = {
     "archived": "restored", "restored": "archived", "tagged": "untagged", "untagged": "tagged",
 }  # fmt: skip
@@ -54,6 +56,14 @@ def tag_runs(store: Store, runs: Sequence[str], change: TagChange, person: str) 
 def take_back(store: Store, acts: Sequence[RunAct], person: str) -> list[RunAct]:
     """Undoes acts by acts to the contrary; gives those that changed anything."""
     return store.runs.acts.record([_act(act.trace, _OPPOSITE[act.act], person, act.tag) for act in reversed(acts)])
+
+
+def rename_agent(store: Store, runs: Sequence[str], name: AgentName | None, person: str) -> list[RunAct]:
+    """Gives the agent of runs another name, or with None its own again; gives the acts that changed anything."""
+    by = Actor("human", person)
+    return store.runs.acts.record(
+        [RunAct(uuid7(), run, "renamed", by, now(), RENAMED, RENAMED_VERSION, name) for run in runs]
+    )
 
 
 def _act(run: str, kind: Kind, person: str, tag: str = "") -> RunAct:

@@ -11,7 +11,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.suggestion import suggestion
 from lab.runs.descriptions import status_words
-from lab.runs.run_rows import Cost, RunEntry
+from lab.runs.run_rows import Cost, RunEntry, agent_words
 
 NONE = "none"
 """The value that finds what is not known."""
@@ -20,7 +20,7 @@ _STATUSES = ("completed", "stopped", "failed", "budget", "open")
 _TEXT: dict[str, Callable[[RunEntry], str]] = {
     "id": lambda it: it.run.id,
     "task": lambda it: f"{it.run.task}\n{it.run.title}",
-    "agent": lambda it: it.run.agent,
+    "agent": lambda it: "\n".join((*agent_words(it.run), it.agent)),
     "persona": lambda it: it.run.persona,
     "source": lambda it: it.run.source,
     "status": lambda it: f"{it.run.status}\n{status_words(it.run.status)}",

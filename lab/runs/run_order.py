@@ -17,7 +17,7 @@ Value = Callable[[RunEntry, Cost], float | str | None]
 SORTS: dict[str, Value] = {
     NEWEST: lambda it, cost: it.run.n,
     "task": lambda it, cost: it.title.casefold(),
-    "agent": lambda it, cost: it.run.agent.casefold(),
+    "agent": lambda it, cost: it.agent.casefold(),
     "persona": lambda it, cost: it.run.persona.casefold() or None,
     "source": lambda it, cost: it.run.source or None,
     "steps": lambda it, cost: it.run.steps,
@@ -36,7 +36,7 @@ MEANS = ("score", "steps")
 """Columns by whose mean groups are sorted; by any other, only the runs in them are."""
 GROUPS: dict[str, Callable[[RunEntry], str]] = {
     "task": lambda it: it.words,
-    "agent": lambda it: it.run.agent,
+    "agent": lambda it: it.agent,
     "source": lambda it: it.run.source or "(made here)",
     "persona": lambda it: it.run.persona or "(no persona)",
     "status": lambda it: it.run.status,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from lab.core.agent_names import shortest_names
 from lab.core.measured_run import MeasuredRun
 from lab.runs.descriptions import DEMONSTRATED, status_words
 from store.run_table import RunRow
@@ -18,10 +20,11 @@ class Cost(NamedTuple):
 
 
 class RunEntry(NamedTuple):
-    """A run, and all its words folded."""
+    """A run, all its words folded, and its agent's shortest name among the runs beside it."""
 
     run: RunRow
     text: str
+    agent: str
 
     @property
     def title(self) -> str:
@@ -43,10 +46,21 @@ class RunEntry(NamedTuple):
 def entry(run: RunRow) -> RunEntry:
     """A row of the file as the table has it."""
     words = (
-        run.id, run.task, run.title, run.instruction, run.agent, run.persona, run.source, run.status,
+        run.id, run.task, run.title, run.instruction, *agent_words(run), run.persona, run.source, run.status,
         status_words(run.status), *run.tags,
     )  # fmt: skip
-    return RunEntry(run, "\n".join(words).casefold())
+    return RunEntry(run, "\n".join(words).casefold(), run.agent)
+
+
+def agent_words(run: RunRow) -> tuple[str, ...]:
+    """All that a run's agent is called by: its identity, and how it was started."""
+    return (run.agent, run.actor.id) if run.actor is not None and run.actor.id != run.agent else (run.agent,)
+
+
+def with_agent_names(entries: Sequence[RunEntry]) -> list[RunEntry]:
+    """The same runs, the agent of each by the shortest name that tells it from the others."""
+    names = shortest_names(it.run.actor for it in entries if it.run.actor is not None)
+    return [it._replace(agent=names.get(it.run.agent, it.run.agent)) for it in entries]
 
 
 def cost_of(case: MeasuredRun) -> Cost:

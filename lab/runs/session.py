@@ -12,6 +12,7 @@ import msgspec
 from lab.agents.person import PersonAgent
 from lab.core import episode
 from lab.core.codec import encode
+from lab.core.crash_log import write_crash_log
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import monotonic_ms, now, uuid7
 from lab.core.mailbox import Mailbox
@@ -22,10 +23,12 @@ from lab.core.run_records import Blob
 from lab.core.seams import (
     Agent,
     Closable,
+    Complaining,
     Configured,
     Device,
     Illustrated,
     Interruptible,
+    Introducing,
     Screen,
     Trouble,
     User,
@@ -123,6 +126,9 @@ class Session:
         """Why the phone stands still from the first moment on; empty where it moves at once."""
         self.on_event: Callable[[AnyEvent | None], None] = lambda event: None
         self.failure: LabError | None = None
+        self.crash: Exception | None = None
+        """What ended the run that no sentence was made for; its traceback is in the crash log."""
+        self.crash_log = ""
         self.over = False
         self.spent = max((event.ms or 0.0 for event in earlier), default=0.0)
         """Milliseconds for which this run went on in earlier sittings, as far as its last event tells."""
@@ -142,6 +148,8 @@ class Session:
             self.agent.keep = self._keep
         if isinstance(self.agent, WordReading):
             self.agent.read = self.words.of if spec.reads else _unread
+        if isinstance(self.agent, Introducing):
+            self.agent.introduce()
         self._lent = agent is not None
         self._status = ""
         self.user = user_of(spec, self.person, self.questions)
@@ -156,9 +164,15 @@ class Session:
         except BaseException:
             if device is None:
                 self.device.close()
+            self._close_agent()
             raise
         self._judge = scorer_of(spec.task, self.device, self.first)
         self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
+
+    @property
+    def agent_actor(self) -> Actor:
+        """Who works the phone, under the name that is given for it."""
+        return self.spec.named(self.agent.actor)
 
     @property
     def left_in_takeover(self) -> bool:
@@ -176,8 +190,8 @@ class Session:
                 self.append(self._started())
             elif self._given is None or self._resume.paused:
                 self.append(Resumed(by=self.person))
-            if self._resume is not None and self._given is None and self.agent.actor != self._resume.agent:
-                self.append(Resumed(by=self.agent.actor))  # who goes on; a recording's words are then found by its name
+            if self._resume is not None and self._given is None and self.agent_actor != self._resume.agent:
+                self.append(Resumed(by=self.agent_actor))  # who goes on; a recording's words are then found by its name
             if self.begins_paused:
                 self.pause(self.begins_paused)
         except LabError:
@@ -204,6 +218,8 @@ class Session:
         with self._lock:
             if self.over:
                 return
+            if isinstance(event, Ended) and isinstance(self.agent, Complaining):
+                event = msgspec.structs.replace(event, stderr=self.agent.take_errors())
             event = msgspec.structs.replace(
                 event, seq=self._seq + 1, at=now(), ms=self.spent + monotonic_ms() - self._began
             )
@@ -232,7 +248,8 @@ class Session:
             history = list(self._resume.steps) if self._resume else []
             brief = brief_of(self.spec.task, self.spec.persona)
             limit = self.spec.step_limit
-            for event in episode.run(brief, seats, self.control, self, self._judge, history, unfinished, limit):
+            judge, crashed = self._judge, self._crashed
+            for event in episode.run(brief, seats, self.control, self, judge, history, unfinished, limit, crashed):
                 if self.over:
                     return
                 self.append(event)
@@ -245,10 +262,16 @@ class Session:
             if self.over or self.control.stop.is_set():
                 self._let_go()
 
+    def _crashed(self, error: Exception) -> None:
+        self.crash, self.crash_log = error, write_crash_log(error)
+
     def _let_go(self) -> None:
         """Lets go of the phone, and of an agent that is the run's own."""
         self.device.close()
         self.words.close()
+        self._close_agent()
+
+    def _close_agent(self) -> None:
         if isinstance(self.agent, Closable) and not self._lent:
             self.agent.close(self._status)
 
@@ -367,6 +390,9 @@ class Session:
             if not self.over and self._seq >= 0:
                 self.append(Paused(by=self.person, reason="left"))
             self.over = True
+            begun = self._begun
+        if not begun:
+            self._let_go()
         self.control.halt()
 
     def save_draft(self, question: Question, text: str) -> None:
@@ -422,7 +448,7 @@ class Session:
         return Started(
             trace=self.trace_id,
             task=spec.task,
-            agent=self.agent.actor,
+            agent=self.agent_actor,
             persona=spec.persona,
             user=self.user.actor,
             device=self.device.info,
@@ -487,12 +513,14 @@ def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> U
     if kind == "human" and not file:
         return HumanUser(person, questions)
     if kind == "script":
-        from simulators.library import script
+        from simulators.library import script, scripts
         from simulators.task_variation import world
-        from simulators.users.scripted import Script, Scripted
+        from simulators.users.scripted import Script, Scripted, Unscripted
 
         if spec.environment and not file:
             return Scripted(Script("unprepared"))  # an environment's tasks come without a script of ours
+        if file in ("", spec.task.id) and spec.task.id not in scripts():
+            return Unscripted(spec.task.id)
         return Scripted(world(spec.vary).script(script(file or spec.task.id)))
     if kind == "model" and file:
         from lab.core.settings import load

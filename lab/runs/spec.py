@@ -42,7 +42,8 @@ class Spec(NamedTuple):
     `androidworld:PYTHON`; empty where there is none. `reads` is whether a model as the agent is told
     words that were read from the picture of a screen whose phone told none. `step_limit` ends the run after so many
     steps, of which no agent is told; 0 leaves that to the task's budget. `user_screens` is whether a model as the user
-    is told the words on the screen. `shadows` are models (`model:NAME`) that are asked the same as the user, silently.
+    is told the words on the screen. `agent_name` and `agent_version` are what the agent is called in place of what it
+    says of itself. `shadows` are models (`model:NAME`) that are asked the same as the user, silently.
     """
 
     task: Task
@@ -66,6 +67,16 @@ class Spec(NamedTuple):
     step_limit: int = 0
     user_screens: bool = False
     shadows: tuple[str, ...] = ()
+    agent_name: str = ""
+    agent_version: str = ""
+
+    def named(self, agent: Actor) -> Actor:
+        """The agent under the name and version that are given for it."""
+        changes = {
+            "implementation": self.agent_name or (agent.implementation or agent.id if self.agent_version else ""),
+            "version": self.agent_version,
+        }
+        return msgspec.structs.replace(agent, **{field: word for field, word in changes.items() if word})
 
 
 def brief_of(task: Task, persona: Persona | None) -> Brief:
@@ -122,6 +133,8 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         step_limit=trace.conditions.step_limit,
         user_screens=trace.conditions.user_screens,
         shadows=trace.conditions.shadows if what == "resumed" else (),
+        agent_name=trace.agent.implementation if changes.get("agent") is None else "",
+        agent_version=trace.agent.version if changes.get("agent") is None else "",
     )
     spec = spec._replace(**{k: v for k, v in changes.items() if v is not None})
     _check_reading(trace, spec, what)
@@ -228,6 +241,18 @@ def playbook_agent(agent: str, task: Task | None) -> Agent:
         what = f"task {task.id}" if task is not None else "agent"
         raise LabError(what, "has no playbook.", WITHOUT_PLAYBOOK, code=2)
     return PlaybookAgent(chosen(task.playbook, task.playbooks, name, f"task {task.id}"), name)
+
+
+def may_ask(task: Task, agent: str) -> bool:
+    """Whether an agent may ask the user something: any may but a playbook without a question."""
+    from lab.core.playbook import Move, chosen, walk
+
+    if not is_playbook(agent):
+        return True
+    moves = walk(chosen(task.playbook, task.playbooks, agent.partition(":")[2], f"task {task.id}"))
+    return any(
+        isinstance(move, Move) and (move.verb in ("ask", "offer") or move.kind == "ask_user") for _, move, _ in moves
+    )
 
 
 def with_playbook(task: Task, vary: int) -> Task:

@@ -26,6 +26,7 @@ from screens.key_names import focus_now, with_keys
 from screens.theme import MUTED
 from screens.widgets.border_words import write_title
 from screens.widgets.lines import LineList
+from screens.widgets.text_fields import TextLine
 from simulators.users.endpoint.chat_request import Tool
 from simulators.users.endpoint.tool_arguments import ToolField, arguments_of, fields_of
 

@@ -248,7 +248,7 @@ class CompareScreen(RoomScreen[None]):
             return Content.assemble(("Only the other run has this step.", MUTED))
         if isinstance(view.event, Ended):
             return step_pane.end_sheet(view.event, *side.head, outcomes=True)
-        return step_pane.step_sheet(view.event)
+        return step_pane.step_sheet(view.event, errors=True)
 
     def _tell(self) -> None:
         """The line above the keys: which difference this is, and what it is in words."""
@@ -267,8 +267,8 @@ class CompareScreen(RoomScreen[None]):
         self._say("compare-state", words)
         steps = sum(not compared.is_end(index) for index in range(len(compared.pairs)))
         write_title(self.pairs, f"Steps  {min(place + 1, steps)}/{steps}")
-        keys = f"{{list.open}}: replay left   {len(starts)} difference{'' if len(starts) == 1 else 's'}"
-        write_subtitle(self.pairs, with_keys(self, keys))
+        extent = compared.extent if starts else "0 differences"
+        write_subtitle(self.pairs, with_keys(self, f"{{list.open}}: replay left   {extent}"))
 
     def _way_on(self, starts: list[int], place: int) -> str:
         """Which key leads from a pair in which they do not differ to a difference."""

@@ -13,6 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from lab.core.agent_names import shortest_names
 from lab.core.design import subject_of
 from lab.core.errors import LabError
 from lab.core.last_choices import RunChoices
@@ -233,6 +234,7 @@ class HomeScreen(RoomScreen[None]):
         runs = self.query_one(RunList)
         current_id, listed = runs.current.id if runs.current and message.first else None, (self._needle, self.archived)
         runs.rows = message.runs if message.first else runs.rows + message.runs
+        runs.agents = shortest_names(run.actor for run in runs.rows if run.actor is not None)
         runs.titles |= {task: intent for task, intent in message.intents.items() if intent}
         self._more = message.more
         none_yet = NOTHING_ARCHIVED if self.archived else NONE_YET if may_run(self.settings.seat) else NONE_TO_READ

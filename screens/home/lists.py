@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from textual.content import Content
@@ -70,6 +71,8 @@ same key brings back; **{home.undo}** undoes what was archived last.
         )
         self.titles: dict[str, str] = {}
         """Titles of the tasks that are known by name."""
+        self.agents: Mapping[str, str] = {}
+        """The agents' shortest names, by identity."""
         self.live: str | None = None
         """The run that is under way in this app."""
         self.asked: Literal["", "answer", "decision"] = ""
@@ -103,7 +106,7 @@ same key brings back; **{home.undo}** undoes what was archived last.
             case "when":
                 return when(row.started) or "-"
             case "agent":
-                return one_line(row.agent)
+                return one_line(self.agents.get(row.agent, row.agent))
             case "persona":
                 return one_line(row.persona or "-")
             case "steps":

@@ -81,7 +81,7 @@ class LiveScreen(RoomScreen[None]):
         self._reading = reads
         self._banner = Banner()
         self._phone = LivePhone(seen=session.spec.mirror)
-        self._seat = Seat(session.spec, session.agent.actor, knows=self.knows)
+        self._seat = Seat(session.spec, session.agent_actor, knows=self.knows)
         self._dialogue = Dialogue(self._clock, knows=self.knows)
         self._question = OpenQuestion(session.person, self._clock)
         self._bench = DeveloperPane(session, self._clock) if self.knows else None
@@ -333,7 +333,7 @@ class LiveScreen(RoomScreen[None]):
         if not self._album.count():
             self.notify("Nothing was sent to the agent yet.", markup=False)
             return
-        agent = self.session.agent.actor.shown
+        agent = self.session.agent_actor.shown
         page = SentScreen(self._album, self._album.count() - 1, agent=agent, otherwise=self._seat.brief_words())
         self.app.push_screen(page)
 

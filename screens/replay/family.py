@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,6 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.runs.descriptions import one_line, score_words, status_words
@@ -44,6 +46,8 @@ there; below the list it stands whole. **{list.open}** opens a run at that step,
 """
     heading_rows = 1
     empty = "Reading the family ..."
+    agents: Mapping[str, str] = {}
+    """The agents' shortest names, by identity."""
 
     def heading(self, width: int) -> Content:
         return Content.assemble(self._cells(width, "run", "step", "what is other", "agent", "steps", "status", "score"))
@@ -52,10 +56,11 @@ there; below the list it stands whole. **{list.open}** opens a run at that step,
         limb = self.rows[index]
         kin = limb.kin
         at = f"@{kin.forked.index + 1}" if kin.forked else ""
+        agent = one_line(self.agents.get(kin.agent, kin.agent))
         words = one_line(change_words(kin.forked)) or "(the first)"
         run = f"{limb.stem}{one_line(kin.id[:_SHORT])}"
         cells = self._cells(
-            width, run, at, words, one_line(kin.agent), str(kin.steps), status_words(kin.status), score_words(kin.score)
+            width, run, at, words, agent, str(kin.steps), status_words(kin.status), score_words(kin.score)
         )
         return Content.assemble((cells, "" if kin.status != "open" else "bold"))
 
@@ -124,6 +129,7 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
     def _shown(self, message: Read) -> None:
         limbs = self.query_one(FamilyTree)
         limbs.rows = message.limbs
+        limbs.agents = shortest_names(limb.kin.actor for limb in limbs.rows if limb.kin.actor is not None)
         task = message.limbs[0].kin.task if message.limbs else ""
         runs = "1 run" if len(message.limbs) == 1 else f"{len(message.limbs)} runs"
         self.query_one("#family-title", Static).update(f"Family   {one_line(task)}   {runs}")

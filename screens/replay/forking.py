@@ -12,7 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from lab.core.codec import decode, encode
+from lab.core.action_target import read_action
+from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.screen_clock import Clock
@@ -211,7 +212,8 @@ class ForkPanel(Card):
     def change(self) -> ForkChange:
         """All that was written; a `LabError` where an action is none."""
         action_text, text = self._action.value.strip(), self._say.value.strip()
-        action = decode(action_text, Action, "the action") if action_text else None
+        size = self._event.before.size if self._event is not None else None
+        action = read_action(action_text, self._tree, size, "the action") if action_text else None
         change = ForkChange(
             say=text or None,
             decision=self._row.decision if self._row.display else None,

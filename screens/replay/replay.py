@@ -187,7 +187,7 @@ class ReplayScreen(RoomScreen[None]):
         else:
             recording = head.made if head is not None else None
             slip = recording is not None and event.index in recording.slips
-            self._say(step_pane.step_sheet(event, slip=slip, phone=phone))
+            self._say(step_pane.step_sheet(event, slip=slip, phone=phone, errors=self.outcomes))
 
     def _say(self, content: Content) -> None:
         needle = self.footage.timeline.needle

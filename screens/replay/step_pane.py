@@ -49,12 +49,17 @@ def goal_of(started: Started) -> str:
 
 
 def step_sheet(
-    step: Step | Asked, *, slip: bool = False, thought_last: bool = False, phone: Sequence[str] = ()
+    step: Step | Asked,
+    *,
+    slip: bool = False,
+    thought_last: bool = False,
+    phone: Sequence[str] = (),
+    errors: bool = False,
 ) -> Content:
     """All that was thought, done and said in one step, or up to the question that a run stands at.
 
     With `thought_last` what was done and said stands above what was thought, which may be long. `phone` is what the
-    phone told of itself meanwhile.
+    phone told of itself meanwhile. With `errors` what its program wrote on standard error stands below all.
     """
     parts: list[Part] = []
     action = step.proposed.action
@@ -86,7 +91,13 @@ def step_sheet(
     if thought_last:
         parts += thoughts
     parts += _facts(step)
+    if errors:
+        parts += _errors(step.proposed.stderr)
     return Content.assemble(*parts)
+
+
+def _errors(text: str) -> list[Part]:
+    return _section("Standard error", [(f"{plain(text)}\n", MUTED)]) if text else []
 
 
 def end_sheet(
@@ -112,7 +123,7 @@ def end_sheet(
         if ended.checks:
             checks = [(f"{'✓' if ok else '✗'} {plain(name)}\n", "" if ok else LOUD_ERROR) for name, ok in ended.checks]
             parts += _section(f"Checks  {sum(ok for _, ok in ended.checks)} of {len(ended.checks)}", checks)
-        parts += verdict_parts(verdicts)
+        parts += verdict_parts(verdicts) + _errors(ended.stderr)
     parts += _section("Run", _run_facts(started, outcomes=outcomes))
     return Content.assemble(*parts)
 

@@ -38,7 +38,7 @@ _GROUP = {
     "statuses": TableColumn("status", 30, 112, share=4),
 }
 _VALUES: dict[str, Callable[[RunEntry], str]] = {
-    "agent": lambda it: one_line(it.run.agent),
+    "agent": lambda it: one_line(it.agent),
     "persona": lambda it: one_line(it.run.persona or "-"),
     "source": lambda it: one_line(it.run.source or "-"),
     "steps": lambda it: str(it.run.steps),
@@ -83,7 +83,7 @@ def member_row(it: RunEntry, by: str, width: int) -> list[tuple[str, str]]:
     """A run among groups by `by`: its cells under the headings of what they go into, its name a little further in."""
     columns = {name: column for name, column in _GROUP.items() if width >= column.least}
     status = _VALUES["status"](it)
-    words = {"agent": one_line(it.run.agent), "task": one_line(it.words), "status": status}
+    words = {"agent": one_line(it.agent), "task": one_line(it.words), "status": status}
     if "statuses" in columns:
         del words["status"]
     values = {

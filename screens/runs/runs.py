@@ -21,7 +21,7 @@ from lab.runs.descriptions import one_line
 from lab.runs.run_acts import archive_runs, tag_change, tag_runs, take_back
 from lab.runs.run_filter import RunFilter, read
 from lab.runs.run_order import GROUPS, MEANS, NEWEST, SORTS, ArrangedRuns, Order, arrange
-from lab.runs.run_rows import Cost, RunEntry, entry
+from lab.runs.run_rows import Cost, RunEntry, entry, with_agent_names
 from screens.choice_memory import recall, remember
 from screens.key_names import with_keys
 from screens.lab import lab_of
@@ -164,7 +164,8 @@ class RunsScreen(RoomScreen[None]):
 
     def _list(self, *, near: bool = False) -> None:
         """Lists, of what was read, what is archived or what is not; what is gone is selected no longer."""
-        self.entries = [run_entry for run_entry in self._read if run_entry.run.archived is self.archived]
+        listed = [run_entry for run_entry in self._read if run_entry.run.archived is self.archived]
+        self.entries = with_agent_names(listed)
         self.table.selection &= {run_entry.run.id for run_entry in self.entries}
         self.lay_out(near=near)
 
@@ -456,7 +457,7 @@ class RunsScreen(RoomScreen[None]):
         try:
             self.sought = read(message.value)
         except LabError as error:
-            wrong.update(f"! {error.message}. {error.hint}".strip())
+            wrong.update(f"! {error.body}")
             wrong.display = True
             return
         wrong.display = False
@@ -497,4 +498,4 @@ def _stands(it: RunEntry, state: RunState) -> RunEntry:
 
 
 def _named(it: RunEntry) -> str:
-    return one_line(f"{it.run.agent} on {it.name}", 80)
+    return one_line(f"{it.agent} on {it.name}", 80)

@@ -127,3 +127,15 @@ class Scripted:
         if self.script.otherwise is not None:
             return self.script.otherwise
         return ScriptedReply(UNFORESEEN, "reject") if question.kind == "propose" else ScriptedReply(UNPREPARED)
+
+
+class Unscripted:
+    """A `User` of a task without a script: nobody is needed until a question comes, which ends the run."""
+
+    def __init__(self, task: str) -> None:
+        self.actor = Actor("script", task)
+
+    def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
+        """No reply: a `LabError` says what was asked and how to answer it."""
+        problem = f'has no script, and the agent asks: "{question.text[:_SHOWN]}"'
+        raise LabError(f"task {self.actor.id}", problem, "--user script:FILE or model:NAME answers.")

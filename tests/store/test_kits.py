@@ -17,7 +17,8 @@ from lab.core.protocol import Protocol
 from lab.core.rating_sheet import FieldReference
 from lab.core.run_records import Blob
 from lab.core.study import Assignment, Given, Gold, Study, Target
-from lab.core.task import Actor
+from lab.core.task import Actor, AgentName
+from lab.runs.run_acts import rename_agent
 from store.kit_export import make_kit
 from store.store import Store
 from tests import blind
@@ -114,6 +115,17 @@ def test_nothing_hidden_is_in_a_kit_and_what_is_shown_is(home: Store, tmp_path: 
     assert words_in(kit, mine.shown(plan.shown)) == set(mine.shown(plan.shown))
     assert words_in(kit, dict.fromkeys(MINE.values(), "")) == set(MINE.values())
     assert (made.units, made.assignments, made.labels, made.runs) == (2, 2, 1, (THEIRS,))
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_an_agent_that_a_person_renamed_is_hidden_as_its_own_name_was(home: Store, tmp_path: Path, seen: bool) -> None:
+    closed = ("people", "models", "outcome", "raters", *(() if seen else ("method",)))
+    plan, _, _ = planted(home, replace(NODES, shows=("instruction", *(("method",) if seen else ()))), blind=closed)
+    words = {"Wrenamed": "name", "Wversion": "version", "Wmodel": "model"}
+    rename_agent(home, [THEIRS], AgentName(*words), "Wdesigner")
+    make_kit(home, plan, "R1", tmp_path / "R1.db")
+    assert words_in(packed(home, tmp_path), words) == set(words)
+    assert words_in(tmp_path / "R1.db", words) == (set(words) if seen else set())
 
 
 @pytest.mark.parametrize("show", blind.SHOWS)

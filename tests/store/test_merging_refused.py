@@ -86,7 +86,7 @@ def test_a_file_of_a_newer_schema_is_refused(here: Path, good: Path) -> None:
     [
         ("UPDATE label SET body = CAST(x'fffe' AS TEXT)", "UTF-8"),
         ("UPDATE label SET body = x'7b7d'", "no text"),
-        ("UPDATE label SET body = 7", "Expected `object`"),
+        ("UPDATE label SET body = 7", "must be a mapping"),
         ('UPDATE label SET body = replace(body, \'"version":1\', \'"version":"one"\')', "field version"),
         (
             "UPDATE label SET body = replace(body, '\"version\":1', '\"version\":99999999999999999999999')",
@@ -96,7 +96,7 @@ def test_a_file_of_a_newer_schema_is_refused(here: Path, good: Path) -> None:
         ("UPDATE label SET body = replace(body, '\"unit\"', '\"nuit\"')", "none of that name"),
         ("UPDATE unit SET position = 'first' WHERE id = 'u1'", "unit|damaged|TEXT"),
         ("UPDATE unit SET body = replace(body, 'Pay', 'Do not pay')", "differs from the one|not those that its plan"),
-        ("UPDATE study SET body = '[]'", "array|object|Expected"),
+        ("UPDATE study SET body = '[]'", "must be a mapping"),
         ("UPDATE assignment SET body = replace(body, 'R2', 'R1')", "is of R1 in trial v1, not of R2"),
         ("UPDATE event SET body = '{}' WHERE seq = 1", "field|missing|type"),
         ("DELETE FROM event WHERE seq = 1", "expects event 1"),

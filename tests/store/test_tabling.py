@@ -28,7 +28,7 @@ def test_a_row_says_what_a_list_does_and_what_was_asked(store: Store) -> None:
     (row,) = store.runs.rows(10)
     assert row._replace(instruction="") == (
         1, "one", "lunch", "A title", "", "general", "m", "ines", "P1", "test", 1, 2, 0, 0, "failed", 0.25,
-        "2025-03-04T10:00:00+00:00", (), False,
+        "2025-03-04T10:00:00+00:00", (), False, Actor("model", "m", "M"),
     )  # fmt: skip
     assert row.instruction == ("Do it. " * 80)[:300]
 
@@ -64,7 +64,8 @@ def test_pages_come_newest_first_and_leave_out_none(store: Store) -> None:
 def test_a_run_without_persona_title_source_or_time_has_empty_words(store: Store) -> None:
     started = Started(trace="bare", task=Task("t", "general", instruction="x"), agent=Actor("script", "a"))
     store.runs.add(Imported(numbered([started]), {}, []))
-    assert store.runs.rows(1)[0][3:] == ("", "x", "general", "a", "", "", "", 1, 0, 0, 0, "open", None, "", (), False)
+    (row,) = store.runs.rows(1)
+    assert row[3:-1] == ("", "x", "general", "a", "", "", "", 1, 0, 0, 0, "open", None, "", (), False)
 
 
 def test_the_stamp_changes_with_every_run_and_every_event(store: Store) -> None:

@@ -13,7 +13,7 @@ from annotators.papers.dac.decisions import plain
 from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
 from annotators.papers.metrics import of_task
 from annotators.study_data import StudyData
-from annotators.units.pairs import method_of
+from annotators.units.pairs import method_names, method_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
 from lab.core.study import Unit
@@ -51,6 +51,7 @@ def decisions(
 ) -> tuple[list[Decision], dict[str, int]]:
     """Each decision of an agent's run; and how many are left out, by reason."""
     golds = _golds(study_data, truth_by_place, cases)
+    names = method_names(cases.values())
     rows: list[Decision] = []
     left_out: dict[str, int] = {}
     for unit in asked_units(study_data):
@@ -64,7 +65,7 @@ def decisions(
             if why or one is None:
                 left_out[why] = left_out.get(why, 0) + 1
             else:
-                rows.append(Decision(unit, method_of(case), _depth(target.kind), plain(one.value) in right))
+                rows.append(Decision(unit, names[method_of(case)], _depth(target.kind), plain(one.value) in right))
     return rows, left_out
 
 
@@ -125,10 +126,11 @@ def _accuracy(study_data: StudyData, choices: Sequence[Decision]) -> Table:
 def _asked(study_data: StudyData, agent: str) -> dict[tuple[str, str], int]:
     """By place the depth of every decision that an agent's runs were asked about."""
     cases = cases_of(study_data)
+    names = method_names(cases.values())
     return {
         (unit.id, target.id): _depth(target.kind)
         for unit in asked_units(study_data)
-        if (case := cases.get(unit.id)) is not None and not case.gold and agent in (method_of(case), "All")
+        if (case := cases.get(unit.id)) is not None and not case.gold and agent in (names[method_of(case)], "All")
         for target in unit.targets
     }
 

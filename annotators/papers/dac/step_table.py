@@ -11,7 +11,7 @@ from annotators.papers import cells
 from annotators.papers.cells import UnitValue, coefficient, count, few, of_all, share
 from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
 from annotators.study_data import StudyData
-from annotators.units.pairs import method_of
+from annotators.units.pairs import method_names, method_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
 from lab.core.study import Unit
@@ -35,7 +35,8 @@ def sections(study_data: StudyData) -> list[Section]:
 def _right(study_data: StudyData, truth_by_unit: Mapping[str, Truth], cases: Mapping[str, MeasuredRun]) -> Table:
     study_units = asked_units(study_data)
     units = [unit for unit in study_units if unit.id in truth_by_unit]
-    agent = {unit.id: method_of(cases[unit.id]) if unit.id in cases else "run not here" for unit in study_units}
+    names = method_names(cases.values())
+    agent = {unit.id: names[method_of(cases[unit.id])] if unit.id in cases else "run not here" for unit in study_units}
     rows: list[tuple[Cell, ...]] = []
     for name in [*sorted({agent[unit.id] for unit in units}), "All"]:
         own = [unit for unit in units if name in (agent[unit.id], "All")]

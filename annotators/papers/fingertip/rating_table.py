@@ -17,7 +17,7 @@ from annotators.papers.cells import UnitValue, average, coefficient, count, few,
 from annotators.papers.field_answers import answers_in, asked_units, cases_of
 from annotators.papers.fingertip.sim2 import likeness
 from annotators.study_data import StudyData
-from annotators.units.pairs import method_of
+from annotators.units.pairs import method_names, method_of
 from lab.core.agreement import Agreement
 from lab.core.report import Cell, Number, Point, Scatter, Section, Table
 from lab.core.rounding import count as so_many
@@ -57,10 +57,11 @@ def rated_of(study_data: StudyData) -> tuple[list[RatedSequence], dict[str, int]
     units = {unit.id: unit for unit in asked_units(study_data)}
     ratings = {one.unit: float(one.value) for one in answers_in(study_data, RATING) if _is_number(one.value)}
     sims, left_out = likeness(study_data, [units[unit] for unit in ratings])
+    names = method_names(cases.values())
     sequences = []
     for id, value in ratings.items():
         unit = units[id]
-        model = method_of(cases[id]) if id in cases else "run not here"
+        model = names[method_of(cases[id])] if id in cases else "run not here"
         episode = unit.runs[1] if len(unit.runs) > 1 else unit.id
         sequences.append(RatedSequence(unit, episode, model, value, sims.get(id)))
     return sequences, left_out

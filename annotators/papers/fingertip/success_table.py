@@ -12,7 +12,7 @@ from annotators.papers.cells import UnitValue, bars, coefficient, count, few, of
 from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
 from annotators.papers.fingertip.tracks import MOST, user_of
 from annotators.study_data import StudyData
-from annotators.units.pairs import method_of
+from annotators.units.pairs import by_method
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
 
@@ -37,8 +37,7 @@ def sections(study_data: StudyData) -> list[Section]:
 def _success(
     study_data: StudyData, cases: Mapping[str, MeasuredRun], truth_by_place: Mapping[tuple[str, str], Truth]
 ) -> Table:
-    agents = sorted({method_of(case) for case in cases.values()})
-    parts = [(agent, [unit for unit, case in cases.items() if method_of(case) == agent]) for agent in agents]
+    parts = [(agent, [unit for unit in cases if unit in own]) for agent, own in by_method(cases).items()]
     parts.append(("All", [unit.id for unit in asked_units(study_data)]))
     rows = tuple(_row(study_data, name, units, cases, truth_by_place) for name, units in parts)
     open_ = sum((unit.id, "") not in truth_by_place for unit in asked_units(study_data))

@@ -86,7 +86,7 @@ def chains_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTall
     chains: dict[tuple[object, ...], dict[int, JudgedAttempt]] = {}
     times: Counter[tuple[object, ...]] = Counter()
     for case in out.kept(cases, lambda case: _why_not(case, terms, rates)):
-        key = (case.agent.id, case.source.model if case.source else "", case.task.id, _persona(case))
+        key = (case.agent.identity, case.source.model if case.source else "", case.task.id, _persona(case))
         place = times[(*key, case.attempt)]
         times[(*key, case.attempt)] += 1
         chains.setdefault((*key, place), {})[case.attempt] = _try(case, terms, rates)
@@ -140,7 +140,7 @@ def _why_not(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) 
         return "with an attempt not numbered from 1"
     if case.task.shortest is None and (terms.step_budget is not None or terms.golden_tokens is not None):
         return "without golden steps, so without a budget"
-    if terms.golden_tokens is not None and case.agent.id not in rates:
+    if terms.golden_tokens is not None and case.agent.identity not in rates:
         return "of an agent whose tokens are not known"
     if terms.token_budget is not None and tokens_of(case) is None:
         return "whose tokens are not known"
@@ -161,7 +161,7 @@ def _beyond(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -
         return True  # its limit ended it while it went on
     if terms.step_budget is not None and len(case.steps) > step_limit(golden, terms.step_budget):
         return True
-    if terms.golden_tokens is not None and len(case.steps) * rates[case.agent.id] > golden * terms.golden_tokens:
+    if terms.golden_tokens is not None and len(case.steps) * rates[case.agent.identity] > golden * terms.golden_tokens:
         return True
     return terms.token_budget is not None and (tokens_of(case) or 0) > terms.token_budget
 
@@ -172,6 +172,6 @@ def _rates(cases: Iterable[MeasuredRun]) -> dict[str, float]:
     for case in cases:
         tokens = tokens_of(case)
         if tokens is not None and case.steps:
-            before = sums.get(case.agent.id, (0, 0))
-            sums[case.agent.id] = (before[0] + tokens, before[1] + len(case.steps))
+            before = sums.get(case.agent.identity, (0, 0))
+            sums[case.agent.identity] = (before[0] + tokens, before[1] + len(case.steps))
     return {agent: tokens / steps for agent, (tokens, steps) in sums.items()}

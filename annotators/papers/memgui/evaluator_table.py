@@ -20,7 +20,7 @@ from annotators.papers.field_answers import answers_in, asked_units, cases_of, c
 from annotators.papers.memgui.attempts import apps_of
 from annotators.papers.memgui.stage_table import stage_table
 from annotators.study_data import StudyData
-from annotators.units.pairs import method_of
+from annotators.units.pairs import by_method
 from lab.core.agreement import Agreement
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
@@ -152,8 +152,7 @@ def _evaluators(study_data: StudyData, people: Ratings, cases: Mapping[str, Meas
     if "success" not in truth.categories or not (truth.codes >= 0).any():
         return Section(title, ("Nothing is settled about any of these runs, so evaluators stand against nothing.",))
     by_apps = [part for part in (_apps(cases, 1), _apps(cases, 2), _apps(cases, 0)) if part[1]]
-    agents = sorted({method_of(case) for case in cases.values()})
-    by_agent = [(agent, {unit for unit, case in cases.items() if method_of(case) == agent}) for agent in agents]
+    by_agent = list(by_method(cases).items())
     everything = [("All", {place.unit for place in truth.places})]
     unsettled_count = int((truth.codes < 0).sum())
     notes = (

@@ -19,7 +19,7 @@ from annotators.papers.field_answers import answers_in, cases_of, outcomes
 from annotators.papers.memgui.irr_judge_table import judge_sections
 from annotators.papers.memgui.irr_rates import IRR, TYPES, USE, RunIrr, rated_of
 from annotators.study_data import StudyData
-from annotators.units.pairs import method_of
+from annotators.units.pairs import by_method
 from lab.core.design import Revision, Subject, subject_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
@@ -52,10 +52,8 @@ def _left(left_out: Mapping[str, int]) -> tuple[str, ...]:
 
 def _by_agent(study_data: StudyData, run_rates: Sequence[RunIrr], cases: Mapping[str, MeasuredRun]) -> Table:
     """The mean rate over runs, a run's being the mean of its raters'; with how many runs of each case type."""
-    agents = sorted({method_of(case) for case in cases.values()})
-    parts = [(agent, {id for id, case in cases.items() if method_of(case) == agent}) for agent in agents]
     rows: list[tuple[Cell, ...]] = []
-    for name, units in [*parts, ("All", {one.unit.id for one in run_rates})]:
+    for name, units in [*by_method(cases).items(), ("All", {one.unit.id for one in run_rates})]:
         some = [one for one in run_rates if one.unit.id in units]
         runs = count(len({one.unit.id for one in some}), IRR, part=name)
         marked = _mean(study_data, some, name, as_marked=True)

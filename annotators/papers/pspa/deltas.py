@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 
+import msgspec
+
 from annotators.papers.pspa.run_values import RunValues
 from lab.core.measured_run import MeasuredRun
 
@@ -23,7 +25,7 @@ def later_minus_first(runs: Sequence[RunValues], metric: str) -> Changes:
     out: dict[str, int] = defaultdict(int)
     series: dict[Hashable, list[tuple[tuple[int, str, str], float]]] = defaultdict(list)
     for case, value in _known(runs, metric, out):
-        key = (case.agent.kind, case.agent.id, case.task.id, _person(case))
+        key = (case.agent.kind, case.agent.identity, case.task.id, _person(case))
         series[key].append(((case.attempt, case.started, case.id), value))
     differences = []
     for one in series.values():
@@ -85,7 +87,11 @@ def _known(runs: Iterable[RunValues], metric: str, out: dict[str, int]) -> Itera
 
 
 def _agent(case: MeasuredRun) -> str:
-    return f"model:{case.agent.id.removeprefix(MEMORY)}" if case.agent.id.startswith(MEMORY) else case.agent.id
+    """The agent with and without its memory as one."""
+    agent = case.agent
+    if agent.id.startswith(MEMORY):
+        agent = msgspec.structs.replace(agent, id=f"model:{agent.id.removeprefix(MEMORY)}")
+    return agent.identity
 
 
 def _person(case: MeasuredRun) -> str:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from lab.core.errors import LabError
+from lab.core.suggestion import there_are
 from simulators.phone.phone import Phone
 from simulators.phone.served import shell
 from simulators.phone.served.adbd import Adbd
@@ -134,8 +135,8 @@ class PhoneServer:
         elif name in NAMES:
             self.faults.turn(name, value)
         else:
-            there = ", ".join((*NAMES, *_SCREEN, "lock", "rotate", "clear"))
-            raise LabError("fault", f"{name!r} is none.", f"There is {there}.")
+            there = there_are((*NAMES, *_SCREEN, "lock", "rotate", "clear"))
+            raise LabError("fault", f"{name!r} is none.", there)
 
     def _screen_well(self) -> None:
         """The screen is lit, open and alone; it stays turned as it is."""

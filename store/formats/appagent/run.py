@@ -27,7 +27,7 @@ from store.formats.appagent.elements import NumberedElement, elements
 from store.formats.draft import Draft, run_id
 from store.formats.files import read_within, unread
 from store.formats.pictures import Pictures
-from store.formats.values import Notes, decoded, missing
+from store.formats.values import Notes, as_text, decoded, missing
 
 NAME = "appagent"
 ROUNDS = 20
@@ -97,7 +97,7 @@ def run(
     draft = Draft(
         id,
         _task(log, lines, rounds or max(ROUNDS, len(lines))),
-        Actor("model", "AppAgent"),
+        Actor("model", "AppAgent", model=_model(lines)),
         format=NAME,
         path=str(log),
         data=data,
@@ -119,6 +119,12 @@ def run(
         draft.verdict("source", cut=cut_line)
     _end(draft, screens, last, number, _used_up(len(lines), rounds))
     return draft.imported()
+
+
+def _model(lines: list[LogLine]) -> str:
+    """The model where a log keeps the whole of its answers; empty where it keeps their text alone."""
+    responses = (line.value.get("response") for line in lines)
+    return next((as_text(one.get("model")) for one in responses if isinstance(one, dict) and one.get("model")), "")
 
 
 def _task(log: Path, lines: list[LogLine], budget: int) -> Task:

@@ -29,7 +29,7 @@ from store.formats.droidrun.turns import AgentTurn, EventTurns, turns_of
 from store.formats.failures import with_failures
 from store.formats.files import numbered, read_within, unread
 from store.formats.pictures import Pictures
-from store.formats.values import as_mappings
+from store.formats.values import as_mappings, as_text
 
 NAME = "droidrun"
 CLAIM = "agent's claim"
@@ -78,7 +78,8 @@ def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
     macro, unread = _macro(run_source)
     if alone and unread:
         raise LabError(path, unread)
-    timeline = turns_of([] if alone else _events(data, path))
+    events = [] if alone else _events(data, path)
+    timeline = turns_of(events)
     has_macro = isinstance(macro.get("actions"), list) or bool(timeline.macro)
     if not isinstance(macro.get("actions"), list):
         macro["actions"] = timeline.macro
@@ -92,7 +93,7 @@ def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
     )
     pictures = Pictures(run_source.root)
     task = _task(run, name)
-    draft = Draft(id, task, Actor("model", "droidrun"), format=NAME, path=path, data=data, images=pictures)
+    draft = Draft(id, task, _agent(events), format=NAME, path=path, data=data, images=pictures)
     idle = _steps(draft, run, pictures)
     source = {key: value for key, value in macro.items() if key not in ("actions", "description")} | {"folder": name}
     if idle:
@@ -102,6 +103,16 @@ def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
     draft.verdicts.append(Verdict("source", extra=source))
     _end(draft, run, pictures)
     return draft.imported()
+
+
+def _agent(events: list[dict[str, Any]]) -> Actor:
+    """droidrun with which of its agents decided what to do, as the names of its events tell."""
+    decided = {match[1] for event in events if (match := _DECIDES.match(as_text(event.get("type"))))}
+    kinds = ["Manager"] if "Manager" in decided else sorted(decided)
+    return Actor("model", "droidrun", arguments=(("agent", "+".join(kinds)),) if kinds else ())
+
+
+_DECIDES = re.compile(r"(CodeAct|FastAgent|ToolsAgent|Manager)(?:Input|Context|Thinking|Response)Event")
 
 
 def _events(data: bytes, what: str) -> list[dict[str, Any]]:

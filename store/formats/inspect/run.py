@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from lab.core.agent_names import argument_pairs
 from lab.core.run_records import Imported
 from lab.core.step import Action, Observation, Usage
-from lab.core.task import Actor, Task
+from lab.core.task import LONGEST_NAME, Actor, Task
 from store.formats import KnownRun
 from store.formats.draft import Draft, run_id
 from store.formats.geometry import number
@@ -188,13 +189,25 @@ def _task(sample: dict[str, Any], spec: dict[str, Any], name: str, attachments: 
 
 
 def _agent(spec: dict[str, Any], header: dict[str, Any]) -> Actor:
-    """The model; a person where one of the log's solvers is Inspect's human agent."""
-    steps = as_mapping(header.get("plan")).get("steps")
-    solvers = [str(as_mapping(step).get("solver")) for step in steps] if isinstance(steps, list) else []
+    """The solver with its model and their arguments; a person where one of the solvers is Inspect's human agent."""
+    value = as_mapping(header.get("plan")).get("steps")
+    steps = [as_mapping(step) for step in value] if isinstance(value, list) else []
+    solvers = [name for step in steps if (name := as_text(step.get("solver")))]
     model = as_text(spec.get("model"))
     if any("human_cli" in solver or "human_agent" in solver for solver in solvers):
         return Actor("human", "human")
-    return Actor("model", model or "model")
+    own_name = as_text(spec.get("solver")) or "+".join(solvers)
+    params = {
+        f"{as_text(step.get('solver'))}.{key}": of
+        for step in steps
+        for key, of in as_mapping(step.get("params")).items()
+    }
+    fields = ("model_generate_config", "model_args", "solver_args")
+    settings = {key: of for field in fields for key, of in as_mapping(spec.get(field)).items()}
+    return Actor(
+        "model", model or "model", implementation=own_name[:LONGEST_NAME], model=model if own_name else "",
+        arguments=argument_pairs({**params, **settings}),
+    )  # fmt: skip
 
 
 def _status(sample: dict[str, Any], draft: Draft) -> tuple[Literal["completed", "stopped", "failed", "budget"], str]:

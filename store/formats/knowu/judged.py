@@ -8,6 +8,7 @@ it. Attempts after the first stand in `_attempt_trajs/<task>/attempt_<n>`. Sourc
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from lab.core.errors import LabError
 from lab.core.run_records import Verdict
 from store.formats.files import read_within
 from store.formats.memgui.run import judgement
+from store.formats.values import as_mapping, as_text
 
 EVALUATED = "_memgui_eval"
 ATTEMPTS = "_attempt_trajs"
@@ -43,6 +45,23 @@ def judged(root: Path, log_root: Path, task: str, attempt: int) -> list[Verdict]
             if path.is_file():
                 verdicts.append(_verdict(root, path, name))
     return verdicts
+
+
+def reported_agent(root: Path, log_root: Path) -> tuple[str, str]:
+    """The agent's type and its model as the reports of an evaluation name them; empty where they do not agree."""
+    if not log_root.is_relative_to(root.resolve()):
+        return "", ""
+    agents: set[tuple[str, str]] = set()
+    for path in sorted(log_root.glob("eval_report_*.json"))[-_REPORTS:]:
+        with suppress(LabError):  # a report says nothing that a run needs
+            value: Any = read_json(read_within(root, path), str(path)).value
+            fields = as_mapping(as_mapping(value).get("metadata"))
+            agents.add((as_text(fields.get("agent_type")), as_text(fields.get("model_name"))))
+    return agents.pop() if len(agents) == 1 else ("", "")
+
+
+_REPORTS = 5
+"""The newest reports of an evaluation that are read."""
 
 
 def _verdict(root: Path, path: Path, name: str) -> Verdict:

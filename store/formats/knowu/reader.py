@@ -73,6 +73,7 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
         log=read_logs(folder, source.root),
         shape=_without_steps(value, run_fields),
         attempt=attempt,
+        log_root=log_root,
         verdicts=judged(source.root, log_root, task, attempt),
     )
 

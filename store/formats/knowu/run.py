@@ -24,6 +24,7 @@ from lab.core.task import Actor, Task
 from lab.core.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
 from store.formats import KnownRun
 from store.formats.knowu.actions import BROKEN, ENDING, WIDTH, action_of, thought_of
+from store.formats.knowu.judged import reported_agent
 from store.formats.knowu.log import ThreadLog
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, missing
@@ -68,6 +69,8 @@ class KnowuEpisode(NamedTuple):
     shape: Any = None
     """The whole of `traj.json` without its steps."""
     attempt: int = 1
+    log_root: Path | None = None
+    """The folder of its evaluation, where it lies in one."""
     verdicts: Sequence[Verdict] = ()
     """What others than the benchmark's own check said of it, and what a bundle tells of all its runs (their video)."""
 
@@ -80,6 +83,15 @@ class KnowuEpisode(NamedTuple):
         if self.attempt > 1:
             names = (*names, str(self.attempt))
         return imported_id(NAME, b"\0".join([*(name.encode() for name in names), self.data]))
+
+    @property
+    def agent(self) -> Actor:
+        """The log's folder by its name, with the model and the kind of agent that its reports name."""
+        kind, model = reported_agent(self.root, self.log_root) if self.log_root is not None else ("", "")
+        return Actor(
+            "model", self.model, model="" if model == self.model else model,
+            arguments=(("agent_type", kind),) if kind else (),
+        )  # fmt: skip
 
     @property
     def times(self) -> tuple[str | None, ...]:
@@ -125,7 +137,7 @@ def _started(episode: KnowuEpisode, id: str, events: list[AnyEvent]) -> Started:
         trace=id,
         ms=episode.log.ms(min(episode.log.times, default=0)),
         task=Task(id=name, kind="general", instruction=_goal(episode), persona=profile, budget=BUDGET),
-        agent=Actor("model", episode.model),
+        agent=episode.agent,
         user=_USER if any(isinstance(event, Asked) for event in events) else None,
         device=DeviceInfo(size=screen_size),
         source=Source(NAME, episode.path, hashlib.sha256(episode.data).hexdigest(), episode.model),

@@ -54,7 +54,7 @@ class _Places:
         profile = first.task.persona or (first.persona.id if first.persona else "")
         task = _safe(first.task.id) + (f"@{_safe(profile)}" if profile else "")
         count = 1
-        while task.casefold() in self._tasks[(root := self._root(first.agent.id, count)).casefold()]:
+        while task.casefold() in self._tasks[(root := self._root(first.agent.identity, count)).casefold()]:
             count += 1
         self._tasks[root.casefold()].add(task.casefold())
         return Path(root, task)

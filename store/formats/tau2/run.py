@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from lab.core.agent_names import argument_pairs
 from lab.core.run_records import Imported
 from lab.core.step import Action, Question, Reply, Usage
 from lab.core.task import Actor, Persona, Task
@@ -75,7 +76,7 @@ def _draft(id: str, run: dict[str, Any], context: FileContext, old: dict[str, An
     return Draft(
         id,
         task,
-        _actor(context.part("agent_info"), "agent"),
+        _agent(context.part("agent_info")),
         format=NAME,
         path=context.path,
         data=data,
@@ -142,6 +143,19 @@ def _task(run: dict[str, Any], context: FileContext, old: dict[str, Any]) -> tup
         golden_steps=len(golden) if isinstance(golden, list) and golden else None,
     )
     return task, Persona(name, name, facts=scenario) if isinstance(scenario, dict) else None
+
+
+def _agent(fields: dict[str, Any]) -> Actor:
+    """The agent by its implementation, its model and that model's arguments: any of them makes it another one."""
+    agent, how = _actor(fields, "agent"), as_text(fields.get("implementation"))
+    if agent.kind == "human":
+        return agent
+    return msgspec.structs.replace(
+        agent,
+        implementation=how,
+        model=as_text(fields.get("llm")) if how else "",
+        arguments=argument_pairs(as_mapping(fields.get("llm_args"))),
+    )
 
 
 def _actor(fields: dict[str, Any], otherwise: str) -> Actor:

@@ -244,7 +244,7 @@ def test_a_target_is_a_place_or_an_element() -> None:
         ({"kind": "wait", "usage": {"cost": -1}}, "field usage: holds a number below 0"),
         ({"kind": "wait", "ms": -1}, "field ms"),
         ({"kind": "wait", "ms": 10**9}, "field ms"),
-        ([], "Expected `object`"),
+        ([], "must be a mapping, not a list"),
     ],
 )
 def test_an_action_that_is_none_is_named(line: Any, words: str) -> None:

@@ -57,6 +57,7 @@ def test_each_different_reply_is_a_fork_and_its_course_is_told_from_the_others(h
     painted = hitlab("fork", run, "--each-ask", "--replies", "replies.yaml").out
     assert "the agent listened, with the same outcome (3 replies, 1 outcome, 2 ways)" in painted
     assert "P1, P4" in painted
+    assert "Matched by order" not in painted  # each giver was asked this very question
 
 
 def test_replies_that_fit_no_question_are_named_and_others_keep_their_number_in_the_file(

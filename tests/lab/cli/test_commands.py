@@ -250,7 +250,7 @@ def test_every_command_names_what_it_takes_in_a_class_of_its_own() -> None:
         if not module:
             continue
         parser = Parser()
-        adds = getattr(import_module(f"lab.cli.{module}"), f"add_{prefix}{name}")
+        adds = getattr(import_module(f"lab.cli.{module}"), f"add_{prefix}{name}".replace("-", "_"))
         adds(parser)
         typed = {action.dest for action in parser._actions} - shared - {"help"}
         declared = {one for kind in parser.takes.__mro__ for one in vars(kind).get("__annotations__", {})}

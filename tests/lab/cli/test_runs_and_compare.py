@@ -128,6 +128,11 @@ def test_compare_marks_the_first_difference(db: str, capsys: pytest.CaptureFixtu
     assert main(["compare", ONE, THIRD, "--db", db]) == 0
     out = capsys.readouterr().out
     assert "two tasks: " in out
+    assert main(["compare", ONE, THIRD, "--db", db, "--json"]) == 0
+    pairs = json.loads(capsys.readouterr().out)["pairs"]
+    apart = sum(not pair["same"] for pair in pairs)
+    assert apart > 2
+    assert f"two tasks: {apart} of {len(pairs)} places differ; the first: " in out
     assert "\x1b" not in out
 
 

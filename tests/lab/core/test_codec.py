@@ -184,7 +184,7 @@ def test_yaml_that_nests_without_end_is_refused_and_the_process_lives(data: byte
         ({"name": "x", "colour": 1}, "ours: field colour: there is none of that name"),
         ({}, "ours: field name: is not there"),
         ({"name": "x", 1: 2}, "ours: field names: each key there must be text"),
-        ({"name": "x", "size": "y"}, "ours: field size: Expected"),
+        ({"name": "x", "size": "y"}, "ours: field size: must be"),
     ],
 )
 def test_a_field_that_does_not_fit_comes_first_in_the_sentence(value: object, words: str) -> None:

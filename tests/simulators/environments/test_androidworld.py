@@ -149,7 +149,7 @@ def test_what_is_no_python_is_a_sentence(program: str, says: str) -> None:
     [
         ('{"ok": {"tasks": [{"name": 7}]}}', "name"),
         ('{"ok": {}}', "tasks"),
-        ("[1]", "Expected `object`"),
+        ("[1]", "must be a mapping"),
         ("no JSON", "is not JSON"),
         ('{"error": "boom \\u001b[31m sk-abcdefghijklmnop"}', "boom"),
         ("'x' * 2_000_000", "longer than"),

@@ -92,7 +92,7 @@ def test_faults_are_turned(served: PhoneServer, harness: Harness) -> None:
         assert refused.value.title == "fault"
     with pytest.raises(LabError, match="'nonsense' is none") as refused:
         harness.fault("nonsense", 1)
-    names = refused.value.hint.removeprefix("There is ").removesuffix(".").split(", ")
+    names = refused.value.hint.removeprefix("There are ").removesuffix(".").replace(" and ", ", ").split(", ")
     guide = (Path(__file__).parents[4] / "docs" / "guides" / "phones.md").read_text()
     listed = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| the (?:line|screen) \|.*$|^`clear`", guide, re.MULTILINE)))
     assert set(names) == set(listed) - set(LOCKS)

@@ -1,0 +1,28 @@
+"""Where hitlab's own failures are written down: the traceback of the last one, without the values of variables."""
+
+from __future__ import annotations
+
+import os
+import traceback
+
+from lab.core.secret_keys import without_keys
+from lab.core.settings import folder
+
+
+def traceback_of(error: BaseException) -> str:
+    """Return an error's traceback as Python prints it, without keys."""
+    return without_keys("".join(traceback.format_exception(error)))
+
+
+def write_crash_log(error: BaseException) -> str:
+    """Write an error's traceback in place of the last one; return the end of a sentence that says where it is."""
+    log = folder("cache") / "crash.log"
+    try:
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(
+            os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(traceback_of(error))
+    except OSError as refused:
+        return f"No log could be written ({refused})."
+    return f"What happened is in {log}"
