@@ -25,7 +25,7 @@ from lab.core.adjudication import SignedSettlement, comparable
 from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.measured_run import MeasuredRun
-from lab.core.protocol import Field
+from lab.core.protocol import Field, Protocol
 from lab.core.rating_sheet import FieldReference
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
@@ -34,6 +34,47 @@ _JUDGED: Mapping[str, tuple[str, ...]] = {"success": ("success", "sr2"), "same":
 """Which marks an answer sets: the option that counts 1, and the marks' names."""
 _AGAINST: Mapping[str, str] = {"success": "failure", "same": "not_same"}
 """The option beside it that counts 0; others (impossible, cannot tell) settle nothing."""
+_SUCCESSES: tuple[tuple[str, str], ...] = (
+    ("success", "failure"), ("succeeded", "failed"), ("completed", "not_completed"), ("complete", "incomplete"),
+    ("passed", "failed"), ("pass", "fail"), ("solved", "not_solved"), ("solved", "unsolved"),
+)  # fmt: skip
+"""Options by which a question of one's own about a whole run asks for its success: that counts 1, and that counts 0."""
+_NAMES = frozenset({"success", "successful", "succeeded", "completed", "complete", "passed", "pass", "solved"})
+"""What such a question is called where it is a flag, or its options are yes and no."""
+
+
+def reads(protocol: Protocol) -> bool:
+    """Whether a protocol asks what a paper's metric reads: nodes, pieces, branches, criteria, success, sameness."""
+    of_targets = [field for field in protocol.fields if field.per == "target"]
+    match protocol.targets:
+        case "tdg nodes":
+            return any(field.option(COMPLETED) for field in of_targets)
+        case "information units":
+            return any(field.option("correct") for field in of_targets)
+        case "branches":
+            return any(field.kind == "nominal" for field in of_targets)
+        case "criteria":
+            return any(field.kind == "interval" for field in of_targets)
+        case "unit":
+            return any(
+                field.option(yes) and field.option(no) for field in protocol.fields for yes, no in _AGAINST.items()
+            )
+    return False
+
+
+def success_field(protocol: Protocol) -> tuple[Field, str, str] | None:
+    """The question of a protocol that asks whether a run succeeded, and the answers that say so and deny it."""
+    for field in protocol.fields:
+        if protocol.unit != "run" or (protocol.targets != "unit" and field.per == "target") or field.show_if:
+            continue
+        if field.kind == "flag" and field.id.lower() in _NAMES:
+            return field, "yes", "no"
+        pairs = (*_SUCCESSES, *([("yes", "no")] if field.id.lower() in _NAMES else []))
+        if field.kind == "nominal":
+            for good, bad in pairs:
+                if field.option(good) and field.option(bad):
+                    return field, good, bad
+    return None
 
 
 def settled(
@@ -75,11 +116,28 @@ def settled_texts(
     labels_by_unit = _by_unit(study, labels, settlements)
     marks: dict[tuple[str, str], list[Marks | None]] = defaultdict(list)
     for unit in units:
-        texts = {one.side: one.text for one in unit.given if one.side}
-        if not unit.pilot and not unit.runs and texts.keys() == {"A", "B"}:
-            pair = _plain(texts["A"]), _plain(texts["B"])
+        if (pair := _pair_of(unit)) is not None:
             marks[pair].append(_marks(study, unit, {**labels_by_unit[unit.id], **_by_rule(study, unit)}, ""))
     return {pair: one for pair, (one, *others) in marks.items() if one and all(other == one for other in others)}
+
+
+def _pair_of(unit: Unit) -> tuple[str, str] | None:
+    """The two texts that a unit without runs is about."""
+    texts = {one.side: one.text for one in unit.given if one.side}
+    if unit.pilot or unit.runs or texts.keys() != {"A", "B"}:
+        return None
+    return _plain(texts["A"]), _plain(texts["B"])
+
+
+def runs_about(units: Iterable[Unit], cases: Sequence[MeasuredRun]) -> set[str]:
+    """The runs that units are about: their own, and those that guessed the second of two texts for the first."""
+    runs: set[str] = set()
+    pairs: dict[tuple[str, str], Marks] = {}
+    for unit in units:
+        runs.update(unit.runs)
+        if (pair := _pair_of(unit)) is not None:
+            pairs[pair] = Marks("")
+    return runs | guessed(pairs, cases).keys() if pairs else runs
 
 
 def guessed(texts: Mapping[tuple[str, str], Marks], cases: Sequence[MeasuredRun]) -> dict[str, Marks]:

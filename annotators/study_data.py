@@ -18,7 +18,7 @@ from lab.core.measured_run import MeasuredRun
 from lab.core.proofreading import Proof, Review
 from lab.core.rating_sheet import FieldReference
 from lab.core.shadow_answer import ShadowAnswer
-from lab.core.study import Study, Unit
+from lab.core.study import Assignment, Study, Unit
 
 if TYPE_CHECKING:
     from lab.core.label_columns import Columns
@@ -32,7 +32,8 @@ class FurtherData(NamedTuple):
     oldest first. `pauses` are the seconds of each time for which a person let a run stand still. `costs` are what
     judges' answers cost in US dollars, by unit, rater (kind, id) and run; `calls` are all answers that they paid for,
     in the order in which these came. `steps` is how many steps a run of the file has, None where it is not there.
-    `shadows` are the answers that stand of models which were silently asked a run's questions.
+    `shadows` are the answers that stand of models which were silently asked a run's questions. `assignments` is who was
+    dealt what, in each person's order, `withdrawals` how many of the study's people withdrew.
     `embed` turns texts into vectors where a model for that was named (`embedder`).
     """
 
@@ -45,6 +46,8 @@ class FurtherData(NamedTuple):
     calls: Callable[[], Sequence[JudgeCall]] = tuple
     steps: Callable[[str], int | None] = lambda run: None
     shadows: Callable[[str], Sequence[ShadowAnswer]] = lambda run: ()
+    assignments: Callable[[], Sequence[Assignment]] = tuple
+    withdrawals: Callable[[], int] = int
     embed: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
     embedder: str = ""
 

@@ -14,7 +14,9 @@ from annotators.agreement.distributions import binomial_two_sided, t_quantile, w
 from annotators.agreement.ratings import Floats
 from lab.core.agreement import How
 
-__all__ = ["binomial_two_sided", "difference", "estimate", "estimates", "minus", "t_quantile", "wilson"]
+__all__ = [
+    "binomial_two_sided", "difference", "estimate", "estimate_share", "estimates", "minus", "t_quantile", "wilson",
+]  # fmt: skip
 
 LEAST_TRACES = 3
 """With fewer there is no interval worth printing."""
@@ -79,6 +81,19 @@ def _stand_alone(sums: Floats) -> bool:
 def _says_nothing(one: AdditiveStatistic, low: float, high: float) -> bool:
     """Return whether an interval is so wide that nobody can use it: three quarters of the way from -1 to 1."""
     return one.most == 1 and high - low > _WIDEST  # a mean may have another bound, and a scale that is wider
+
+
+def estimate_share(one: AdditiveStatistic, how: How) -> Estimate:
+    """A share of answers with its interval; also of one that is 0 or 1, where whole traces cannot be told apart.
+
+    There it is Wilson's of as many as there are traces: all answers of one may be the same for one reason.
+    """
+    found = estimate(one, how)
+    if found.value is None or found.low is not None or 1e-12 < found.value < 1 - 1e-12:
+        return found
+    traces = len(_there(one.sums))
+    low, high = wilson(traces * round(found.value), traces, how.level)
+    return found._replace(low=low, high=high, no_interval="", interval="wilson")
 
 
 def _alone(one: AdditiveStatistic, sums: Floats) -> tuple[int, int] | None:

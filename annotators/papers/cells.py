@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.estimates import EstimateMaker, with_interval
@@ -149,6 +150,13 @@ def _missing(places: int, left_out: Mapping[str, int] | None) -> dict[str, Any]:
     """The share of things that have no value, and why, as fields of a number."""
     many = sum((left_out or {}).values())
     return {"missing": many / (places + many), "reasons": dict(left_out or {})} if many else {}
+
+
+def difference_within(gap: Agreement, most: float | None) -> Agreement:
+    """A difference whose interval reaches no further than one of two numbers from 0 to `most` can."""
+    if most is None or gap.low is None or gap.high is None:
+        return gap
+    return replace(gap, low=max(-most, gap.low), high=min(most, gap.high))
 
 
 def plain(

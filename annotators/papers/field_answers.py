@@ -159,7 +159,7 @@ def outcomes(study_data: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, b
     """
     by_unit: dict[str, bool | None] = {}
     for case in cases:
-        score = case.marks.get("success", case.score)
+        score = case.success_score
         by_unit[case.id] = None if score is None else score > DONE
     for other in beside(study_data, "success"):
         truth_by_place = truths(other, "outcome")

@@ -40,26 +40,35 @@ class Group(msgspec.Struct, frozen=True):
 
 
 def measured(
-    cases: Sequence[MeasuredRun], by: Sequence[str] = (), papers: Iterable[str] = PAPERS, terms: MetricTerms = DEFAULTS
+    cases: Sequence[MeasuredRun],
+    by: Sequence[str] = (),
+    papers: Iterable[str] = PAPERS,
+    terms: MetricTerms = DEFAULTS,
+    *,
+    demonstrations: Iterable[MeasuredRun] = (),
+    beside: Callable[[Sequence[MeasuredRun]], Iterable[Number]] = lambda cases: (),
 ) -> list[Group]:
     """Each group's numbers, groups in the order of their values; without `by`, one group of all runs.
 
-    Demonstrations are what others are measured against, whichever group they are in. Raises `LabError` where `by` names
-    nothing that any run tells.
+    Demonstrations are what others are measured against, whichever group they are in; `demonstrations` are further ones,
+    that are in no group. `beside` makes numbers of a group that stand before the papers'. Raises `LabError` where `by`
+    names nothing that any run tells.
     """
     if not cases:
-        return []
+        numbers = tuple(beside(cases)) if not by else ()
+        return [Group({}, 0, numbers)] if numbers else []
     keys = {name: _key(name, cases) for name in by}
     groups: dict[tuple[str, ...], list[MeasuredRun]] = {}
     for case in cases:
         groups.setdefault(tuple(key(case) or NONE for key in keys.values()), []).append(case)
-    context = context_of(cases, terms)
+    ids = {case.id for case in cases}
+    context = context_of((*cases, *(case for case in demonstrations if case.id not in ids)), terms)
     measure = measures(papers)
     return [
         Group(
             by=dict(zip(keys, values, strict=True)),
             runs=len(group),
-            numbers=tuple(number for one in measure.values() for number in one(group, context)),
+            numbers=(*beside(group), *(number for one in measure.values() for number in one(group, context))),
         )
         for values, group in sorted(groups.items(), key=lambda item: [_rank(value) for value in item[0]])
     ]

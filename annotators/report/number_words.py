@@ -89,6 +89,8 @@ def method_of(one: Agreement) -> str:
         case "bootstrap":
             times = f"{one.resamples:,} resamples" if one.resamples is not None else "resamples"
             return f"{times} of {count(one.traces, 'cluster')}, seed {one.seed}"
+        case "wilson" if one.places > one.traces:
+            return f"Wilson, each of {count(one.traces, 'cluster')} as if it were one item"
         case "wilson":
             return "Wilson, as if each item stood alone"
         case "fisher":
@@ -108,6 +110,8 @@ def method_of(one: Agreement) -> str:
 
 def n_of(one: Agreement) -> str:
     """What a number rests on."""
+    if one.clusters == "person":
+        return count(one.places, "person", "persons")
     parts = [
         f"{count(one.places, 'item')} of {count(one.units, 'unit')} in {count(one.traces, 'cluster')}",
         count(one.raters, "rater"),

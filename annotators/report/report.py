@@ -1,14 +1,16 @@
-"""A study's whole report: what was asked, the paper's own tables, agreement, drift, the guide, calibration."""
+"""A study's whole report: answers, what was asked, the paper's own tables, agreement, drift, guide, calibration."""
 
 from __future__ import annotations
 
 from annotators.papers.report_tables import sections_of
 from annotators.report import (
     agreement_section,
+    answers_section,
     calibration_section,
     drift_section,
     guideline_section,
     judge_section,
+    participation_section,
     prelabel_section,
     sample_section,
 )
@@ -20,7 +22,7 @@ from lab.core.report import Report, Section
 
 def reported(study_data: StudyData, code: str, platform: str) -> Report:
     """The report; `code` and `platform` say which program on what made it, and stand in it as they are."""
-    sections: list[Section] = [*sample_section.sections(study_data)]
+    sections: list[Section] = [*sample_section.sections(study_data), *participation_section.sections(study_data)]
     for make in sections_of(study_data.study.protocol.id):
         sections += make(study_data)
     sections += agreement_section.sections(study_data)
@@ -28,7 +30,7 @@ def reported(study_data: StudyData, code: str, platform: str) -> Report:
     sections += prelabel_section.sections(study_data)
     sections += drift_section.sections(study_data)
     sections += guideline_section.sections(study_data)
-    sections = with_planned(study_data, sections)
+    sections = [*answers_section.sections(study_data), *with_planned(study_data, sections)]
     sections += calibration_section.sections(study_data)
     return Report(
         f"{study_data.study.title} ({study_data.study.name})", provenance(study_data, code, platform), tuple(sections)

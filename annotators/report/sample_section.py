@@ -192,9 +192,10 @@ def why_words(study_data: StudyData, counts: Iterable[int] | np.ndarray) -> str:
     count_by_reason: dict[str, int] = {}
     for reason, many in zip(study_data.columns.reasons, counts, strict=True):
         count_by_reason[reason] = count_by_reason.get(reason, 0) + int(many)
-    return ", ".join(f"{_reason(reason)} {many:,}" for reason, many in sorted(count_by_reason.items()) if many)
+    return ", ".join(f"{reason_words(reason)} {many:,}" for reason, many in sorted(count_by_reason.items()) if many)
 
 
-def _reason(reason: str) -> str:
-    reason_words: dict[str, str] = dict(MISSING)  # type: ignore[arg-type]
-    return reason_words.get(reason, reason)
+def reason_words(reason: str) -> str:
+    """Why an answer is missing, in words."""
+    words: dict[str, str] = dict(MISSING)  # type: ignore[arg-type]
+    return words.get(reason, reason.replace("_", " "))

@@ -18,7 +18,7 @@ def failed(case: MeasuredRun) -> bool | None:
 
     A run that was stopped by hand, or has not ended, and has no score, is neither.
     """
-    score = case.marks.get("success", case.score)
+    score = case.success_score
     if score is not None:
         return score <= DONE
     return True if case.status in ("failed", "budget") else None

@@ -6,7 +6,7 @@ import argparse
 import shutil
 import sys
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import floor, log10
 from pathlib import Path
 
@@ -15,6 +15,8 @@ import msgspec
 from annotators.papers.marks import Marks, marked, read_marks
 from annotators.papers.measurement import Group, measured
 from annotators.papers.metrics import PAPERS, MetricTerms, Number, definitions
+from annotators.report.study_numbers import PAPER as STUDY
+from annotators.report.study_numbers import study_numbers
 from lab.cli.arguments import MOST, Arguments, Parser, above_zero, share, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_json, print_table, say, write_table
@@ -25,10 +27,12 @@ from lab.core.plain_text import plain
 from lab.core.rounding import rounded
 from lab.core.run_records import check_tag
 from lab.core.settings import Settings
+from lab.core.study import Study
 from lab.core.suggestion import none_of
 from lab.core.task import load_persona
 from lab.studies.seats import sees_outcomes
-from lab.studies.settled_runs import study_marks
+from lab.studies.settled_runs import of_study, rater_of, study_marks, with_unsettled
+from lab.studies.study_data import gathered
 from lab.studies.study_places import study_named
 from store.formats.tables.csv_writer import harmless, line
 from store.store import Store
@@ -99,7 +103,9 @@ def add_metrics(parser: Parser) -> None:
         "--marks", metavar="FILE", help="node matches, units, branches and judgements of runs, as JSON lines"
     )
     parser.add_argument(
-        "--study", metavar="STUDY", help="what a study's raters settled on: of one that is locked, what most say"
+        "--study",
+        metavar="STUDY",
+        help="only a study's runs, by what its raters settled on: of one that is locked, what most say",
     )
     parser.add_argument("--rater", metavar="R1", help="with --study: what this rater alone says, locked or not")
     parser.add_argument(
@@ -169,13 +175,20 @@ def metrics(args: MetricsArguments) -> int:
     with open_store(settings, create=False, readonly=True) as store:
         left_out: dict[str, int] = {}
         cases = list(_measurable(store, args, left_out))
-        source = ""
+        source, demonstrations = "", list[MeasuredRun]()
+        beside: Beside = _nothing
         if args.study:
+            study = study_named(store, args.study)
             marks, source = study_marks(store, args.study, args.rater or "", cases)
-            cases = marked(cases, marks)
+            demonstrations = [case for case in cases if case.gold]
+            own_cases = of_study(store, study, cases)
+            if others := len(cases) - len(own_cases):
+                left_out["not of the study"] = others
+            cases = with_unsettled(marked(own_cases, marks), marks)
+            beside = _study_numbers(store, study, args) if args.paper == PAPERS else _nothing
         if args.marks:
             cases = marked(cases, _marks(store, Path(args.marks)))
-        groups = measured(cases, args.by, args.paper, terms)
+        groups = measured(cases, args.by, args.paper, terms, demonstrations=demonstrations, beside=beside)
         result = Measured(
             db=str(store.path),
             runs=len(cases),
@@ -195,6 +208,21 @@ def metrics(args: MetricsArguments) -> int:
     else:
         tell(result, shortest_names(case.agent for case in cases))
     return 0
+
+
+Beside = Callable[[Sequence[MeasuredRun]], Iterable[Number]]
+
+
+def _nothing(cases: Sequence[MeasuredRun]) -> Iterable[Number]:
+    return ()
+
+
+def _study_numbers(store: Store, study: Study, args: MetricsArguments) -> Beside:
+    """What makes the study's own numbers of a group of runs; of all units where runs are neither named nor parted."""
+    study_data = gathered(store, study)
+    rater = rater_of(study_data, args.rater) if args.rater else None
+    some = bool(args.by or args.run_ids or args.tag is not None)
+    return lambda cases: study_numbers(study_data, rater, {case.id for case in cases} if some else None)
 
 
 def _measurable(store: Store, args: MetricsArguments, left_out: dict[str, int]) -> Iterator[MeasuredRun]:
@@ -280,6 +308,7 @@ def _profiles(folder: Path) -> dict[str, dict[str, object]]:
 _REST = "left out; note"
 
 TITLES = {
+    STUDY: "The study's own questions",
     "pspa": "PSPA-Bench",
     "dac": "DAC-Bench",
     "knowu": "KnowU-Bench",
@@ -301,7 +330,8 @@ def tell(result: Measured, agents: Mapping[str, str]) -> None:
             values = {key: agents.get(value, value) if key == "agent" else value for key, value in group.by.items()}
             group_words = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in values.items())
             say(f"\n== {group_words}: {_counted(group.runs, 'runs')}")
-        for paper in result.papers:
+        own = (STUDY,) if any(number.paper == STUDY for number in group.numbers) else ()
+        for paper in (*own, *result.papers):
             _tell_paper(paper, [number for number in group.numbers if number.paper == paper])
 
 

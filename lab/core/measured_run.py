@@ -49,6 +49,8 @@ class MeasuredRun(NamedTuple):
     `nodes`, `units`, `branches` are what raters (people or models) settled on: for each TDG node the step (from 0) at
     which it was completed, None where it was not; how each information unit was used; which option was taken at each
     branch. None as a whole where nobody has rated them. `marks` are settled judgements of the whole run by name.
+    `unsettled` are names of marks about which people were asked, and settled nothing for this run: a score or a
+    verdict of the source's own does not stand in for them.
     """
 
     id: str
@@ -76,6 +78,13 @@ class MeasuredRun(NamedTuple):
     units: Mapping[str, UnitMark] | None = None
     branches: Mapping[str, str] | None = None
     marks: Mapping[str, float] = {}
+    unsettled: frozenset[str] = frozenset()
+
+    @property
+    def success_score(self) -> float | None:
+        """What people settled about its success; else its own score, unless people were asked and settled nothing."""
+        mark = self.marks.get("success")
+        return mark if mark is not None else None if "success" in self.unsettled else self.score
 
     @property
     def rehearsed(self) -> bool:

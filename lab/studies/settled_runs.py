@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from annotators.papers.marks import Marks
-from annotators.settled import guessed, settled, settled_texts
+from annotators.report.study_numbers import success_marks
+from annotators.settled import guessed, reads, runs_about, settled, settled_texts, success_field
+from annotators.study_data import StudyData
 from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.measured_run import MeasuredRun
 from lab.core.rating_sheet import current, handed_in
 from lab.core.study import Study
+from lab.studies.played_runs import played
+from lab.studies.study_data import gathered
 from lab.studies.study_places import study_named
 from store.store import Store
 
@@ -35,14 +39,19 @@ def study_marks(
     labels = counted(store, study, rater)
     settlements = {} if rater else store.adjudications.settled(study)
     units = list(store.studies.units(study))
-    marks = {one.run: (where, one) for where, one in settled(study, units, labels, settlements)}
-    texts = settled_texts(study, units, labels, settlements)
+    is_read = reads(study.protocol)
+    texts = settled_texts(study, units, labels, settlements) if is_read else {}
+    marks = (
+        {one.run: (where, one) for where, one in settled(study, units, labels, settlements)}
+        if is_read
+        else _own_marks(store, study, rater)
+    )
     people = sorted({label.rater.id for label in labels})
-    if not people or not (marks or texts):
+    if not people or (is_read and not (marks or texts)):
         whose = f"of {rater} " if rater else ""
         raise LabError("metrics", f"study {study.name} has no answers {whose}that are handed in and settle anything.")
     marks |= {run: (f"study {study.name}", one) for run, one in guessed(texts, cases).items()}
-    if not marks:
+    if is_read and not marks:
         raise LabError(
             "metrics", f"study {study.name} settles {_count(len(texts), 'pair')} of texts, and no run here guessed the "
             "second of one where its first was meant.", "`hitlab report` tells the share of the pairs themselves.",
@@ -56,14 +65,50 @@ def study_marks(
         if dropped_nodes
         else ""
     )
-    return marks, f"by {whose} in {study.name}, {_count(len(marks), 'run')}{rest}{_by_own_score(marks, cases)}"
+    own = of_study(store, study, cases)
+    about = "" if is_read else _about(study, marks)
+    return marks, f"by {whose} in {study.name}, {_count(len(marks), 'run')}{rest}{about}{_unsettled(marks, own)}"
 
 
-def _by_own_score(marks: Mapping[str, tuple[str, Marks]], cases: Sequence[MeasuredRun]) -> str:
-    """How many runs beside those whose success was settled are taken for what their own score says."""
-    judged = {run for run, (_, one) in marks.items() if "success" in one.marks}
-    own = sum(case.id not in judged and case.score is not None for case in cases)
-    return f"; by their own score: {_count(own, 'other run')}" if judged and own else ""
+def _about(study: Study, marks: Mapping[str, tuple[str, Marks]]) -> str:
+    """Which question of one's own papers' numbers read."""
+    found = success_field(study.protocol)
+    if found is None or not marks:
+        return "; it asks nothing that a paper's number reads"
+    return f"; success is what {found[0].id} says"
+
+
+def _own_marks(store: Store, study: Study, rater: str) -> dict[str, tuple[str, Marks]]:
+    """What a protocol of one's own settles about success."""
+    study_data = gathered(store, study)
+    marks = success_marks(study_data, rater_of(study_data, rater) if rater else None)
+    return {one.run: (f"study {study.name}", one) for one in marks}
+
+
+def rater_of(study_data: StudyData, code: str) -> int | None:
+    """The number of a rater among the columns'; None where nothing of theirs stands."""
+    return next((at for at, one in enumerate(study_data.columns.raters) if one.id == code), None)
+
+
+def _unsettled(marks: Mapping[str, tuple[str, Marks]], cases: Sequence[MeasuredRun]) -> str:
+    """How many runs people were asked about and settled nothing of; they are in no rate of what was asked."""
+    names = {name for _, one in marks.values() for name in one.marks}
+    many = sum(not (case.gold or case.id in marks) for case in cases) if names else 0
+    return f"; not settled, in no rate of it: {_count(many, 'run')}" if many else ""
+
+
+def with_unsettled(cases: Iterable[MeasuredRun], marks: Mapping[str, tuple[str, Marks]]) -> list[MeasuredRun]:
+    """The runs, each told about which marks of the study people settled nothing: no score stands in for these."""
+    names = frozenset(name for _, one in marks.values() for name in one.marks)
+    return [
+        case._replace(unsettled=names.difference(marks[case.id][1].marks if case.id in marks else ())) for case in cases
+    ]
+
+
+def of_study(store: Store, study: Study, cases: Sequence[MeasuredRun]) -> list[MeasuredRun]:
+    """The runs that a study is about: those of its units, and those that were played in it."""
+    runs = runs_about(store.studies.units(study), cases) | {one.trace for one in played(store, study)}
+    return [case for case in cases if case.id in runs]
 
 
 def _on_steps(

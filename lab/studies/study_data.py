@@ -12,6 +12,7 @@ from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.proofreading import Proof, Review
 from lab.core.study import Study
+from lab.studies.study_people import people_of
 from lab.studies.study_places import study_named
 from store.store import Store
 
@@ -62,6 +63,8 @@ def gathered(
             steps=store.labels.steps_of,
             costs=lru_cache(maxsize=1)(lambda: store.agreement.costs(study)),
             calls=lru_cache(maxsize=1)(lambda: store.agreement.calls(study)),
+            assignments=lru_cache(maxsize=1)(lambda: tuple(store.studies.assignments(study))),
+            withdrawals=lambda: sum(store.labels.withdrew(code) for code in people_of(store, study)),
         ),
         prelabelled=prelabel_sheets,
         all_columns=columns,

@@ -121,14 +121,14 @@ def _done(case: MeasuredRun, golden: int) -> bool | None:
     if len(case.steps) > MOST * golden:
         return False
     verdict = judged(case, "sr2")
-    verdict = case.score if verdict is None else verdict
+    verdict = case.success_score if verdict is None else verdict
     return None if verdict is None else verdict > DONE
 
 
 def judged(case: MeasuredRun, name: str) -> float | None:
     """A settled mark of that name, else the source's verdict; None where there is neither."""
     mark = case.marks.get(name)
-    if mark is not None:
+    if mark is not None or name in case.unsettled:
         return mark
     verdict = case.verdict(name)
     value = verdict.value if verdict else None

@@ -71,7 +71,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
 
 def _everywhere(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
     """What is told of any split: success, steps, queries, efficiency."""
-    yield from _scored("SR", "share", part, runs, out, lambda run: float(run.done))
+    yield from _success_rate(part, runs, out)
     with_score = [run for run in runs if run.score is not None]
     missing = _with(out, NO_RESULT, len(runs) - len(with_score))
     acts = mean([run.acts for run in runs])
@@ -101,7 +101,7 @@ def _of_split(split: Split, runs: Sequence[Run], out: Out, context: MetricContex
         unknown = _with(out, "of untold difficulty", sum(run.difficulty not in DIFFICULTIES for run in runs))
         part = f"{split}, {difficulty}"
         if some:
-            yield from _scored("SR", "share", part, some, unknown, lambda run: float(run.done))
+            yield from _success_rate(part, some, unknown)
         if some and split == "personalized":
             yield from _scored("Score", "score", part, some, unknown, _score)
 
@@ -113,6 +113,12 @@ def _score(run: Run) -> float:
 def _efficient(run: Run) -> float:
     """S_i / max(c_i, 1): no question counts like one."""
     return (run.score or 0.0) / max(run.queries, 1)
+
+
+def _success_rate(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
+    """SR: of a run whose success people were asked about, what they settled in place of its score."""
+    judged_runs = [run._replace(score=run.success) for run in runs]
+    yield from _scored("SR", "share", part, judged_runs, out, lambda run: float(run.done))
 
 
 def _scored(
@@ -132,7 +138,10 @@ def _scored(
         )
         left_out = _with(out, NO_RESULT, len(runs) - len(scored_runs))
         zero = len(scored_runs) - len(with_score)
-        note = f"{zero} without a result count 0" if zero and with_score else ""
+        changed = sum(run.score != run.case.score for run in with_score) if metric in ("Score", "IE") else 0
+        notes = [f"{zero} without a result count 0"] if zero and with_score else []
+        notes += [f"S of {changed} by the paper's rule, not their own score"] if changed else []
+        note = "; ".join(notes)
         yield _number(
             metric,
             unit,
@@ -147,6 +156,8 @@ def _scored(
 
 def _fails_without(run: Run) -> bool:
     """Whether a missing result means that the run was not done, and not only that nobody has scored it."""
+    if "success" in run.case.unsettled:
+        return False
     return run.case.source is not None and run.case.source.format == SOURCE
 
 
@@ -225,7 +236,7 @@ def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
 
 
 def _unfinished(run: Run) -> str:
-    return NO_RESULT if run.score is None else "" if run.steps else "no steps"
+    return NO_RESULT if run.score is None or run.success is None else "" if run.steps else "no steps"
 
 
 def _needs_interaction(run: Run) -> bool:

@@ -70,6 +70,8 @@ def script_policy(run: Run, terms: MetricTerms) -> Policy:
     needed, why = warranted(run.case, terms)
     if needed is None:
         return Policy(None, why=why)
+    if needed and run.success is None:
+        return Policy(None, why="whose success is not settled")
     return Policy("need", run.done) if needed else Policy("noneed", not any(map(_engages, steps)))
 
 

@@ -30,7 +30,7 @@ class Hybrid(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One run. `score` is None where it has no result.
+    """One run. `score` is None where it has no result, `success` where neither people nor a score tell it.
 
     `steps` counts all that the agent proposed, as the scripts count entries of traj.json; `acts` what was executed, a
     last answer or status among it. `queries` are its questions to the person, one that was open at the end among them.
@@ -41,6 +41,7 @@ class Run(NamedTuple):
     difficulty: str
     role: str
     score: float | None
+    success: float | None
     hybrid: Hybrid
     steps: int
     acts: int
@@ -48,7 +49,7 @@ class Run(NamedTuple):
 
     @property
     def done(self) -> bool:
-        return self.score is not None and self.score > DONE
+        return self.success is not None and self.success > DONE
 
     @property
     def mobileworld(self) -> bool:
@@ -73,12 +74,15 @@ def _run(case: MeasuredRun, terms: MetricTerms) -> Run:
         acts += step.action is not None
     hybrid = hybrid_of(case, terms)
     own = rule_of(case, terms) if is_programmatic(case, terms) else case.score
+    score = hybrid.value if hybrid.value is not None else own
+    is_judged = "success" in case.marks or "success" in case.unsettled
     return Run(
         case=case,
         split=split_of_case(case),
         difficulty=case.task.traits.get("difficulty", "").lower() or difficulty_of(case.task.id),
         role=case.persona.id if case.persona else case.task.persona,
-        score=hybrid.value if hybrid.value is not None else own,
+        score=score,
+        success=case.success_score if is_judged else score,
         hybrid=hybrid,
         steps=len(steps),
         acts=acts,
@@ -146,7 +150,7 @@ def rule_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
 
 def _judged(case: MeasuredRun, name: str) -> float | None:
     mark = case.marks.get(name)
-    verdict = case.verdict(name) if mark is None else None
+    verdict = case.verdict(name) if mark is None and name not in case.unsettled else None
     value = _number(mark if verdict is None else verdict.value)
     return value if value is not None and 0 <= value <= 1 else None
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from annotators.papers.cells import UnitValue, average, few
+from annotators.papers.cells import UnitValue, average, difference_within, few
 from annotators.papers.knowu.answering_table import answering
 from annotators.papers.knowu.policy import Group, paper_policy
 from annotators.papers.knowu.runs import Run, runs_of
@@ -76,9 +76,12 @@ def _efficient(run: Run) -> float | str | None:
     return NO_SCORE if run.score is None else run.score / max(run.queries, 1)
 
 
+OWN_SCORE = "Average score, as in hitlab runs"
+
 MEASURES = (
     Measure("SR", _scored(lambda run, _: float(run.done)), True, "run with a score"),
     Measure("Average score", _scored(lambda _, score: score), False, "run with a score"),
+    Measure(OWN_SCORE, lambda run: NO_SCORE if run.case.score is None else run.case.score, False, "run with a score"),
     Measure("Questions per task", lambda run: float(run.queries), False, "run", None),
     Measure("IE", _efficient, False, "personalized run with a score"),
     Measure("Act", _kept("need"), True, "proactive run that warranted help"),
@@ -204,6 +207,9 @@ def _by_condition(
     notes = (
         "SR: score above .99. IE: score over questions, at least 1, of personalized tasks. Act, Silent and Stop are of "
         "proactive tasks that warranted help, that warranted none, and in which the person refused.",
+        "Average score is the paper's (3.3, 3.4): where rules alone decide a task, it is 1 if all of them held, else "
+        "0. Where raters or a judge scored the run, too, it is lambda x rules + (1 - lambda) x that score. The line "
+        "below it has each run's own score, as `hitlab runs` prints it.",
         "Intervals are clustered by task.",
     )
     return Table("users", "The paper's numbers by who answered", ("", *by), tuple(rows), _SOURCE, notes)
@@ -252,15 +258,8 @@ def _difference(
             study_data, items, "play", f"{measure.name}, difference", between=f"{one} minus {other}", raters=raters,
             how=how, **beside,
         )  # fmt: skip
-        cells.append(_cell(_within(gap, measure.most), measure))
+        cells.append(_cell(difference_within(gap, measure.most), measure))
     return (*cells, f"{len(tasks):,}")
-
-
-def _within(gap: Agreement, most: float | None) -> Agreement:
-    """A difference whose interval reaches no further than one of two numbers from 0 to `most` can."""
-    if most is None or gap.low is None or gap.high is None:
-        return gap
-    return replace(gap, low=max(-most, gap.low), high=min(most, gap.high))
 
 
 def _by_task(unit_values: Iterable[tuple[EndedRun, float]]) -> dict[str, float]:

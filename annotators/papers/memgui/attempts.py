@@ -148,7 +148,7 @@ def _why_not(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) 
 
 
 def _try(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> JudgedAttempt:
-    score = case.marks.get("success", case.score)
+    score = case.success_score
     beyond = _beyond(case, terms, rates)
     success = False if beyond else None if score is None else score > DONE
     return JudgedAttempt(case, success, beyond, Irr(0.0) if beyond else irr_of(case, success))

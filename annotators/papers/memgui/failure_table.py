@@ -112,5 +112,5 @@ def executions(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple
 
 
 def _failed(case: MeasuredRun) -> bool:
-    score = case.marks.get("success", case.score)
+    score = case.success_score
     return score <= DONE if score is not None else case.status in ("failed", "budget")

@@ -73,7 +73,7 @@ def valued(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> 
         "CPT": _price(case),
         "TCR": _shown(case, demonstrations(case, context.gold.get(case.task.id, ())), ready),
         "TCR by nodes": _along_first(case),
-        "Success Signal": "without a score" if case.score is None else float(case.score > PASSED),
+        "Success Signal": "without a score" if case.success_score is None else float(case.success_score > PASSED),
     }
     return RunValues(case, values)
 

@@ -128,7 +128,7 @@ def planned(store: Store, *statistics: str, judge: int = 0) -> str:
             made.says(M, unit, target, "state", "completed", run=run)
     report = reported(made.studied(), "", "")
     assert as_text(report)
-    return " ".join(report.sections[0].says)
+    return " ".join(report.sections[1].says)
 
 
 def test_what_was_planned_and_is_not_there_is_told_with_why(store: Store) -> None:
@@ -172,4 +172,4 @@ def test_a_planned_number_that_is_undefined_says_why(store: Store) -> None:
     for unit in ("u2", "u3"):
         for rater in (R1, R2, R3):
             made.hands_in(rater, unit)
-    assert "fleiss kappa (one category" in " ".join(reported(made.studied(), "", "").sections[0].says)
+    assert "fleiss kappa (one category" in " ".join(reported(made.studied(), "", "").sections[1].says)

@@ -474,7 +474,7 @@ def test_what_most_say_of_two_texts_settles_the_guesses_that_say_so(
     assert hitlab("study", "lock", "same").code == 0
     args = ("metrics", "--study", "same", "--paper", "fingertip", "--json")
     told = json.loads(hitlab(*args).out)
-    assert told["rated"] == "by most of R1, R2, R3 in same v1, 3 runs"
+    assert told["rated"] == "by most of R1, R2, R3 in same v1, 3 runs; not settled, in no rate of it: 1 run"
     sr1 = next(one for one in told["groups"][0]["numbers"] if one["metric"] == "SR1")
     assert (sr1["value"], sr1["n"], sr1["left_out"]) == (2 / 3, 3, [["not judged", 1]])
     assert "settles 2 pairs of texts, and no run here guessed" in hitlab(*args, "g4").err
@@ -963,7 +963,7 @@ def test_two_words_in_a_pilots_item_that_showed_what_is_right_are_not_for_its_ra
     assert clashes[1].endswith(", and settles it by answering again")
 
 
-def test_of_metrics_by_settled_success_it_is_said_how_many_runs_count_by_their_own_score(
+def test_metrics_of_a_study_are_about_its_runs_and_no_score_stands_in_for_what_people_left_open(
     hitlab: Hitlab, store: Store
 ) -> None:
     for id, score in (("s1", 0.0), ("s2", 1.0), ("s3", 1.0), ("s4", None)):
@@ -975,5 +975,17 @@ def test_of_metrics_by_settled_success_it_is_said_how_many_runs_count_by_their_o
         with store.database.writing() as db:
             insert_label(db, answer)
         store.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), id))
-    told = json.loads(hitlab("metrics", "--study", "trial", "--rater", "R1", "--paper", "memgui", "--json").out)
-    assert told["rated"] == "by R1 in trial v1, 1 run; by their own score: 2 other runs"
+    args = ("metrics", "--study", "trial", "--rater", "R1", "--json")
+    told = json.loads(hitlab(*args).out)
+    assert told["rated"] == "by R1 in trial v1, 1 run; not settled, in no rate of it: 1 run"
+    assert (told["runs"], told["left_out"]) == (2, {"not of the study": 2})
+    numbers = {
+        (one["paper"], one["metric"], one.get("version", "")): (one["value"], one["n"])
+        for one in told["groups"][0]["numbers"]
+        if not one.get("part")
+    }
+    assert numbers["knowu", "SR", "paper"] == (1.0, 1)
+    assert numbers["memgui", "SR", "paper"] == (1.0, 1)
+    success = next(one for one in told["groups"][0]["numbers"] if one.get("part") == "success")
+    assert (success["paper"], success["value"], success["n"]) == ("study", 1.0, 1)
+    assert "The study's own questions" in hitlab(*args[:-1]).out

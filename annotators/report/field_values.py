@@ -1,0 +1,257 @@
+"""The answers to one question as numbers: for each option how often it was chosen, for a scale its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from msgspec.structs import replace
+
+from annotators.agreement.additive import Estimate
+from annotators.agreement.estimates import SampleCounts, clusters_of, with_interval
+from annotators.agreement.fields import numbers_of, ratings_of, truth_of
+from annotators.agreement.intervals import FEW_TRACES, SAME_IN_ALL, estimate, estimate_share
+from annotators.agreement.judges import mean_of
+from annotators.agreement.numbers import mean
+from annotators.agreement.option_sets import sets_of, truth_of_sets
+from annotators.agreement.ratings import NO_MAJORITY, Floats, Ints, MissingAnswers, RatedItem, Ratings
+from annotators.study_data import StudyData
+from lab.core.agreement import Agreement
+from lab.core.protocol import Field, Option
+from lab.core.rating_sheet import FieldReference
+from lab.core.report import Number
+
+CHOICES = ("nominal", "ordinal", "flag")
+"""Kinds of fields that have one option as their answer."""
+NUMERIC = ("interval", "step")
+
+TOO_FEW = "too few to say"
+NOT_APART = "no cluster differs from the rest"
+_NO_INTERVAL: Mapping[str, str] = {FEW_TRACES: TOO_FEW, SAME_IN_ALL: NOT_APART}
+DESCRIBES = "it describes these answers alone"
+"""Why a median and a standard deviation have no interval."""
+
+Mask = npt.NDArray[np.bool_]
+
+
+class AnswerMeasure(NamedTuple):
+    """One number of a question: the share of an option, or the mean of a scale.
+
+    `values` (places x raters) are 0 and 1, or the scale's numbers; `agreed` (places) is what most raters of an item
+    say, or what was settled (of an interval the mean of its raters). nan is none. A mean lies from `least` to `most`.
+    """
+
+    name: str
+    statistic: Literal["share", "mean"]
+    values: Floats
+    agreed: Floats
+    least: float | None = 0.0
+    most: float | None = 1.0
+
+
+class FieldValues(NamedTuple):
+    """All measures of a question over the places that these raters answered; `missing` is told of all places. A mean
+    stands behind all shares.
+
+    `unit` numbers the unit of each place, `settled` counts the places that were settled.
+    """
+
+    field: Field
+    measures: tuple[AnswerMeasure, ...]
+    raters: tuple[str, ...]
+    places: tuple[RatedItem, ...]
+    unit: npt.NDArray[np.int64]
+    trace: Ints
+    traces: tuple[str, ...]
+    missing: MissingAnswers
+    settled: int = 0
+
+    @property
+    def shares(self) -> tuple[AnswerMeasure, ...]:
+        return tuple(one for one in self.measures if one.statistic == "share")
+
+    @property
+    def mean(self) -> AnswerMeasure | None:
+        return next((one for one in self.measures if one.statistic == "mean"), None)
+
+    @property
+    def there(self) -> Mask:
+        """(places x raters): who answered."""
+        return np.isfinite(self.measures[0].values) if self.measures else np.zeros((0, 0), dtype=np.bool_)
+
+    @property
+    def told(self) -> tuple[AnswerMeasure, ...]:
+        """What a row of a breakdown has: the mean where there is one, else the shares."""
+        return (self.mean,) if self.mean is not None else self.measures
+
+
+def field_values(study_data: StudyData, field: Field, raters: Sequence[int] | None = None) -> FieldValues | None:
+    """The first answers of these raters (default: the people); None for kinds that have neither options nor a scale."""
+    key = ("field values", field.id, None if raters is None else tuple(raters))
+    values: FieldValues | None = study_data.once(key, lambda: _field_values(study_data, field, raters))
+    return values
+
+
+def _field_values(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues | None:
+    if field.kind in CHOICES:
+        return _of_choice(study_data, field, raters)
+    if field.kind == "many":
+        return _of_sets(study_data, field, raters)
+    return _of_numbers(study_data, field, raters) if field.kind in NUMERIC else None
+
+
+def option_name(option: Option) -> str:
+    """An option by its id, with what people read where that is another word."""
+    return option.id if option.shown in (option.id, option.id.replace("_", " ")) else f"{option.id}: {option.shown}"
+
+
+def _of_choice(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
+    ratings = ratings_of(study_data, field.id, raters)
+    agreed = (truth_of(study_data, ratings) if raters is None else ratings).codes[:, :1]
+    codes, scores = ratings.codes, ratings.scores
+    if not agreed.shape[1]:
+        agreed = np.full((len(codes), 1), -1, dtype=np.int16)
+    measures = [
+        AnswerMeasure(name, "share", _is(codes, at), _is(agreed, at)[:, 0])
+        for at, name in enumerate(_category_names(field, ratings))
+        if field.kind != "flag" or name == "yes"
+    ]
+    if scores is not None and scores:
+        numbers = np.array([*scores, np.nan])
+        measures.append(AnswerMeasure("mean", "mean", numbers[codes], numbers[agreed[:, 0]], min(scores), max(scores)))
+    return _values(study_data, field, measures, ratings)
+
+
+def _category_names(field: Field, ratings: Ratings) -> list[str]:
+    names = {option.id: option_name(option) for option in field.options}
+    return [names.get(category, category) for category in ratings.categories]
+
+
+def _is(codes: npt.NDArray[np.int16], code: int) -> Floats:
+    return np.where(codes < 0, np.nan, (codes == code).astype(np.float64))
+
+
+def _of_sets(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
+    sets = sets_of(study_data, field.id, raters)
+    agreed = truth_of_sets(study_data, field) if raters is None else sets
+    names = {option.id: option_name(option) for option in field.options}
+    measures = []
+    for option in sets.options:
+        codes, most = sets.option(option).codes, agreed.option(option).codes
+        column = _is(most, 1)[:, 0] if most.shape[1] else np.full(len(codes), np.nan)
+        measures.append(AnswerMeasure(names[option], "share", _is(codes, 1), column))
+    return _values(study_data, field, measures, sets.numbers)
+
+
+def _of_numbers(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
+    numbers = numbers_of(study_data, field.id, raters)
+    agreed = mean_of(numbers).values[:, 0]
+    for at, place in enumerate(numbers.places):
+        settlement = study_data.settled.get((place.unit, FieldReference(place.target, field.id)))
+        if settlement is not None and raters is None:
+            value = settlement.what.value
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            agreed[at] = float(value) if is_number else np.nan
+    measure = AnswerMeasure("mean", "mean", numbers.values, agreed, field.least, field.most)
+    return _values(study_data, field, [measure], numbers)
+
+
+def _values(study_data: StudyData, field: Field, measures: Sequence[AnswerMeasure], of: object) -> FieldValues:
+    raters, places, trace, traces, missing = (
+        getattr(of, name) for name in ("raters", "places", "trace", "traces", "missing")
+    )
+    settled = sum((one.unit, FieldReference(one.target, field.id)) in study_data.settled for one in places)
+    numbers: dict[str, int] = {}
+    unit = np.fromiter((numbers.setdefault(one.unit, len(numbers)) for one in places), np.int64, len(places))
+    return FieldValues(field, tuple(measures), raters, places, unit, trace, traces, missing, settled)
+
+
+# -- numbers ---------------------------------------------------------------------------------------------------
+
+
+def answer_number(
+    study_data: StudyData, of: FieldValues, measure: AnswerMeasure, *, agreed: bool = False, rows: Mask | None = None,
+    rater: int | None = None, part: str = "", between: str = "people", reasons: Mapping[str, int] | None = None,
+) -> Number:  # fmt: skip
+    """A share or a mean with its interval over clusters, its n and what is missing of it.
+
+    `agreed` takes items by what most say, else every answer counts; `rows` are the places that count, `rater` the
+    column. `reasons` are what is missing there, where the caller has counted it.
+    """
+    values = measure.agreed[:, None] if agreed else measure.values
+    values = values if rater is None else values[:, [rater]]
+    there = np.isfinite(values) if rows is None else np.isfinite(values) & rows[:, None]
+    place, column = np.nonzero(there)
+    if reasons is None:
+        reasons = missing_reasons(of, agreed=agreed, rows=rows, rater=rater)
+    lacking = sum(reasons.values())
+    items = there.any(axis=1)
+    answered = of.there[items].any(axis=0) if agreed else there.any(axis=0)
+    counts = SampleCounts(
+        len(place), _distinct(of.unit[items]), _distinct(of.trace[items]), int(answered.sum()),
+        lacking / (len(place) + lacking) if lacking else 0.0, dict(reasons),
+    )  # fmt: skip
+    part = ", ".join(filter(None, (measure.name if measure.statistic == "share" else "", part)))
+    if not len(place):
+        found = Estimate(None, "no answer" if lacking else "nobody has answered it")
+    else:
+        is_share = measure.statistic == "share"
+        one = mean(values[place, column], of.trace[place], len(of.traces), most=1.0 if is_share else None)
+        found = (estimate_share if is_share else estimate)(one, study_data.how)
+    number = with_interval(
+        found, study_data.how, of.field.id, measure.statistic, part=part, between=between,
+        clusters=clusters_of(study_data), **counts._asdict(),
+    )  # fmt: skip
+    return number_of(_within(number, measure))
+
+
+def _distinct(numbers: npt.NDArray[Any]) -> int:
+    """How many different numbers there are."""
+    return int((np.bincount(numbers) > 0).sum()) if len(numbers) else 0
+
+
+def _within(one: Agreement, measure: AnswerMeasure) -> Agreement:
+    """A number whose interval reaches no further than the scale."""
+    if one.low is None or one.high is None:
+        return replace(one, no_interval=_NO_INTERVAL.get(one.no_interval, one.no_interval))
+    low = one.low if measure.least is None else max(measure.least, one.low)
+    return replace(one, low=low, high=one.high if measure.most is None else min(measure.most, one.high))
+
+
+def number_of(one: Agreement) -> Number:
+    """A number as tables of answers print it."""
+    return Number(one, 1, 100, " %") if one.statistic.startswith("share") else Number(one)
+
+
+def missing_reasons(
+    of: FieldValues, *, agreed: bool = False, rows: Mask | None = None, rater: int | None = None
+) -> dict[str, int]:
+    """How many answers are missing by reason; of what most say, how many items have no majority."""
+    if agreed:
+        lacking = ~np.isfinite(of.measures[0].agreed)
+        lacking &= of.there.any(axis=1) if rows is None else of.there.any(axis=1) & rows
+        return {NO_MAJORITY: int(lacking.sum())} if lacking.any() else {}
+    missing = of.missing if rater is None else of.missing.by([of.raters[rater]])
+    if rows is not None:
+        kept = {of.places[at] for at in np.flatnonzero(rows).tolist()}
+        missing = missing.at(kept.__contains__)
+    return missing.counts()
+
+
+def described(
+    of: FieldValues, measure: AnswerMeasure, statistic: Literal["median", "sd"], *, agreed: bool = False
+) -> Number:
+    """The median, or the standard deviation (n - 1), of a scale's values."""
+    values = measure.agreed if agreed else measure.values
+    found = values[np.isfinite(values)]
+    items = np.isfinite(values.reshape(len(of.places), -1)).any(axis=1)
+    n: dict[str, Any] = {
+        "places": len(found), "units": _distinct(of.unit[items]),
+        "traces": _distinct(of.trace[items]), "raters": int(of.there.any(axis=0).sum()),
+    }  # fmt: skip
+    if len(found) < (2 if statistic == "sd" else 1):
+        return Number(Agreement(of.field.id, statistic, undefined="too few answers", **n))
+    value = float(np.median(found) if statistic == "median" else found.std(ddof=1))
+    return Number(Agreement(of.field.id, statistic, value, no_interval=DESCRIBES, **n))
