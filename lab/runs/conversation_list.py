@@ -7,6 +7,7 @@ import msgspec
 from lab.core.codec import convert, decode
 from lab.core.trace import Asked
 from lab.runs.conversation_run import CLIENT, JUDGE, TurnFacts
+from lab.runs.running_servers import departures
 from simulators.users.endpoint.request_kinds import RequestKind
 from store.conversations import ConversationRow
 from store.store import Store
@@ -19,7 +20,8 @@ class ConversationLine(msgspec.Struct, frozen=True):
 
     `person` is whom it was dealt to, `client` the session or the model that the client asked for. `question` is what
     waits, since `asked_at` (UTC); both are empty where nothing does. `unread` is whether nobody has looked at it yet.
-    `turns` counts what was answered, `at` is when anything happened last.
+    `turns` counts what was answered, `at` is when anything happened last. `left_at` (UTC) is when the client of the
+    question left; it is empty where one waits on the line, and where no endpoint says so.
     """
 
     run: str
@@ -34,21 +36,29 @@ class ConversationLine(msgspec.Struct, frozen=True):
     ended: bool
     started: str
     at: str
+    left_at: str = ""
 
     @property
     def waits(self) -> bool:
-        return bool(self.asked_at)
+        """Whether a client waits for an answer, as far as anybody knows."""
+        return bool(self.asked_at) and not self.left_at
 
 
 def conversations(store: Store, person: str = "", *, ended: bool = False) -> list[ConversationLine]:
-    """The newest conversations, what waits before what does not, the longest wait first; those of one `person`."""
+    """The newest conversations; those of one `person`.
+
+    What waits comes first, the longest wait before others, then what does not, then questions whose clients left.
+    """
     rows = [row for prefix in (CLIENT, JUDGE) for row in store.conversations.rows(prefix, _MOST, ended=ended)]
-    lines = [_line(row) for row in rows if person in ("", row.user)]
+    left = departures(store.path)
+    lines = [_line(row, left.left_at(row.run, row.at)) for row in rows if person in ("", row.user)]
     waiting = sorted((line for line in lines if line.waits), key=lambda line: line.asked_at)
-    return waiting + sorted((line for line in lines if not line.waits), key=lambda line: line.at, reverse=True)
+    still = sorted((line for line in lines if not line.asked_at), key=lambda line: line.at, reverse=True)
+    forsaken = sorted((line for line in lines if line.left_at), key=lambda line: line.left_at, reverse=True)
+    return [*waiting, *still, *forsaken]
 
 
-def _line(row: ConversationRow) -> ConversationLine:
+def _line(row: ConversationRow, left_at: str) -> ConversationLine:
     judges = row.agent.startswith(JUDGE)
     kind: RequestKind = "judge" if judges else "user"
     question = ""
@@ -69,4 +79,5 @@ def _line(row: ConversationRow) -> ConversationLine:
         ended=row.kind == "ended",
         started=row.started,
         at=row.at,
+        left_at=left_at if row.asked else "",
     )

@@ -24,6 +24,7 @@ from lab.core.task import Actor
 from lab.core.trace import Trace
 from lab.runs.conversation_list import ConversationLine, conversations
 from lab.runs.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
+from lab.runs.running_servers import notes_stamp
 from screens.answer.consent_row import ConsentRow
 from screens.answer.conversation_words import brief_content, dialogue_content
 from screens.answer.inbox import Inbox
@@ -176,7 +177,7 @@ class AnswerScreen(RoomScreen[None]):
     def _look(self) -> None:
         """Reads what changed, off the UI thread."""
         try:
-            stamp = (*self.store.conversations.stamp(), self.run)
+            stamp = (*self.store.conversations.stamp(), *notes_stamp(self.store.path), self.run)
             if stamp == self._stamp:
                 self.app.call_from_thread(self._grow_waits)
                 return
@@ -198,6 +199,7 @@ class AnswerScreen(RoomScreen[None]):
     def _grow_waits(self) -> None:
         self._inbox.refresh()
         self._lines.paint_above(self.run, self._trace)
+        self._lines.paint_below(self.turn)
 
     @on(Read)
     def _show(self, message: Read) -> None:
@@ -206,8 +208,8 @@ class AnswerScreen(RoomScreen[None]):
         self._ring(message.lines)
         if message.trace is not None and message.trace.id == self.run:
             self._show_conversation(message)
-        elif not self.run and (first := self._inbox.longest()) is not None:
-            self.open(first.run)
+        elif not self.run and (waiting := self._inbox.waiting()):
+            self.open(waiting[0].run)
         self._tell()
 
     def _show_conversation(self, message: Read) -> None:
@@ -283,7 +285,7 @@ class AnswerScreen(RoomScreen[None]):
 
     def _ring(self, lines: list[ConversationLine]) -> None:
         """A bell for each question that is new here; a word where another room is looked at."""
-        new = {line.asked_at + line.run for line in lines if line.unread} - self._ringed
+        new = {line.asked_at + line.run for line in lines if line.unread and line.waits} - self._ringed
         if not new:
             return
         self._ringed |= new
@@ -314,7 +316,7 @@ class AnswerScreen(RoomScreen[None]):
     @on(Inbox.Closing)
     def _ask_to_close(self, message: Inbox.Closing) -> None:
         line = message.line
-        says = self._say("unanswered" if line.waits else "no more")
+        says = self._say("unanswered" if line.waits else "unanswered, left" if line.asked_at else "no more")
 
         def close(sure: bool | None) -> None:
             if sure:

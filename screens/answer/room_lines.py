@@ -49,7 +49,8 @@ class RoomLines:
     def _offers(self, turn: Turn | None) -> str:
         if turn is None:
             return with_keys(self._inbox, self._say("longest")) if self._inbox.longest() is not None else ""
-        parts = []
+        left_ago = self._inbox.left_ago(turn.run)
+        parts = [self._say("may come back", ago=left_ago)] if left_ago else []
         if turn.facts.tools:
             parts.append(counted(self._locale, "function", "functions", len(turn.facts.tools)))
             calls = 0 if self._tools.display else self._tools.calls

@@ -16,6 +16,10 @@ _LOCAL_NAMES = frozenset({"localhost", "host.docker.internal", "127.0.0.1", "::1
 _SHORTEST = 16
 
 
+class TooManyWait(LabError):
+    """No further question can wait."""
+
+
 class Refusal(NamedTuple):
     """Why a request is not looked at: an HTTP status and a sentence."""
 

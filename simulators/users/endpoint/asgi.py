@@ -20,7 +20,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.whole_number import whole_number
 from simulators.users.endpoint import chat_reply
-from simulators.users.endpoint.access import Access, Refusal
+from simulators.users.endpoint.access import Access, Refusal, TooManyWait
 from simulators.users.endpoint.chat_reply import Answer, Api
 from simulators.users.endpoint.chat_request import ChatRequest, read_chat, read_responses
 
@@ -31,6 +31,8 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 KEEP_ALIVE_SECONDS = 15.0
 """Between two signs of life; proxies are known that end a silent connection after 60 or 120."""
+_TURNS = 16
+"""Turns of the loop before a question is taken in: a client that closed its line to try again has left it by then."""
 _PATH = re.compile(r"(?:/s/(?P<session>[A-Za-z0-9][A-Za-z0-9._-]{0,63}))?(?:/v1)?(?P<rest>/[a-z/]*)")
 _READS: dict[str, tuple[Api, Callable[[bytes, str, int], ChatRequest]]] = {
     "/chat/completions": ("chat", read_chat),
@@ -42,7 +44,7 @@ _JSON, _STREAM = "application/json", "text/event-stream"
 class Waiting(Protocol):
     """A question that waits: its answer comes once, for all who wait for it; `deliver` says that it arrived.
 
-    `join` and `leave` say that a client is on the line, and that it is no more.
+    `join` and `leave` say that a client is on the line, and that it is no more; on any thread.
     """
 
     @property
@@ -76,7 +78,7 @@ class Endpoint:
         *,
         keep_alive: float = KEEP_ALIVE_SECONDS,
     ) -> None:
-        self._take, self._access, self._keep_alive = receive, access, keep_alive
+        self._receive, self._access, self._keep_alive = receive, access, keep_alive
         self._thread = ThreadPoolExecutor(1, "requests")
         self.connected = 0
         """How many clients wait for an answer now."""
@@ -88,6 +90,8 @@ class Endpoint:
             await self._serve(scope, receive, send)
         except ClientGone:
             return
+        except TooManyWait as error:
+            await _refuse(send, Refusal(429, plain(error.sentence, lines=False), "rate_limit_error"), retry=True)
         except LabError:
             refusal = Refusal(500, "The question could not be kept, and was not asked.", "server_error")
             await _refuse(send, refusal, retry=True)
@@ -120,8 +124,16 @@ class Endpoint:
             return
         await self._answer(Question(api, request), receive, send)
 
+    def _take(self, request: ChatRequest) -> Waiting:
+        """Commits a question; its client is on the line before the next request is looked at."""
+        waiting = self._receive(request)
+        waiting.join()
+        return waiting
+
     async def _answer(self, question: Question, receive: Receive, send: Send) -> None:
         loop = asyncio.get_running_loop()
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
         try:
             waiting = await loop.run_in_executor(self._thread, self._take, question.request)
         except RuntimeError:  # the thread is shut down: the server closes
@@ -129,7 +141,6 @@ class Endpoint:
             return
         disconnect = asyncio.create_task(_until_gone(receive))
         self.connected += 1
-        waiting.join()
         try:
             await _send_when_answered(question, _on_loop(waiting.answer), disconnect, send, self._keep_alive)
             if not disconnect.done():

@@ -21,6 +21,7 @@ from lab.core.trace import Trace
 from lab.runs.conversation_intake import Intake, LastTurn
 from lab.runs.conversation_list import ConversationLine, conversations
 from lab.runs.conversation_run import close_conversation, give_reply
+from lab.runs.running_servers import RunningServer
 from screens.answer.answer import AnswerScreen
 from screens.app import LabApp
 from screens.navigation import Opening
@@ -173,6 +174,40 @@ async def test_what_was_ended_by_silence_is_told_to_whoever_had_it_open(
         await until(pilot, lambda: any("of silence" in toast.message for toast in app._notifications))
         await until(pilot, lambda: room(app).turn is None)
         await until(pilot, lambda: "-- ended: closed after" in painted(app))
+
+
+async def test_a_question_whose_client_left_is_told_last_and_in_no_count_and_may_be_answered(
+    store: Store, client: Client, until: Until
+) -> None:
+    gone, here = (client.ask(f"Question {name}?", session=name) for name in ("gone", "here"))
+    other = client.ask("Question other?", session="other")
+    for asked in (gone, here, other):
+        asked.join()
+    gone.leave()
+    client.intake.note = RunningServer(store.path, "endpoint", BASE)
+    client.intake.watch()
+    app = opened(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: open_at(app, here)() and "client left 0:" in painted(app))
+        said = painted(app)
+        assert said.index("Question here?") < said.index("Question other?") < said.index("client left 0:")
+        assert "2 wait " in said
+        assert "1 other waits" in said
+        await pilot.press(*"x", "enter")
+        await sent(pilot, client, here, until)
+        await pilot.press("ctrl+n")
+        await until(pilot, open_at(app, other))
+        other.leave()
+        await until(pilot, lambda: "the client left 0:" in painted(app) and "0 wait " in painted(app))
+        other.join()
+        await until(pilot, lambda: "the client left" not in painted(app) and "1 waits" in painted(app))
+        await pilot.press(*"y", "enter")
+        await sent(pilot, client, other, until)
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: open_at(app, gone)() and "the client left 0:" in painted(app))
+        await pilot.press(*"z", "enter")
+        assert await sent(pilot, client, gone, until) == "z"
+    client.intake.close()
 
 
 async def test_the_room_speaks_chinese(store: Store, client: Client, until: Until) -> None:
