@@ -52,6 +52,10 @@ WHERE t.agent >= ? AND t.agent < ?
     AND NOT EXISTS (SELECT 1 FROM event WHERE trace = t.id AND kind = 'ended')
 GROUP BY t.user
 """
+_FIRST_WORDS = """
+SELECT substr(json_extract(body, '$.question.text'), 1, 400) FROM event
+WHERE trace = ? AND kind = 'asked' ORDER BY seq LIMIT 1
+"""
 
 
 class Conversations:
@@ -59,6 +63,7 @@ class Conversations:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._first_words: dict[str, str] = {}
 
     def rows(self, prefix: str, limit: int, *, ended: bool = True) -> list[ConversationRow]:
         """The newest conversations whose agent begins so, the newest first; without those that have `ended`."""
@@ -69,6 +74,19 @@ class Conversations:
     def open_by_person(self, prefix: str) -> dict[str, int]:
         """How many conversations are open for each person."""
         return dict(self._database.read(_COUNTS, prefix, prefix + "\U0010ffff"))
+
+    def first_words(self, run: str) -> str:
+        """The beginning of what was asked first in a conversation; read once, for it stays as it is."""
+        if run not in self._first_words:
+            rows = self._database.read(_FIRST_WORDS, run)
+            self._first_words[run] = str(rows[0][0] or "") if rows else ""
+        return self._first_words[run]
+
+    def task_named(self, prefix: str, sha: str) -> str:
+        """The task of a conversation whose agent begins so, by the hash that its id ends with; empty without any."""
+        sql = "SELECT task FROM trace WHERE agent >= ? AND agent < ? AND task LIKE ? ORDER BY n LIMIT 1"
+        rows = self._database.read(sql, prefix, prefix + "\U0010ffff", f"%-{sha}")
+        return str(rows[0][0]) if rows else ""
 
     def last_row(self) -> int:
         """The place of the newest event in the file; less than before where the file was wiped meanwhile."""

@@ -77,7 +77,7 @@ def _print_lines(lines: Sequence[ConversationLine]) -> None:
             "judge" if line.kind == "judge" else line.task,
             str(line.turns),
             _state(line),
-            one_line(line.question, _WIDEST),
+            one_line(line.question or line.title, _WIDEST),
         ]
         for line in lines
     ]

@@ -40,7 +40,7 @@ from lab.runs.running_servers import RunningServer, departures, server_notes
 from simulators.users.endpoint.access import TooManyWait
 from simulators.users.endpoint.chat_reply import Answer, answer_of
 from simulators.users.endpoint.chat_request import ChatRequest
-from simulators.users.endpoint.known_tasks import KnownTask, task_of, unknown_task
+from simulators.users.endpoint.known_tasks import KnownTask, prompt_sha, task_of, unknown_task
 from simulators.users.endpoint.request_kinds import JudgeRules, RequestKind, kind_of
 from store.store import Store
 
@@ -234,7 +234,9 @@ class Intake:
     def _begin(self, request: ChatRequest, kind: RequestKind, hashes: Sequence[str]) -> LastTurn:
         question_text = "\n".join(message.text for message in request.messages[request.asked_from :])
         about = task_of(self._known, request.session, request.system) if kind != "judge" else None
-        about = about or KnownTask(unknown_task(kind, request.system, question_text))
+        if about is None:
+            name = self.store.conversations.task_named(CLIENT, prompt_sha(request.system, question_text))
+            about = KnownTask(unknown_task(kind, request.system, question_text, name))
         user = self._dealt(JUDGE if kind == "judge" else CLIENT)
         turn = begin_conversation(self.store, request, kind, about, user, self._user_sha)
         last = LastTurn(turn)
@@ -354,7 +356,8 @@ class Intake:
         conversation.last.answered_at = at
         conversation.ended = _ends(conversation.last.turn, reply)
         self._waiting.pop(conversation.run, None)
-        conversation.last.answer.set_result(answer_of(reply))
+        turn = conversation.last.turn
+        conversation.last.answer.set_result(answer_of(reply, turn.facts.stops))
 
     def _end(self, one: Conversation) -> None:
         """A conversation is over; a question that waited in it was closed unanswered."""
@@ -403,7 +406,7 @@ def _remembered(trace: Trace) -> Conversation | None:
         return None
     if reply is not None:
         at = reply.sent_at or trace.steps[-1].at
-        last.answer.set_result(answer_of(reply))
+        last.answer.set_result(answer_of(reply, turn.facts.stops))
         last.answered_at, last.arrived = at, _age(at) > _ARRIVED
     first = turn.facts.sha if not actions else str(actions[0].raw["sha"])
     turns = len(trace.steps) + (trace.asked is not None)

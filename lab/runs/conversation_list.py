@@ -7,12 +7,15 @@ import msgspec
 from lab.core.codec import convert, decode
 from lab.core.trace import Asked
 from lab.runs.conversation_run import CLIENT, JUDGE, TurnFacts
+from lab.runs.descriptions import one_line
 from lab.runs.running_servers import departures
 from simulators.users.endpoint.request_kinds import RequestKind
 from store.conversations import ConversationRow
 from store.store import Store
 
 _MOST = 2_000
+_TITLE = 100
+"""Characters of a conversation's title."""
 
 
 class ConversationLine(msgspec.Struct, frozen=True):
@@ -22,6 +25,7 @@ class ConversationLine(msgspec.Struct, frozen=True):
     waits, since `asked_at` (UTC); both are empty where nothing does. `unread` is whether nobody has looked at it yet.
     `turns` counts what was answered, `at` is when anything happened last. `left_at` (UTC) is when the client of the
     question left; it is empty where one waits on the line, and where no endpoint says so.
+    `title` is the beginning of what was asked first.
     """
 
     run: str
@@ -37,6 +41,7 @@ class ConversationLine(msgspec.Struct, frozen=True):
     started: str
     at: str
     left_at: str = ""
+    title: str = ""
 
     @property
     def waits(self) -> bool:
@@ -51,14 +56,18 @@ def conversations(store: Store, person: str = "", *, ended: bool = False) -> lis
     """
     rows = [row for prefix in (CLIENT, JUDGE) for row in store.conversations.rows(prefix, _MOST, ended=ended)]
     left = departures(store.path)
-    lines = [_line(row, left.left_at(row.run, row.at)) for row in rows if person in ("", row.user)]
+    lines = [
+        _line(row, left.left_at(row.run, row.at), store.conversations.first_words(row.run))
+        for row in rows
+        if person in ("", row.user)
+    ]
     waiting = sorted((line for line in lines if line.waits), key=lambda line: line.asked_at)
     still = sorted((line for line in lines if not line.asked_at), key=lambda line: line.at, reverse=True)
     forsaken = sorted((line for line in lines if line.left_at), key=lambda line: line.left_at, reverse=True)
     return [*waiting, *still, *forsaken]
 
 
-def _line(row: ConversationRow, left_at: str) -> ConversationLine:
+def _line(row: ConversationRow, left_at: str, title: str) -> ConversationLine:
     judges = row.agent.startswith(JUDGE)
     kind: RequestKind = "judge" if judges else "user"
     question = ""
@@ -80,4 +89,5 @@ def _line(row: ConversationRow, left_at: str) -> ConversationLine:
         started=row.started,
         at=row.at,
         left_at=left_at if row.asked else "",
+        title=one_line(title, _TITLE),
     )

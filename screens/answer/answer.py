@@ -25,8 +25,9 @@ from lab.core.trace import Trace
 from lab.runs.conversation_list import ConversationLine, conversations
 from lab.runs.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
 from lab.runs.running_servers import notes_stamp
+from screens.answer.brief import BriefPage
 from screens.answer.consent_row import ConsentRow
-from screens.answer.conversation_words import brief_content, dialogue_content
+from screens.answer.conversation_words import dialogue_content
 from screens.answer.inbox import Inbox
 from screens.answer.judge_form import JudgeForm
 from screens.answer.keys import KEYS
@@ -46,7 +47,9 @@ from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.text_page import TextPage
+from simulators.users.endpoint.chat_request import Tool
 from simulators.users.endpoint.place import EndpointPlace
+from simulators.users.endpoint.tool_arguments import form_tool
 from store.store import Store
 
 _LOOKS = 0.4
@@ -86,7 +89,7 @@ class ConversationColumn(GivingColumn):
 
     GIVES = (
         (("question", 0), ("judge", 0), ("tools", 6)),
-        (("above", 0), ("question", 0), ("judge", 0)),
+        (("above", 2), ("question", 0), ("judge", 0), ("above", 0)),
     )
 
 
@@ -119,7 +122,7 @@ class AnswerScreen(RoomScreen[None]):
         self._ringed: set[str] = set()
         self._locale = settings.locale
         self._inbox = Inbox(self._clock, self._locale)
-        self._brief = TextPage("brief", "pane", hint=translated(self._locale, "all of brief"))
+        self._brief = BriefPage(self._locale)
         self._talk = TextPage("talk", "pane")
         self._picture = Mirror(classes="pane", notice="")
         self._question = OpenQuestion(self.person, self._clock, ConsentRow(self._clock, id="decision"))
@@ -217,7 +220,7 @@ class AnswerScreen(RoomScreen[None]):
         assert trace is not None
         other = self._trace is None or self._trace.id != trace.id
         if other or self._trace != trace:
-            self._brief.show(brief_content(trace, self._locale), from_top=other)
+            self._brief.show_brief(trace)
             self._talk.show(dialogue_content(trace, self._clock, self._locale), from_top=False)
             self._talk.call_after_refresh(self._talk.scroll_end, animate=False)
         self._trace = trace
@@ -250,6 +253,8 @@ class AnswerScreen(RoomScreen[None]):
             self._tools.put(turn.question)
             self._question.open(turn.question, "")
             self._question.restore(turn.question, message.draft, message.begun)
+            if (title := _title_key(turn)) is not None:
+                self._question.border_title = self._say(title)
         if message.begun is None:
             self._do(partial(self.store.runs.save_draft, turn.run, turn.question.id, ""))
         self.call_after_refresh(self._focus_answer)
@@ -370,8 +375,23 @@ class AnswerScreen(RoomScreen[None]):
 
     @on(ToolForm.Sent)
     def _call(self, message: ToolForm.Sent) -> None:
+        """Functions are called; of a client that takes JSON its form is filled in, and sent in place of words."""
+        form = self._form(self.turn)
+        if form is not None and [name for name, _ in message.functions] == [form.name]:
+            self._give(message.question, self._bare(message.question, message.functions[0][1]))
+            return
         calls = calls_of(message.question, message.functions)
         self._give(message.question, self._bare(message.question, "", calls=calls))
+
+    def _form(self, turn: Turn | None) -> Tool | None:
+        """The form of the answer that the client takes; None where it takes words."""
+        if turn is None or turn.facts.form is None:
+            return None
+        return form_tool(turn.facts.form, turn.facts.tools, self._say("form"))
+
+    def _functions(self, turn: Turn) -> tuple[Tool, ...]:
+        form = self._form(turn)
+        return (*([form] if form is not None else []), *turn.facts.tools)
 
     @on(JudgeForm.Sent)
     def _judged(self, message: JudgeForm.Sent) -> None:
@@ -422,7 +442,7 @@ class AnswerScreen(RoomScreen[None]):
         """What would do nothing here is not offered."""
         turn = self.turn
         if action == "tool":
-            return turn is not None and bool(turn.facts.tools)
+            return turn is not None and bool(self._functions(turn))
         if action == "stop":
             return turn is not None and bool(turn.facts.ended_by) and turn.facts.kind not in ("judge", "consent")
         if action == "next":
@@ -448,7 +468,8 @@ class AnswerScreen(RoomScreen[None]):
             self._question.focus_answer()
         else:
             self._question.display = False
-            self._tools.open(self.turn.question, self.turn.facts.tools, one_call=self.turn.facts.one_call)
+            functions, one = self._functions(self.turn), self.turn.facts.one_call or self._form(self.turn) is not None
+            self._tools.open(self.turn.question, functions, one_call=one)
             self._tell()
 
     def action_stop(self) -> None:
@@ -517,3 +538,10 @@ class AnswerScreen(RoomScreen[None]):
         self._lines.paint_above(self.run, self._trace)
         self._lines.paint_below(self.turn)
         self.refresh_bindings()
+
+
+def _title_key(turn: Turn) -> str | None:
+    """The words above a question that no agent asks: a function's result, or nothing at all; None above others."""
+    if turn.facts.kind == "tool":
+        return "a result"
+    return None if turn.question.text.strip() else "you begin"

@@ -100,7 +100,7 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
             mark, look = "×", MUTED
         wait = span(seconds_passed(line.asked_at, self._clock.now())) if line.waits else ""
         kind = translated(self._locale, _KINDS[line.kind]) if line.kind in _KINDS else ""
-        words = one_line(line.question or line.task)
+        words = one_line(line.question or line.title or line.task)
         left = translated(self._locale, "client left", ago=self.left_ago(line.run)) if line.left_at else f"{wait:>5}"
         head = [(f"{mark} ", look), (f"{left}  ", MUTED), *([(f"{kind}: ", MUTED)] if kind else [])]
         if line.run == self.shown:
