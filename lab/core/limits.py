@@ -62,5 +62,7 @@ ENDPOINT_PICTURES = 20
 """Pictures of one request."""
 ENDPOINT_WAITING = 5_000
 """Questions that wait for an answer at once."""
+ENDPOINT_CONNECTIONS = 6_000
+"""Connections to the endpoint at once: one for each question that waits, and some."""
 ENDPOINT_CALLS = 50
 """Functions that are called in one answer."""
