@@ -246,7 +246,8 @@ class Intake:
         return last
 
     def _go_on(self, conversation: Conversation, request: ChatRequest, kind: RequestKind) -> LastTurn:
-        finish_turn(self.store, conversation.run)  # where the program that answered was killed in between
+        if not self.store.conversations.is_finished(conversation.run):
+            finish_turn(self.store, conversation.run)
         earlier_messages = min(conversation.last.turn.facts.messages + 1, request.asked_from)
         turn = ask(self.store, conversation.run, request, kind, conversation.turns, earlier_messages=earlier_messages)
         self._forget(conversation)

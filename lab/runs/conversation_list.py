@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from lab.core.codec import convert, decode
-from lab.core.trace import Asked
-from lab.runs.conversation_run import CLIENT, JUDGE, TurnFacts
+from lab.core.codec import convert
+from lab.runs.conversation_run import CLIENT, JUDGE
 from lab.runs.descriptions import one_line
 from lab.runs.running_servers import departures
 from simulators.users.endpoint.request_kinds import RequestKind
@@ -56,38 +55,30 @@ def conversations(store: Store, person: str = "", *, ended: bool = False) -> lis
     """
     rows = [row for prefix in (CLIENT, JUDGE) for row in store.conversations.rows(prefix, _MOST, ended=ended)]
     left = departures(store.path)
-    lines = [
-        _line(row, left.left_at(row.run, row.at), store.conversations.first_words(row.run))
-        for row in rows
-        if person in ("", row.user)
-    ]
+    lines = [_line(store, row, left.left_at(row.run, row.at)) for row in rows if person in ("", row.user)]
     waiting = sorted((line for line in lines if line.waits), key=lambda line: line.asked_at)
     still = sorted((line for line in lines if not line.asked_at), key=lambda line: line.at, reverse=True)
     forsaken = sorted((line for line in lines if line.left_at), key=lambda line: line.left_at, reverse=True)
     return [*waiting, *still, *forsaken]
 
 
-def _line(row: ConversationRow, left_at: str, title: str) -> ConversationLine:
-    judges = row.agent.startswith(JUDGE)
-    kind: RequestKind = "judge" if judges else "user"
-    question = ""
-    if row.asked:
-        asked_event: Asked = decode(row.asked, Asked, f"run {row.run}, its question")
-        kind = convert(asked_event.proposed.action.raw, TurnFacts, f"run {row.run}, its question").kind
-        question = asked_event.question.text
+def _line(store: Store, row: ConversationRow, left_at: str) -> ConversationLine:
+    is_asked = row.asked >= 0
+    kind, question = store.conversations.asked(row.run, row.asked) if is_asked else ("", "")
+    kind = kind or ("judge" if row.agent.startswith(JUDGE) else "user")
     return ConversationLine(
         run=row.run,
-        kind=kind,
+        kind=convert(kind, RequestKind, f"run {row.run}, its question"),
         person=row.user,
         client=row.agent.partition(":")[2],
         task=row.task,
         question=question,
-        asked_at=row.at if row.asked else "",
-        unread=bool(row.asked) and not row.seen,
+        asked_at=row.at if is_asked else "",
+        unread=is_asked and not row.seen,
         turns=row.turns,
         ended=row.kind == "ended",
         started=row.started,
         at=row.at,
-        left_at=left_at if row.asked else "",
-        title=one_line(title, _TITLE),
+        left_at=left_at if is_asked else "",
+        title=one_line(store.conversations.first_words(row.run), _TITLE),
     )

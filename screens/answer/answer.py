@@ -184,7 +184,7 @@ class AnswerScreen(RoomScreen[None]):
             if stamp == self._stamp:
                 self.app.call_from_thread(self._grow_waits)
                 return
-            trace = self.store.runs.trace(self.run) if self.run and self.store.runs.holds(self.run) else None
+            trace = self._trace_now(self.run) if self.run and self.store.runs.holds(self.run) else None
             # Read after it: what is seen to be answered there must not be listed as what waits longest.
             lines = conversations(self.store, self.settings.person)
             picture, draft, draft_times = None, "", None
@@ -198,6 +198,13 @@ class AnswerScreen(RoomScreen[None]):
             self.post_message(Read(lines, trace, picture, draft, draft_times))
         except LabError:
             return  # the file is busy; the next look finds it
+
+    def _trace_now(self, run: str) -> Trace:
+        """The open conversation; read anew only where something happened in it, and not in another."""
+        known = self._trace
+        if known is not None and known.id == run and known.last == self.store.runs.last_seq(run):
+            return known
+        return self.store.runs.trace(run)
 
     def _grow_waits(self) -> None:
         self._inbox.refresh()

@@ -26,7 +26,7 @@ from screens.answer.answer import AnswerScreen
 from screens.app import LabApp
 from screens.navigation import Opening
 from screens.play.lobby import LobbyScreen
-from simulators.users.endpoint.chat_request import ChatMessage, ChatRequest, Tool
+from simulators.users.endpoint.chat_request import AnswerForm, ChatMessage, ChatRequest, Tool
 from simulators.users.endpoint.place import EndpointPlace
 from simulators.users.endpoint.request_kinds import judge_rules
 from store.store import Store
@@ -453,6 +453,33 @@ async def test_several_functions_are_filled_in_changed_and_sent_together(
     assert [call.name for call in calls] == ["set_data", "reboot"]
     assert json.loads(calls[0].arguments)["on"] is True
     assert len({call.id for call in calls}) == 2
+
+
+async def test_a_client_that_takes_json_is_answered_by_a_form_of_it(store: Store, client: Client, until: Until) -> None:
+    """Words that are none are refused while the question stands, with the words."""
+    schema = {
+        "type": "object",
+        "properties": {"decision": {"enum": ["yes", "no"]}, "why": {"type": "string"}},
+        "required": ["decision", "why"],
+    }
+    asked = client.ask("Shall I?", form=AnswerForm("vote", schema))
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: open_at(app, asked)() and "ctrl+t opens a form of it" in painted(app))
+        await burst(pilot, *"yes")
+        await pilot.press("enter")
+        await until(pilot, lambda: any("is no JSON" in toast.message for toast in app._notifications))
+        await until(pilot, lambda: open_at(app, asked)() and " yes" in painted(app))
+        assert client.content(asked) is None
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "decision *" in painted(app) and "why *" in painted(app))
+        await pilot.press("enter", "down", "enter", "tab")
+        await burst(pilot, *"It is.")
+        await pilot.press("ctrl+s")
+        assert json.loads(await sent(pilot, client, asked, until)) == {"decision": "yes", "why": "It is."}
+    reply = client.trace(asked).steps[0].reply
+    assert reply is not None
+    assert not reply.calls
 
 
 async def test_the_end_is_written_by_a_key(store: Store, client: Client, until: Until) -> None:
