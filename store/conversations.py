@@ -8,7 +8,7 @@ from store.database import Database
 
 
 class ConversationRow(NamedTuple):
-    """A conversation as its last event leaves it: `kind` of that event, its `at`, and its body where it is asked.
+    """A conversation as its last event leaves it: `kind` of that event, its `at`, and its `seq` where it is asked.
 
     `seen` is whether the question was put before somebody; `turns` counts the answers.
     """
@@ -20,7 +20,7 @@ class ConversationRow(NamedTuple):
     started: str
     kind: str
     at: str
-    asked: str
+    asked: int
     seen: bool
     turns: int
 
@@ -37,7 +37,7 @@ class CommittedEvent(NamedTuple):
 
 _ROWS = """
 SELECT t.id, t.task, t.agent, ifnull(t.user, ''), t.started_at, e.kind, e.at,
-    CASE WHEN e.kind = 'asked' THEN e.body ELSE '' END,
+    CASE WHEN e.kind = 'asked' THEN e.seq ELSE -1 END,
     e.kind = 'asked' AND EXISTS (
         SELECT 1 FROM draft d WHERE d.trace = t.id AND d.question = json_extract(e.body, '$.question.id')
     ),
@@ -52,6 +52,14 @@ WHERE t.agent >= ? AND t.agent < ?
     AND NOT EXISTS (SELECT 1 FROM event WHERE trace = t.id AND kind = 'ended')
 GROUP BY t.user
 """
+_ASKED = """
+SELECT json_extract(body, '$.proposed.action.raw.kind'), json_extract(body, '$.question.text') FROM event
+WHERE trace = ? AND seq = ?
+"""
+_FIRST_WORDS = """
+SELECT substr(json_extract(body, '$.question.text'), 1, 400) FROM event
+WHERE trace = ? AND kind = 'asked' ORDER BY seq LIMIT 1
+"""
 
 
 class Conversations:
@@ -59,6 +67,8 @@ class Conversations:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._first_words: dict[str, str] = {}
+        self._asked: dict[tuple[str, int], tuple[str, str]] = {}
 
     def rows(self, prefix: str, limit: int, *, ended: bool = True) -> list[ConversationRow]:
         """The newest conversations whose agent begins so, the newest first; without those that have `ended`."""
@@ -69,6 +79,31 @@ class Conversations:
     def open_by_person(self, prefix: str) -> dict[str, int]:
         """How many conversations are open for each person."""
         return dict(self._database.read(_COUNTS, prefix, prefix + "\U0010ffff"))
+
+    def asked(self, run: str, seq: int) -> tuple[str, str]:
+        """The kind and the words of a question; read once, for a question may be of some megabytes."""
+        if (run, seq) not in self._asked:
+            rows = self._database.read(_ASKED, run, seq)
+            self._asked[run, seq] = (str(rows[0][0] or ""), str(rows[0][1] or "")) if rows else ("", "")
+        return self._asked[run, seq]
+
+    def is_finished(self, run: str) -> bool:
+        """Whether a conversation's last answer has its step: it has none where a program was killed in between."""
+        rows = self._database.read("SELECT kind FROM event WHERE trace = ? ORDER BY seq DESC LIMIT 1", run)
+        return not rows or rows[0][0] != "answered"
+
+    def first_words(self, run: str) -> str:
+        """The beginning of what was asked first in a conversation; read once, for it stays as it is."""
+        if run not in self._first_words:
+            rows = self._database.read(_FIRST_WORDS, run)
+            self._first_words[run] = str(rows[0][0] or "") if rows else ""
+        return self._first_words[run]
+
+    def task_named(self, prefix: str, sha: str) -> str:
+        """The task of a conversation whose agent begins so, by the hash that its id ends with; empty without any."""
+        sql = "SELECT task FROM trace WHERE agent >= ? AND agent < ? AND task LIKE ? ORDER BY n LIMIT 1"
+        rows = self._database.read(sql, prefix, prefix + "\U0010ffff", f"%-{sha}")
+        return str(rows[0][0]) if rows else ""
 
     def last_row(self) -> int:
         """The place of the newest event in the file; less than before where the file was wiped meanwhile."""

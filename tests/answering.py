@@ -15,6 +15,7 @@ from lab.core.step import Reply, ToolCall
 from lab.core.task import Actor
 from lab.runs.conversation_intake import Intake, LastTurn
 from lab.runs.conversation_run import Turn, give_reply
+from lab.runs.running_servers import RunningServer
 from lab.serve.endpoint_server import EndpointServer
 from simulators.users.endpoint.access import Access
 from simulators.users.endpoint.asgi import Endpoint, Receive, Scope, Send
@@ -128,8 +129,9 @@ def serving(
 ) -> Iterator[Served]:
     """An endpoint for the length of a test."""
     served = Served(store, people, known, keep_alive, token)
-    served.intake.watch()
     served.server.start()
+    served.intake.note = RunningServer(store.path, "endpoint", served.base)
+    served.intake.watch()
     try:
         yield served
     finally:

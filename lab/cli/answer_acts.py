@@ -13,6 +13,7 @@ from lab.cli.database import open_store
 from lab.cli.output import emit, print_table, say
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
+from lab.core.screen_clock import seconds_passed, span
 from lab.core.settings import Settings
 from lab.core.step import Reply, ToolCall
 from lab.core.task import Actor
@@ -76,7 +77,7 @@ def _print_lines(lines: Sequence[ConversationLine]) -> None:
             "judge" if line.kind == "judge" else line.task,
             str(line.turns),
             _state(line),
-            one_line(line.question, _WIDEST),
+            one_line(line.question or line.title, _WIDEST),
         ]
         for line in lines
     ]
@@ -86,6 +87,8 @@ def _print_lines(lines: Sequence[ConversationLine]) -> None:
 def _state(line: ConversationLine) -> str:
     if line.ended:
         return "ended"
+    if line.left_at:
+        return f"client left {span(seconds_passed(line.left_at, now()))} ago"
     return f"waits {waiting_words(line.asked_at)}" if line.waits else "answered"
 
 

@@ -10,14 +10,14 @@ from lab.cli.arguments import Arguments
 from lab.cli.database import open_store
 from lab.cli.output import emit, say
 from lab.cli.study_links import (
-    LOCAL,
     PersonLink,
     check_apart,
-    checked_url,
+    links_address,
     make_missing,
     named_people,
     person_link,
     print_links,
+    tell_guess,
 )
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
@@ -48,9 +48,9 @@ class AnswerLinksArguments(Arguments):
 def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str]) -> int:
     """Makes a link for each of these people who has none, and says how everybody's is used."""
     check_seat(settings, sees_outcomes, "answer --links")
-    url = checked_url(args.url or LOCAL)
     until = expiry(args.until) if args.until else ""
     with open_store(settings, create=False) as store:
+        url, is_guess = links_address(store, args.url)
         link_holders = _linked(store)
         again = named_people(args.again, link_holders, "--again")
         revoked_people = named_people(args.revoke, link_holders, "--revoke")
@@ -59,7 +59,7 @@ def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str])
         _revoke(store, [*again, *revoked_people], settings.person)
         new_links = make_missing(store, None, recipients, url, by=settings.person, until=until, shared=args.shared)
         result = AnswerLinks(tuple(_rows(store, new_links)))
-    emit(result, lambda _: _tell(result), json=args.json)
+    emit(result, lambda _: _tell(result, is_guess=is_guess), json=args.json)
     return 0
 
 
@@ -91,11 +91,12 @@ def _rows(store: Store, new_links: dict[str, str]) -> list[PersonLink]:
     return [person_link(link, at, new_links.get(code, "")) for code, link in last.items()]
 
 
-def _tell(result: AnswerLinks) -> None:
+def _tell(result: AnswerLinks, *, is_guess: bool) -> None:
     people = ",".join(link.rater for link in result.links if link.state == "open")
     print_links(result.links)
     if any(link.address for link in result.links):
         say(f"Each link is shown this once, and is for one person. `hitlab serve --answer {people}` opens them.")
+        tell_guess(is_guess=is_guess)
     elif result.links:
         say("A link is shown when it is made. `hitlab answer --links --again CODE` makes another.")
     else:

@@ -94,12 +94,14 @@ def _check(args: ServeArguments) -> None:
 
 
 async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], args: ServeArguments, by: str) -> None:
+    from lab.runs.running_servers import RunningServer
     from lab.serve.server import LabServer, ServerPlace
 
     url = checked_url(args.url) if args.url else ""
     place = ServerPlace(args.host, args.port, url)
     server = LabServer(store, studies, place, most=args.most, answers=bool(people))
     await server.start()
+    note = RunningServer(store.path, "serve", server.place.address)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -117,6 +119,7 @@ async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], 
         sys.stdout.flush()  # a link is told once, also to a pipe or a log
         await server.serve(stop)
     finally:
+        note.close()
         await server.stop()
 
 

@@ -67,7 +67,9 @@ def add_study_links(parser: Parser) -> None:
     parser.add_argument("--revoke", metavar="R1,R2", help="these people's links open nothing any more; make none")
     parser.add_argument("--until", metavar="WHEN", help="new links expire then: 14d, 12h or 2026-12-31")
     parser.add_argument("--shared", action="store_true", help="new links open in any browser, not in the first alone")
-    parser.add_argument("--url", metavar="URL", help=f"the address that people reach (default: {LOCAL})")
+    parser.add_argument(
+        "--url", metavar="URL", help="the address that people reach (default: of the server that runs on the file)"
+    )
     parser.add_argument(
         "--watch",
         action=BooleanOptionalAction,
@@ -86,12 +88,12 @@ def add_study_links(parser: Parser) -> None:
 def links(args: StudyLinksArguments) -> int:
     """Makes a link for everybody who has none, and says how everybody's is used."""
     settings = settings_for(args.db, sees_outcomes, "study links")
-    url = checked_url(args.url or LOCAL)
     until = expiry(args.until) if args.until else ""
     with open_store(settings, create=False) as store:
+        url, is_guess = links_address(store, args.url)
         study = study_named(store, args.study)
         if args.watch is not None:
-            return _watch_links(store, study, args, url, until, settings.person)
+            return _watch_links(store, study, args, url, until, settings.person, is_guess=is_guess)
         check_goes_on(store, study)
         people = linked_people(store, study)
         again = named_people(args.again, people, "--again")
@@ -101,11 +103,23 @@ def links(args: StudyLinksArguments) -> int:
         recipients = [] if revoked_people and not again else again or people
         new_links = make_missing(store, study, recipients, url, by=settings.person, until=until, shared=args.shared)
         result = StudyLinks(study.id, study.version, tuple(_rows(store, study, new_links)), _watch_row(store, study))
-    emit(result, lambda _: _tell(result, study.name), json=args.json)
+    emit(result, lambda _: _tell(result, study.name, is_guess=is_guess), json=args.json)
     return 0
 
 
-def _watch_links(store: Store, study: Study, args: StudyLinksArguments, url: str, until: str, by: str) -> int:
+def links_address(store: Store, url: str | None) -> tuple[str, bool]:
+    """Where links lead, and whether that is a guess: what was typed, the server that runs on the file, or the usual."""
+    from lab.runs.running_servers import running_address
+
+    if url is not None:
+        return checked_url(url), False
+    running = running_address(store.path, "serve")
+    return running or LOCAL, not running
+
+
+def _watch_links(
+    store: Store, study: Study, args: StudyLinksArguments, url: str, until: str, by: str, *, is_guess: bool
+) -> int:
     """Makes a new link to the page of a study's progress, or none; those of before open nothing any more."""
     if args.again or args.revoke:
         raise LabError("--watch", "is about the manager's link; --again and --revoke are about people's.", code=2)
@@ -118,7 +132,7 @@ def _watch_links(store: Store, study: Study, args: StudyLinksArguments, url: str
     if args.watch:
         address = make_watch_link(store, study, url, by=by, until=until, shared=args.shared)
     result = StudyLinks(study.id, study.version, (), _watch_row(store, study, address))
-    emit(result, lambda _: _tell_watch(result, study.name, len(open_links)), json=args.json)
+    emit(result, lambda _: _tell_watch(result, study.name, len(open_links), is_guess=is_guess), json=args.json)
     return 0
 
 
@@ -235,18 +249,27 @@ def person_link(link: Link, at: str, address: str) -> PersonLink:
     )
 
 
-def _tell_watch(result: StudyLinks, name: str, revoked: int) -> None:
+def _tell_watch(result: StudyLinks, name: str, revoked: int, *, is_guess: bool) -> None:
     if result.watch is not None and result.watch.address:
         say(f"{result.watch.rater} watches {name}  {result.watch.address}")
         say("The link is shown this once. `hitlab serve` opens it.")
+        tell_guess(is_guess=is_guess)
     else:
         say(f"The link to watch {name} opens nothing any more." if revoked else f"No link to watch {name} was open.")
 
 
-def _tell(result: StudyLinks, name: str) -> None:
+def tell_guess(*, is_guess: bool) -> None:
+    """Says of links that were made while no server runs on the file that their address is the usual one."""
+    if is_guess:
+        say(f"No `hitlab serve` runs on this file now: {LOCAL} is where it listens if nothing else is said.")
+        say("Where it is another address, put that in its place, or make the links with --url.")
+
+
+def _tell(result: StudyLinks, name: str, *, is_guess: bool) -> None:
     print_links(result.links, result.watch)
     if any(link.address for link in result.links):
         say("Each link is shown this once, and is for one person. `hitlab serve` opens them.")
+        tell_guess(is_guess=is_guess)
     elif result.links:
         say(f"A link is shown when it is made. `hitlab study links {result.study} --again CODE` makes another.")
     else:

@@ -50,9 +50,19 @@ ENDPOINT_BYTES = 32 * MB
 """Bytes of one request at the endpoint: a dialogue with a few screenshots."""
 ENDPOINT_SECONDS = 30.0
 """Seconds within which a connection's first request, or a request's body, must have come."""
-ENDPOINT_MESSAGES = 10_000
-"""Messages of one request, and functions that it offers."""
+ENDPOINT_TEXT = MB
+"""Characters that one request puts before a person: its messages and its functions, pictures not counted."""
+ENDPOINT_VALUES = 200_000
+"""Values of one request's JSON, told by its commas and brackets before it is read."""
+ENDPOINT_MESSAGES = 2_000
+"""Messages of one request."""
+ENDPOINT_TOOLS = 200
+"""Functions that one request offers."""
+ENDPOINT_PICTURES = 20
+"""Pictures of one request."""
 ENDPOINT_WAITING = 5_000
 """Questions that wait for an answer at once."""
+ENDPOINT_CONNECTIONS = 6_000
+"""Connections to the endpoint at once: one for each question that waits, and some."""
 ENDPOINT_CALLS = 50
 """Functions that are called in one answer."""

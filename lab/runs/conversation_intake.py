@@ -1,7 +1,9 @@
 """Takes the endpoint's requests in: to which conversation each belongs, what waits, and whether it was asked before.
 
-A request belongs to the conversation whose messages its own go on from. One that is the same as what waits, or as what
-was answered and may not have arrived, is the same question again (a retry), and is never asked twice.
+A request belongs to the conversation whose messages its own go on from. One that is the same as what waits is the same
+question again where its client left the line before, or says that it tries again; while the client of the first is on
+the line, an equal request on another connection is a conversation of its own: benchmarks play one task several times
+at once. One that is the same as what was answered and may not have arrived is the same question again, too.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from datetime import UTC, datetime
 
 from lab.core.codec import decode
 from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
 from lab.core.limits import ENDPOINT_WAITING
 from lab.core.screen_clock import duration_words
 from lab.core.step import Reply
@@ -33,9 +36,11 @@ from lab.runs.conversation_run import (
     finish_turn,
     waiting_turn,
 )
+from lab.runs.running_servers import RunningServer, departures, server_notes
+from simulators.users.endpoint.access import TooManyWait
 from simulators.users.endpoint.chat_reply import Answer, answer_of
 from simulators.users.endpoint.chat_request import ChatRequest
-from simulators.users.endpoint.known_tasks import KnownTask, task_of, unknown_task
+from simulators.users.endpoint.known_tasks import KnownTask, prompt_sha, task_of, unknown_task
 from simulators.users.endpoint.request_kinds import JudgeRules, RequestKind, kind_of
 from store.store import Store
 
@@ -55,10 +60,6 @@ class NotAnswered(Exception):
     """A question was closed, and gets no answer."""
 
 
-class TooManyWait(LabError):
-    """No further question can wait."""
-
-
 @dataclass
 class LastTurn:
     """The newest question of a conversation, and who waits for its answer."""
@@ -70,8 +71,11 @@ class LastTurn:
     """Whether the whole answer was written to a client that was still there."""
     clients: int = 0
     """How many clients wait on the line for the answer."""
+    left_at: str = ""
+    """When the last client left the line (UTC); empty while one is there, and where another server may hold it."""
     heard_at: float = field(default_factory=time.monotonic)
     """When a client was there last, in seconds of this process's clock."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def deliver(self) -> None:
         """Says that the answer arrived."""
@@ -79,12 +83,16 @@ class LastTurn:
 
     def join(self) -> None:
         """Says that a client waits on the line from now on."""
-        self.clients += 1
+        with self._lock:
+            self.clients += 1
+            self.left_at = ""
 
     def leave(self) -> None:
         """Says that a client waits no more."""
-        self.clients -= 1
-        self.heard_at = time.monotonic()
+        with self._lock:
+            self.clients -= 1
+            self.heard_at = time.monotonic()
+            self.left_at = "" if self.clients else now()
 
     @property
     def silence(self) -> float:
@@ -140,6 +148,9 @@ class Intake:
         self._by_run: dict[str, Conversation] = {}
         self._waiting: dict[str, Conversation] = {}
         """Those of `_by_run` whose newest question has no answer."""
+        self.note: RunningServer | None = None
+        """Where it is said which clients wait on the line; None says it nowhere."""
+        self._noted: tuple[tuple[str, ...], dict[str, str]] = (), {}
         self._row = store.conversations.last_row()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -165,7 +176,7 @@ class Intake:
                 again.last.heard_at = time.monotonic()
                 return again.last
             if len(self._waiting) >= ENDPOINT_WAITING:
-                raise TooManyWait("endpoint", f"{ENDPOINT_WAITING:,} questions wait already.")
+                self._close_forsaken()
             kind = kind_of(request, self._rules)
             conversation = None if kind == "judge" else self._continued(request, hashes)
             if conversation is None or not self.store.runs.holds(conversation.run):  # it may have been erased
@@ -173,11 +184,27 @@ class Intake:
             return self._go_on(conversation, request, kind)
 
     def _asked_before(self, request: ChatRequest, sha: str) -> Conversation | None:
-        for conversation in reversed(self._by_sha.get((request.session, sha), [])):
-            last = conversation.last
-            if not last.answer.done() or (last.recent and (request.retry > 0 or not last.arrived)):
-                return conversation
-        return None
+        """The conversation in which the same question waits, or was answered without arriving.
+
+        Of several that are alike, one whose client left comes first.
+        """
+        asked = [
+            conversation
+            for conversation in reversed(self._by_sha.get((request.session, sha), []))
+            if request.retry > 0 or not conversation.last.clients
+            if not conversation.last.answer.done()
+            or (conversation.last.recent and (request.retry > 0 or not conversation.last.arrived))
+        ]
+        return min(asked, key=lambda one: (one.last.clients > 0, one.last.arrived), default=None)
+
+    def _close_forsaken(self) -> None:
+        """Ends the conversation whose client left its question longest ago; `TooManyWait` where all are there."""
+        forsaken = [one for one in self._waiting.values() if one.last.left_at]
+        if not forsaken:
+            raise TooManyWait("endpoint", f"{ENDPOINT_WAITING:,} questions wait already.")
+        one = min(forsaken, key=lambda one: one.last.left_at)
+        close_conversation(self.store, one.run, SERVER, silence=duration_words(int(_age(one.last.left_at))))
+        self.look()
 
     def _continued(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
         """The conversation that a request goes on with: the one whose messages and answer its own begin with."""
@@ -207,7 +234,9 @@ class Intake:
     def _begin(self, request: ChatRequest, kind: RequestKind, hashes: Sequence[str]) -> LastTurn:
         question_text = "\n".join(message.text for message in request.messages[request.asked_from :])
         about = task_of(self._known, request.session, request.system) if kind != "judge" else None
-        about = about or KnownTask(unknown_task(kind, request.system, question_text))
+        if about is None:
+            name = self.store.conversations.task_named(CLIENT, prompt_sha(request.system, question_text))
+            about = KnownTask(unknown_task(kind, request.system, question_text, name))
         user = self._dealt(JUDGE if kind == "judge" else CLIENT)
         turn = begin_conversation(self.store, request, kind, about, user, self._user_sha)
         last = LastTurn(turn)
@@ -217,7 +246,8 @@ class Intake:
         return last
 
     def _go_on(self, conversation: Conversation, request: ChatRequest, kind: RequestKind) -> LastTurn:
-        finish_turn(self.store, conversation.run)  # where the program that answered was killed in between
+        if not self.store.conversations.is_finished(conversation.run):
+            finish_turn(self.store, conversation.run)
         earlier_messages = min(conversation.last.turn.facts.messages + 1, request.asked_from)
         turn = ask(self.store, conversation.run, request, kind, conversation.turns, earlier_messages=earlier_messages)
         self._forget(conversation)
@@ -264,15 +294,33 @@ class Intake:
         while not self._stop.wait(_LOOKS):
             with suppress(LabError):  # the file is busy or gone for a moment; the next look finds what came
                 self.look()
-                if self.close_after and time.monotonic() - silence_at >= _LOOKS_FOR_SILENCE:
+                self._tell_lines()
+                if time.monotonic() - silence_at >= _LOOKS_FOR_SILENCE:
                     silence_at = time.monotonic()
-                    self.close_silent()
+                    if self.note is not None:
+                        self.note.touch()
+                    if self.close_after:
+                        self.close_silent()
+
+    def _tell_lines(self) -> None:
+        """Writes to the note which clients wait on the line and which left, where that changed."""
+        if self.note is None:
+            return
+        with self._lock:
+            lasts = [(one.run, one.last) for one in self._waiting.values()]
+        here = tuple(run for run, last in lasts if last.clients)
+        lines = here, {run: last.left_at for run, last in lasts if last.left_at}
+        if lines != self._noted:
+            self._noted = lines
+            self.note.write(*lines)
 
     def close(self) -> None:
         """Looks no more; what waits stays in the file."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(5)
+        if self.note is not None:
+            self.note.close({one.run: one.last.left_at or now() for one in self._waiting.values()})
 
     def look(self) -> None:
         """Takes the answers that were committed since the last look to those who wait for them."""
@@ -309,7 +357,8 @@ class Intake:
         conversation.last.answered_at = at
         conversation.ended = _ends(conversation.last.turn, reply)
         self._waiting.pop(conversation.run, None)
-        conversation.last.answer.set_result(answer_of(reply))
+        turn = conversation.last.turn
+        conversation.last.answer.set_result(answer_of(reply, turn.facts.stops))
 
     def _end(self, one: Conversation) -> None:
         """A conversation is over; a question that waited in it was closed unanswered."""
@@ -330,6 +379,11 @@ class Intake:
                 conversation = _remembered(self.store.runs.trace(row.run))
                 if conversation is not None:
                     self._remember(conversation)
+        elsewhere = {run for note in server_notes(self.store.path, "endpoint") if note.runs_now for run in note.here}
+        gone = departures(self.store.path)
+        for one in self._waiting.values():
+            if one.run not in elsewhere:
+                one.last.left_at = gone.left.get(one.run) or now()
 
     def waiting_turns(self) -> list[tuple[Turn, KnownTask]]:
         """What waits for an answer, the oldest first, each with its task."""
@@ -353,7 +407,7 @@ def _remembered(trace: Trace) -> Conversation | None:
         return None
     if reply is not None:
         at = reply.sent_at or trace.steps[-1].at
-        last.answer.set_result(answer_of(reply))
+        last.answer.set_result(answer_of(reply, turn.facts.stops))
         last.answered_at, last.arrived = at, _age(at) > _ARRIVED
     first = turn.facts.sha if not actions else str(actions[0].raw["sha"])
     turns = len(trace.steps) + (trace.asked is not None)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import msgspec
 
-from lab.core.codec import convert, decode
-from lab.core.trace import Asked
-from lab.runs.conversation_run import CLIENT, JUDGE, TurnFacts
+from lab.core.codec import convert
+from lab.runs.conversation_run import CLIENT, JUDGE
+from lab.runs.descriptions import one_line
+from lab.runs.running_servers import departures
 from simulators.users.endpoint.request_kinds import RequestKind
 from store.conversations import ConversationRow
 from store.store import Store
 
 _MOST = 2_000
+_TITLE = 100
+"""Characters of a conversation's title."""
 
 
 class ConversationLine(msgspec.Struct, frozen=True):
@@ -19,7 +22,9 @@ class ConversationLine(msgspec.Struct, frozen=True):
 
     `person` is whom it was dealt to, `client` the session or the model that the client asked for. `question` is what
     waits, since `asked_at` (UTC); both are empty where nothing does. `unread` is whether nobody has looked at it yet.
-    `turns` counts what was answered, `at` is when anything happened last.
+    `turns` counts what was answered, `at` is when anything happened last. `left_at` (UTC) is when the client of the
+    question left; it is empty where one waits on the line, and where no endpoint says so.
+    `title` is the beginning of what was asked first.
     """
 
     run: str
@@ -34,39 +39,46 @@ class ConversationLine(msgspec.Struct, frozen=True):
     ended: bool
     started: str
     at: str
+    left_at: str = ""
+    title: str = ""
 
     @property
     def waits(self) -> bool:
-        return bool(self.asked_at)
+        """Whether a client waits for an answer, as far as anybody knows."""
+        return bool(self.asked_at) and not self.left_at
 
 
 def conversations(store: Store, person: str = "", *, ended: bool = False) -> list[ConversationLine]:
-    """The newest conversations, what waits before what does not, the longest wait first; those of one `person`."""
+    """The newest conversations; those of one `person`.
+
+    What waits comes first, the longest wait before others, then what does not, then questions whose clients left.
+    """
     rows = [row for prefix in (CLIENT, JUDGE) for row in store.conversations.rows(prefix, _MOST, ended=ended)]
-    lines = [_line(row) for row in rows if person in ("", row.user)]
+    left = departures(store.path)
+    lines = [_line(store, row, left.left_at(row.run, row.at)) for row in rows if person in ("", row.user)]
     waiting = sorted((line for line in lines if line.waits), key=lambda line: line.asked_at)
-    return waiting + sorted((line for line in lines if not line.waits), key=lambda line: line.at, reverse=True)
+    still = sorted((line for line in lines if not line.asked_at), key=lambda line: line.at, reverse=True)
+    forsaken = sorted((line for line in lines if line.left_at), key=lambda line: line.left_at, reverse=True)
+    return [*waiting, *still, *forsaken]
 
 
-def _line(row: ConversationRow) -> ConversationLine:
-    judges = row.agent.startswith(JUDGE)
-    kind: RequestKind = "judge" if judges else "user"
-    question = ""
-    if row.asked:
-        asked_event: Asked = decode(row.asked, Asked, f"run {row.run}, its question")
-        kind = convert(asked_event.proposed.action.raw, TurnFacts, f"run {row.run}, its question").kind
-        question = asked_event.question.text
+def _line(store: Store, row: ConversationRow, left_at: str) -> ConversationLine:
+    is_asked = row.asked >= 0
+    kind, question = store.conversations.asked(row.run, row.asked) if is_asked else ("", "")
+    kind = kind or ("judge" if row.agent.startswith(JUDGE) else "user")
     return ConversationLine(
         run=row.run,
-        kind=kind,
+        kind=convert(kind, RequestKind, f"run {row.run}, its question"),
         person=row.user,
         client=row.agent.partition(":")[2],
         task=row.task,
         question=question,
-        asked_at=row.at if row.asked else "",
-        unread=bool(row.asked) and not row.seen,
+        asked_at=row.at if is_asked else "",
+        unread=is_asked and not row.seen,
         turns=row.turns,
         ended=row.kind == "ended",
         started=row.started,
         at=row.at,
+        left_at=left_at if is_asked else "",
+        title=one_line(store.conversations.first_words(row.run), _TITLE),
     )

@@ -15,15 +15,15 @@ import msgspec
 from lab.core.codec import convert
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
-from lab.core.limits import ENDPOINT_CALLS, ENDPOINT_MESSAGES
+from lab.core.limits import ENDPOINT_CALLS
 from lab.core.run_records import Blob, Imported
 from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply, ToolCall
 from lab.core.task import Actor
 from lab.core.trace import Answered, AnyEvent, Asked, Conditions, Ended, Started, Step, Trace
-from simulators.users.endpoint.chat_request import ChatMessage, ChatRequest, Tool
+from simulators.users.endpoint.chat_request import AnswerForm, ChatMessage, ChatRequest, Tool
 from simulators.users.endpoint.known_tasks import KnownTask
 from simulators.users.endpoint.request_kinds import RequestKind, holds_tag, stop_tokens
-from simulators.users.endpoint.tool_arguments import check_arguments
+from simulators.users.endpoint.tool_arguments import check_arguments, check_form
 from store.store import Store
 
 CLIENT = "endpoint:"
@@ -60,6 +60,10 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether it takes no more than one function call in an answer."""
     must_call: bool = False
     """Whether it takes a function's call alone, and no words."""
+    form: AnswerForm | None = None
+    """The JSON that it takes in place of words."""
+    stops: tuple[str, ...] = ()
+    """What it has its answer end before."""
 
 
 class Turn(NamedTuple):
@@ -133,11 +137,13 @@ def _turn(
         request.session,
         request.system if request.system != first.task.policy else "",
         _before(request.messages[earlier_messages : request.asked_from]),
-        request.tools[:ENDPOINT_MESSAGES],
+        request.tools,
         stop_tokens(request.system),
         request.asked_from > request.beginning,
         request.one_call,
         request.must_call,
+        request.form,
+        request.stops,
     )
     text = "\n\n".join(filter(None, (_words(message) for message in messages)))
     action = Action("ask_user", text=text, raw=msgspec.to_builtins(facts))
@@ -238,6 +244,11 @@ def check_reply(turn: Turn, reply: Reply) -> None:
         )
     if not reply.calls and reply.decision is None and not reply.text.strip():
         raise LabError(what, "is empty, and clients fail at an empty answer.")
+    if facts.form is not None and not reply.calls:
+        check_form(facts.form, reply.text)
+    stop = next((stop for stop in facts.stops if stop in reply.text and stop not in facts.ended_by), None)
+    if stop is not None and not reply.calls and reply.by.kind == "human":
+        raise LabError(what, f"holds {stop!r}, and the client has its answer end there.", "Say it without.")
 
 
 def give_reply(store: Store, turn: Turn, reply: Reply) -> None:

@@ -11,6 +11,7 @@ from lab.core.task import Actor
 from lab.llm.client import Llm
 from lab.runs.automatic_answers import AutomaticAnswers, UserOf
 from lab.runs.conversation_intake import Intake
+from lab.runs.running_servers import RunningServer
 from lab.serve.endpoint_server import EndpointServer
 from simulators.users.endpoint.access import Access
 from simulators.users.endpoint.asgi import Endpoint
@@ -50,6 +51,7 @@ def serving(store: Store, plan: AnswerPlan, on_failure: Callable[[LabError], Non
     server = EndpointServer(endpoint, plan.access, plan.host, plan.port)
     server.start()
     try:
+        intake.note = RunningServer(store.path, "endpoint", server.base)
         intake.on_asked = answers.take
         for turn, about in intake.waiting_turns():
             answers.take(turn, about)

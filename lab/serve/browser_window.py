@@ -20,7 +20,9 @@ MOST_MESSAGE = 65_536
 _KEYS_A_SECOND, _KEYS_AT_ONCE = 60.0, 240.0
 """What a window may send: ten times as much as a person types; more waits, so that no flood takes others' time."""
 _LONGEST_WAIT = 5.0
-"""Seconds for which a window is let wait; whoever sends what would take longer is no person, and is cut off."""
+"""Seconds for which a window is let wait without a pause; whoever sends more is no person, and is cut off."""
+_MOST_DROPPED, _FORGIVEN = 500, 5
+"""Pings and the like that are dropped until a window is closed; each that is heeded takes some off."""
 _PASTE = "\x1b[200~"
 """With what a terminal begins what was pasted, which an app takes in one piece."""
 _MOVE = re.compile(r"(?:\x1b\[<(?:32|33|34|35);\d+;\d+[Mm])+")
@@ -36,9 +38,16 @@ class BrowserWindow:
         self.link = room_link
         self.pictures = ""
         """Where the app's page of pictures is, once it said so."""
+        self.looks = 0
+        """How many requests for its pictures are open."""
+        self.closed = False
+        """Whether it was closed from here."""
         self._process = process
         self._socket = socket
         self._allowance = Allowance(_KEYS_A_SECOND, _KEYS_AT_ONCE)
+        self._dropped = 0
+        self._waited = 0.0
+        """Seconds for which what came had to wait, one after the other."""
 
     @property
     def pid(self) -> int:
@@ -58,7 +67,8 @@ class BrowserWindow:
             await asyncio.shield(self._process.stop())
 
     async def close(self, code: int) -> None:
-        """Closes the window's connection; `run` then ends."""
+        """Closes the window's connection; `run` then ends, or never begins."""
+        self.closed = True
         await self._socket.close(code=code)
 
     async def _paint(self) -> None:
@@ -83,25 +93,53 @@ class BrowserWindow:
 
     async def _listen(self) -> None:
         async for message in self._socket:
+            if message.type in (WSMsgType.PING, WSMsgType.PONG):
+                if await self._allows() and message.type is WSMsgType.PING:
+                    await self._socket.pong(message.data)
+                continue
             if message.type is not WSMsgType.TEXT:
                 await self._socket.close(code=1003)
                 return
             try:
                 kind, *rest = msgspec.json.decode(message.data, type=list[Any])
                 await self._take_message(kind, *rest)
-            except (msgspec.DecodeError, ValueError, TypeError, KeyError):
+            except (msgspec.DecodeError, ValueError, TypeError, KeyError, RecursionError):
                 await self._socket.close(code=1007)
                 return
 
+    async def _allows(self) -> bool:
+        """Whether a ping or the like is heeded; what is too much is dropped, and a flood of it closes the window."""
+        await asyncio.sleep(0)  # others have their turn in between
+        if self._allowance.allows():
+            self._dropped = max(0, self._dropped - _FORGIVEN)
+            return True
+        self._dropped += 1
+        if self._dropped > _MOST_DROPPED:
+            await self._socket.close(code=1008, message=b"more than a browser sends")
+        return False
+
+    async def _waits(self, cost: float, *, drop: bool = False) -> bool:
+        """Waits as long as what came costs; False where it is dropped, or its window sends too much and is closed.
+
+        Others have their turn in between even where nothing waits.
+        """
+        wait = self._allowance.wait(cost)
+        if wait and drop:
+            return False
+        self._waited = self._waited + wait if wait else 0.0
+        if self._waited > _LONGEST_WAIT:
+            await self._socket.close(code=1008, message=b"more than a person sends")
+            return False
+        await asyncio.sleep(wait)
+        return True
+
     async def _take_message(self, kind: str, about: Any = None) -> None:
         """One message of the page: what was typed, its size, its focus."""
-        wait = self._allowance.wait(_cost(about) if kind == "stdin" else 1)
-        if wait and isinstance(about, str) and kind == "stdin" and _MOVE.fullmatch(about):
+        if kind not in ("stdin", "resize") and not await self._allows():
             return
-        if wait > _LONGEST_WAIT:
-            await self._socket.close(code=1008)
+        is_move = kind == "stdin" and isinstance(about, str) and _MOVE.fullmatch(about) is not None
+        if kind in ("stdin", "resize") and not await self._waits(_cost(about) if kind == "stdin" else 1, drop=is_move):
             return
-        await asyncio.sleep(wait)
         if kind == "stdin":
             await self._process.type(str(about))
         elif kind == "resize":

@@ -99,6 +99,7 @@ def _server(app: Application) -> uvicorn.Server:
         proxy_headers=False,
         server_header=False,
         timeout_keep_alive=75,
+        limit_concurrency=limits.ENDPOINT_CONNECTIONS,
         timeout_graceful_shutdown=1,
         headers=[("server", "hitlab")],
     )

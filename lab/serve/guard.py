@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestHandler
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _SILENT = 10.0
 """Seconds within which a connection must have asked for something."""
+_JUNK = (HttpProcessingError, web.RequestPayloadError, ConnectionError, TimeoutError)
 _NONCE: ContextVar[str] = ContextVar("nonce", default="")
 """What marks scripts and styles of the answer under way as ours; a request has a context of its own."""
 
@@ -28,6 +31,17 @@ def own_names(address: str, port: int) -> frozenset[str]:
     public = urlsplit(address).netloc.lower()
     local = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     return frozenset({public} | local)
+
+
+def quiet_logger() -> logging.Logger:
+    """A log of the server's own faults: what is no HTTP, or breaks off, is refused, and told to nobody.
+
+    Strangers send such bytes all the time, and each would be a traceback.
+    """
+    logger = logging.getLogger("hitlab.serve")
+    if not logger.filters:
+        logger.addFilter(lambda record: not isinstance((record.exc_info or (None, None))[1], _JUNK))
+    return logger
 
 
 class Guard:
@@ -52,9 +66,12 @@ class Guard:
     def _same_origin(self, request: web.Request) -> bool:
         origin = request.headers.get("Origin")
         asks = request.method not in ("GET", "HEAD") or "upgrade" in request.headers.get("Connection", "").lower()
-        if origin is None:
+        if origin is None or not asks:
             return not asks
-        return not asks or urlsplit(origin).netloc.lower() == request.host.lower()
+        try:
+            return urlsplit(origin).netloc.lower() == request.host.lower()
+        except ValueError:  # it is no address
+            return False
 
     async def sign(self, request: web.Request, response: web.StreamResponse) -> None:
         """The headers of every answer; a page that says more of itself keeps its own policy."""

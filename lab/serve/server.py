@@ -20,7 +20,7 @@ from lab.core.study import Study
 from lab.serve import browser_window
 from lab.serve.app_process import AppProcess
 from lab.serve.browser_window import BrowserWindow
-from lab.serve.guard import Guard, nonce, own_names
+from lab.serve.guard import Guard, nonce, own_names, quiet_logger
 from lab.serve.open_files import allow_many_files
 from lab.serve.open_links import OpenLinks, RoomLink
 from lab.serve.open_progress import OpenProgress
@@ -32,7 +32,11 @@ from store.store import Store
 
 EXTRA = "hitlab[serve]"
 WINDOWS_A_LINK = 3
-"""Windows that one person may have open; a further one closes the oldest."""
+"""Apps that run for one person; a further window closes the oldest, and its app starts once that one's has ended."""
+_WAITING_A_LINK = 3
+"""Further windows of one person that wait for that; more are told that the lab is full, and try again."""
+_LOOKS_AT_PICTURES = 4
+"""Requests for pictures that one window may have open at a time."""
 _LOOKS = 2.0
 """Seconds between two looks at whether the links of open rooms still open them."""
 _COOKIE_AGE = 400 * 24 * 3600
@@ -64,7 +68,8 @@ class LabServer:
         self._progress = OpenProgress(store)
         self.place = place
         self.windows: dict[str, BrowserWindow] = {}
-        """Open windows by their ids, the oldest first."""
+        """Open windows by their ids, the oldest first: from before an app starts until its process has ended."""
+        self._ended = asyncio.Condition()
         self._store = store
         self._most = most
         self._static = static_folder()
@@ -85,6 +90,7 @@ class LabServer:
         self._runner = runner = web.AppRunner(
             app,
             access_log=None,
+            logger=quiet_logger(),
             keepalive_timeout=15,
             handle_signals=False,
             auto_decompress=False,  # nothing of ours is sent compressed; 100 MB of one letter would hold up all others
@@ -106,7 +112,9 @@ class LabServer:
         port = self._listening.sockets[0].getsockname()[1]
         self.place = self.place._replace(port=port)
         guard.names = own_names(self.place.address, port)
-        self._pictures = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60))
+        # Without a bound on all windows together: each has its own, and the hundredth waits for no other's picture.
+        everyone = aiohttp.TCPConnector(limit=0)
+        self._pictures = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60), connector=everyone)
         self._looking = asyncio.create_task(self._look())
 
     async def serve(self, stop: asyncio.Event) -> None:
@@ -217,21 +225,25 @@ class LabServer:
             room_link = await self._found(request)
         except LinkRefused as error:
             raise web.HTTPForbidden(text=error.message) from None
-        socket = web.WebSocketResponse(heartbeat=20, max_msg_size=browser_window.MOST_MESSAGE)
+        # Pings count among what a window may send, and are answered there.
+        socket = web.WebSocketResponse(heartbeat=20, autoping=False, max_msg_size=browser_window.MOST_MESSAGE)
         await socket.prepare(request)
-        id = request.match_info["window"]
-        if id in self.windows or len(self.windows) >= self._most:
+        id, link = request.match_info["window"], room_link.link.id
+        if id in self.windows or len(self.windows) >= self._most or self._is_full(link):
             await socket.close(code=CLOSE_CODES["full"])
             return socket
         process = AppProcess(self._command(room_link), _environment(room_link, _language(request)))
         self.windows[id] = window = BrowserWindow(room_link, process, socket)
         try:
-            await self._close_oldest(room_link.link.id)
-            await window.run(_number(request, "width", 80), _number(request, "height", 24))
+            await self._wait_for_room(link, window)
+            if not window.closed:
+                await window.run(_number(request, "width", 80), _number(request, "height", 24))
         except OSError:
             await socket.close(code=CLOSE_CODES["full"])  # no process can be had now; the page tries again
         finally:
             self.windows.pop(id, None)
+            async with self._ended:
+                self._ended.notify_all()
         return socket
 
     def _command(self, room_link: RoomLink) -> list[str]:
@@ -240,10 +252,19 @@ class LabServer:
         lab = (sys.executable, "-P", "-m", "lab.cli", "--db", str(self._store.path))
         return [*lab, *opens, "--as", rater, "--only"]
 
-    async def _close_oldest(self, link: str) -> None:
-        theirs = [window for window in self.windows.values() if window.link.link.id == link]
-        for window in theirs[:-WINDOWS_A_LINK]:
-            await window.close(CLOSE_CODES["elsewhere"])
+    def _windows_of(self, link: str) -> list[BrowserWindow]:
+        return [window for window in self.windows.values() if window.link.link.id == link]
+
+    def _is_full(self, link: str) -> bool:
+        """Whether as many windows of a link wait already as may."""
+        return len(self._windows_of(link)) >= WINDOWS_A_LINK + _WAITING_A_LINK
+
+    async def _wait_for_room(self, link: str, window: BrowserWindow) -> None:
+        """Closes the link's oldest windows, and waits until so many of their apps have ended that one may start."""
+        for older in self._windows_of(link)[:-WINDOWS_A_LINK]:
+            await older.close(CLOSE_CODES["elsewhere"])
+        async with self._ended:
+            await self._ended.wait_for(lambda: window.closed or self._windows_of(link).index(window) < WINDOWS_A_LINK)
 
     async def _look(self) -> None:
         """Closes rooms whose links open nothing any more."""
@@ -275,8 +296,11 @@ class LabServer:
         window = self.windows.get(request.match_info["window"])
         if window is None or window.link.link.id != room_link.link.id or not window.pictures:
             raise web.HTTPNotFound(text="No picture is here.")
+        if window.looks >= _LOOKS_AT_PICTURES:
+            raise web.HTTPTooManyRequests(text="This window looks at pictures already.")
         assert self._pictures is not None
         address = window.pictures + request.match_info["rest"]
+        window.looks += 1
         try:
             region = await request.content.read(_REGION) if request.method == "POST" else None
             async with self._pictures.request(request.method, address, params=request.query, data=region) as answer:
@@ -289,6 +313,8 @@ class LabServer:
                 return web.Response(status=answer.status, body=body, headers=headers)
         except (aiohttp.ClientError, TimeoutError):
             raise web.HTTPNotFound(text="No picture is here.") from None
+        finally:
+            window.looks -= 1
 
 
 def static_folder() -> Path:

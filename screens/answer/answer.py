@@ -24,8 +24,10 @@ from lab.core.task import Actor
 from lab.core.trace import Trace
 from lab.runs.conversation_list import ConversationLine, conversations
 from lab.runs.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
+from lab.runs.running_servers import notes_stamp
+from screens.answer.brief import BriefPage
 from screens.answer.consent_row import ConsentRow
-from screens.answer.conversation_words import brief_content, dialogue_content
+from screens.answer.conversation_words import dialogue_content
 from screens.answer.inbox import Inbox
 from screens.answer.judge_form import JudgeForm
 from screens.answer.keys import KEYS
@@ -46,7 +48,9 @@ from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.text_page import TextPage
+from simulators.users.endpoint.chat_request import Tool
 from simulators.users.endpoint.place import EndpointPlace
+from simulators.users.endpoint.tool_arguments import form_tool
 from store.store import Store
 
 _LOOKS = 0.4
@@ -86,7 +90,7 @@ class ConversationColumn(GivingColumn):
 
     GIVES = (
         (("question", 0), ("judge", 0), ("tools", 6)),
-        (("above", 0), ("question", 0), ("judge", 0)),
+        (("above", 2), ("question", 0), ("judge", 0), ("above", 0)),
     )
 
 
@@ -119,7 +123,7 @@ class AnswerScreen(RoomScreen[None]):
         self._ringed: set[str] = set()
         self._locale = settings.locale
         self._inbox = Inbox(self._clock, self._locale)
-        self._brief = TextPage("brief", "pane", hint=translated(self._locale, "all of brief"))
+        self._brief = BriefPage(self._locale)
         self._talk = TextPage("talk", "pane")
         self._picture = Mirror(classes="pane", notice="")
         self._question = OpenQuestion(self.person, self._clock, ConsentRow(self._clock, id="decision"))
@@ -177,11 +181,11 @@ class AnswerScreen(RoomScreen[None]):
     def _look(self) -> None:
         """Reads what changed, off the UI thread."""
         try:
-            stamp = (*self.store.conversations.stamp(), self.run)
+            stamp = (*self.store.conversations.stamp(), *notes_stamp(self.store.path), self.run)
             if stamp == self._stamp:
                 self.app.call_from_thread(self._grow_waits)
                 return
-            trace = self.store.runs.trace(self.run) if self.run and self.store.runs.holds(self.run) else None
+            trace = self._trace_now(self.run) if self.run and self.store.runs.holds(self.run) else None
             # Read after it: what is seen to be answered there must not be listed as what waits longest.
             lines = conversations(self.store, self.settings.person)
             picture, draft, draft_times = None, "", None
@@ -196,9 +200,17 @@ class AnswerScreen(RoomScreen[None]):
         except LabError:
             return  # the file is busy; the next look finds it
 
+    def _trace_now(self, run: str) -> Trace:
+        """The open conversation; read anew only where something happened in it, and not in another."""
+        known = self._trace
+        if known is not None and known.id == run and known.last == self.store.runs.last_seq(run):
+            return known
+        return self.store.runs.trace(run)
+
     def _grow_waits(self) -> None:
         self._inbox.refresh()
         self._lines.paint_above(self.run, self._trace)
+        self._lines.paint_below(self.turn)
 
     @on(Read)
     def _show(self, message: Read) -> None:
@@ -207,8 +219,8 @@ class AnswerScreen(RoomScreen[None]):
         self._ring(message.lines)
         if message.trace is not None and message.trace.id == self.run:
             self._show_conversation(message)
-        elif not self.run and (first := self._inbox.longest()) is not None:
-            self.open(first.run)
+        elif not self.run and (waiting := self._inbox.waiting()):
+            self.open(waiting[0].run)
         self._tell()
 
     def _show_conversation(self, message: Read) -> None:
@@ -216,7 +228,7 @@ class AnswerScreen(RoomScreen[None]):
         assert trace is not None
         other = self._trace is None or self._trace.id != trace.id
         if other or self._trace != trace:
-            self._brief.show(brief_content(trace, self._locale), from_top=other)
+            self._brief.show_brief(trace)
             self._talk.show(dialogue_content(trace, self._clock, self._locale), from_top=False)
             self._talk.call_after_refresh(self._talk.scroll_end, animate=False)
         self._trace = trace
@@ -249,6 +261,8 @@ class AnswerScreen(RoomScreen[None]):
             self._tools.put(turn.question)
             self._question.open(turn.question, "")
             self._question.restore(turn.question, message.draft, message.begun)
+            if (title := _title_key(turn)) is not None:
+                self._question.border_title = self._say(title)
         if message.begun is None:
             self._do(partial(self.store.runs.save_draft, turn.run, turn.question.id, ""))
         self.call_after_refresh(self._focus_answer)
@@ -284,7 +298,7 @@ class AnswerScreen(RoomScreen[None]):
 
     def _ring(self, lines: list[ConversationLine]) -> None:
         """A bell for each question that is new here; a word where another room is looked at."""
-        new = {line.asked_at + line.run for line in lines if line.unread} - self._ringed
+        new = {line.asked_at + line.run for line in lines if line.unread and line.waits} - self._ringed
         if not new:
             return
         self._ringed |= new
@@ -315,7 +329,7 @@ class AnswerScreen(RoomScreen[None]):
     @on(Inbox.Closing)
     def _ask_to_close(self, message: Inbox.Closing) -> None:
         line = message.line
-        says = self._say("unanswered" if line.waits else "no more")
+        says = self._say("unanswered" if line.waits else "unanswered, left" if line.asked_at else "no more")
 
         def close(sure: bool | None) -> None:
             if sure:
@@ -369,8 +383,23 @@ class AnswerScreen(RoomScreen[None]):
 
     @on(ToolForm.Sent)
     def _call(self, message: ToolForm.Sent) -> None:
+        """Functions are called; of a client that takes JSON its form is filled in, and sent in place of words."""
+        form = self._form(self.turn)
+        if form is not None and [name for name, _ in message.functions] == [form.name]:
+            self._give(message.question, self._bare(message.question, message.functions[0][1]))
+            return
         calls = calls_of(message.question, message.functions)
         self._give(message.question, self._bare(message.question, "", calls=calls))
+
+    def _form(self, turn: Turn | None) -> Tool | None:
+        """The form of the answer that the client takes; None where it takes words."""
+        if turn is None or turn.facts.form is None:
+            return None
+        return form_tool(turn.facts.form, turn.facts.tools, self._say("form"))
+
+    def _functions(self, turn: Turn) -> tuple[Tool, ...]:
+        form = self._form(turn)
+        return (*([form] if form is not None else []), *turn.facts.tools)
 
     @on(JudgeForm.Sent)
     def _judged(self, message: JudgeForm.Sent) -> None:
@@ -421,7 +450,7 @@ class AnswerScreen(RoomScreen[None]):
         """What would do nothing here is not offered."""
         turn = self.turn
         if action == "tool":
-            return turn is not None and bool(turn.facts.tools)
+            return turn is not None and bool(self._functions(turn))
         if action == "stop":
             return turn is not None and bool(turn.facts.ended_by) and turn.facts.kind not in ("judge", "consent")
         if action == "next":
@@ -447,7 +476,8 @@ class AnswerScreen(RoomScreen[None]):
             self._question.focus_answer()
         else:
             self._question.display = False
-            self._tools.open(self.turn.question, self.turn.facts.tools, one_call=self.turn.facts.one_call)
+            functions, one = self._functions(self.turn), self.turn.facts.one_call or self._form(self.turn) is not None
+            self._tools.open(self.turn.question, functions, one_call=one)
             self._tell()
 
     def action_stop(self) -> None:
@@ -516,3 +546,10 @@ class AnswerScreen(RoomScreen[None]):
         self._lines.paint_above(self.run, self._trace)
         self._lines.paint_below(self.turn)
         self.refresh_bindings()
+
+
+def _title_key(turn: Turn) -> str | None:
+    """The words above a question that no agent asks: a function's result, or nothing at all; None above others."""
+    if turn.facts.kind == "tool":
+        return "a result"
+    return None if turn.question.text.strip() else "you begin"

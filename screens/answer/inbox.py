@@ -27,9 +27,10 @@ class Inbox(LineList):
     HELP = """\
 # Conversations
 
-What clients ask, the longest wait first. `●` nobody looked at yet, `○` waits for your answer, `·` is answered.
-**{list.open}** opens a conversation, **{inbox.next}** the one that waits longest; **{inbox.close}** ends one of which
-nothing more is expected. Where nothing is served from here, **{inbox.serve}** starts an endpoint.
+What clients ask, the longest wait first. `●` nobody looked at yet, `○` waits for your answer, `·` is answered. `×` is a
+question whose client left; it may come back for your answer. **{list.open}** opens a conversation, **{inbox.next}** the
+one that waits longest; **{inbox.close}** ends one of which nothing more is expected. Where nothing is served from here,
+**{inbox.serve}** starts an endpoint.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "close", "End it", id="inbox.close", tooltip="End this conversation: nothing more is expected"),
@@ -79,8 +80,14 @@ nothing more is expected. Where nothing is served from here, **{inbox.serve}** s
         self.entitle(translated(self._locale, "conversations"), f"{waits} · {closing}" if closing else waits)
 
     def longest(self, but: str = "") -> ConversationLine | None:
-        """The conversation that waits longest, other than one."""
-        return next(iter(self.waiting(but)), None)
+        """The conversation that waits longest, other than one; where none does, one whose client left its question."""
+        forsaken = (line for line in self.lines if line.left_at and line.run != but)
+        return next(iter([*self.waiting(but), *forsaken]), None)
+
+    def left_ago(self, run: str) -> str:
+        """For how long the client of a conversation's question is gone; empty where it is not."""
+        line = next((line for line in self.lines if line.run == run), None)
+        return span(seconds_passed(line.left_at, self._clock.now())) if line is not None and line.left_at else ""
 
     def waiting(self, but: str = "") -> list[ConversationLine]:
         """The conversations that wait, other than one, the longest wait first."""
@@ -89,10 +96,13 @@ nothing more is expected. Where nothing is served from here, **{inbox.serve}** s
     def paint(self, index: int, width: int) -> Content:
         line = self.lines[index]
         mark, look = ("●", LOUD_WARNING) if line.unread else ("○", ACCENT) if line.waits else ("·", MUTED)
+        if line.left_at:
+            mark, look = "×", MUTED
         wait = span(seconds_passed(line.asked_at, self._clock.now())) if line.waits else ""
         kind = translated(self._locale, _KINDS[line.kind]) if line.kind in _KINDS else ""
-        words = one_line(line.question or line.task)
-        head = [(f"{mark} ", look), (f"{wait:>5}  ", MUTED), *([(f"{kind}: ", MUTED)] if kind else [])]
+        words = one_line(line.question or line.title or line.task)
+        left = translated(self._locale, "client left", ago=self.left_ago(line.run)) if line.left_at else f"{wait:>5}"
+        head = [(f"{mark} ", look), (f"{left}  ", MUTED), *([(f"{kind}: ", MUTED)] if kind else [])]
         if line.run == self.shown:
             head[0] = (f"{mark}▸", look)
         tail = f"  {one_line(line.client, 20)}"

@@ -15,6 +15,7 @@ from screens.answer.words import counted, translated
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.widgets.status_line import StatusLine
+from simulators.users.endpoint.tool_arguments import form_tool
 
 
 class RoomLines:
@@ -49,7 +50,10 @@ class RoomLines:
     def _offers(self, turn: Turn | None) -> str:
         if turn is None:
             return with_keys(self._inbox, self._say("longest")) if self._inbox.longest() is not None else ""
-        parts = []
+        left_ago = self._inbox.left_ago(turn.run)
+        parts = [self._say("may come back", ago=left_ago)] if left_ago else []
+        if turn.facts.form is not None:
+            parts.append(self._say("takes a form" if form_tool(turn.facts.form, (), "") is not None else "takes JSON"))
         if turn.facts.tools:
             parts.append(counted(self._locale, "function", "functions", len(turn.facts.tools)))
             calls = 0 if self._tools.display else self._tools.calls

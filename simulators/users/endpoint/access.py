@@ -16,12 +16,26 @@ _LOCAL_NAMES = frozenset({"localhost", "host.docker.internal", "127.0.0.1", "::1
 _SHORTEST = 16
 
 
+class TooManyWait(LabError):
+    """No further question can wait."""
+
+
+class RequestRefused(LabError):
+    """A request asks for what a person cannot give; `field` is the one that says so, as OpenAI's errors name it."""
+
+    def __init__(self, field: str, problem: str, *, status: int = 400) -> None:
+        super().__init__("the request", f"field {field}: {problem}" if field else problem)
+        self.field, self.status = field, status
+
+
 class Refusal(NamedTuple):
-    """Why a request is not looked at: an HTTP status and a sentence."""
+    """Why a request is not looked at: an HTTP status, a sentence, the field of the body, the methods of the path."""
 
     status: int
     message: str
     kind: str = "invalid_request_error"
+    field: str | None = None
+    allow: bytes = b""
 
 
 class Access(NamedTuple):

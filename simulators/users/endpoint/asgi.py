@@ -12,6 +12,7 @@ import re
 import uuid
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from lab.core import limits
@@ -20,9 +21,10 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.whole_number import whole_number
 from simulators.users.endpoint import chat_reply
-from simulators.users.endpoint.access import Access, Refusal
-from simulators.users.endpoint.chat_reply import Answer, Api
+from simulators.users.endpoint.access import Access, Refusal, RequestRefused, TooManyWait
+from simulators.users.endpoint.chat_reply import Answer
 from simulators.users.endpoint.chat_request import ChatRequest, read_chat, read_responses
+from simulators.users.endpoint.request_fields import Api
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -31,18 +33,25 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 KEEP_ALIVE_SECONDS = 15.0
 """Between two signs of life; proxies are known that end a silent connection after 60 or 120."""
+_TURNS = 16
+"""Turns of the loop before a question is taken in: a client that closed its line to try again has left it by then."""
 _PATH = re.compile(r"(?:/s/(?P<session>[A-Za-z0-9][A-Za-z0-9._-]{0,63}))?(?:/v1)?(?P<rest>/[a-z/]*)")
+_MODEL = re.compile(r"(?:/s/[A-Za-z0-9][A-Za-z0-9._-]{0,63})?(?:/v1)?/models/(?P<name>[^\x00-\x1f\x7f]{1,200})")
 _READS: dict[str, tuple[Api, Callable[[bytes, str, int], ChatRequest]]] = {
     "/chat/completions": ("chat", read_chat),
     "/responses": ("responses", read_responses),
 }
 _JSON, _STREAM = "application/json", "text/event-stream"
+_CLOSES = Refusal(503, "The endpoint closes.", "server_error")
+_FIELD = re.compile(r"\bfield ([\w.\[\]]+):")
+_CHARSET = re.compile(r"charset\s*=\s*\"?([^\s;\"]*)", re.I)
+_METHODS = {"/models": b"GET, HEAD", **dict.fromkeys(_READS, b"POST")}
 
 
 class Waiting(Protocol):
     """A question that waits: its answer comes once, for all who wait for it; `deliver` says that it arrived.
 
-    `join` and `leave` say that a client is on the line, and that it is no more.
+    `join` and `leave` say that a client is on the line, and that it is no more; on any thread.
     """
 
     @property
@@ -76,8 +85,10 @@ class Endpoint:
         *,
         keep_alive: float = KEEP_ALIVE_SECONDS,
     ) -> None:
-        self._take, self._access, self._keep_alive = receive, access, keep_alive
+        self._receive, self._access, self._keep_alive = receive, access, keep_alive
         self._thread = ThreadPoolExecutor(1, "requests")
+        self._reading = ThreadPoolExecutor(1, "reads")
+        """Where bodies are read: a long one holds up other bodies, and no sign of life."""
         self.connected = 0
         """How many clients wait for an answer now."""
 
@@ -88,48 +99,66 @@ class Endpoint:
             await self._serve(scope, receive, send)
         except ClientGone:
             return
+        except TooManyWait as error:
+            await _refuse(send, Refusal(429, plain(error.sentence, lines=False), "rate_limit_error"), retry=True)
         except LabError:
             refusal = Refusal(500, "The question could not be kept, and was not asked.", "server_error")
             await _refuse(send, refusal, retry=True)
 
     def close(self) -> None:
         """Takes no further request in."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        for thread in (self._reading, self._thread):
+            thread.shutdown(wait=False, cancel_futures=True)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         refusal = self._access.refusal(headers)
         match = _PATH.fullmatch(scope["path"])
         rest = match["rest"].rstrip("/") if match else ""
-        if refusal is None and rest == "/models" and scope["method"] in ("GET", "HEAD"):
-            await _whole(send, 200, chat_reply.models_body())
+        model = _MODEL.fullmatch(scope["path"])
+        if refusal is None and (rest == "/models" or model) and scope["method"] in ("GET", "HEAD"):
+            await _whole(send, 200, chat_reply.model_body(model["name"]) if model else chat_reply.models_body())
             return
-        refusal = refusal or _no_such(rest, scope["method"])
+        refusal = refusal or _no_such("/models" if model else rest, scope["method"]) or _unreadable(headers)
         if refusal is not None or match is None:
             await _refuse(send, refusal or Refusal(404, "There is no such path here."))
             return
         api, reader = _READS[rest]
         try:
             body = await _body(receive, headers)
-            request = reader(body, match["session"] or "", _retries(headers))
+            read = partial(reader, body, match["session"] or "", _retries(headers))
+            request = await asyncio.get_running_loop().run_in_executor(self._reading, read)
         except _Refused as refused:
             await _refuse(send, refused.refusal)
             return
-        except LabError as error:
-            await _refuse(send, Refusal(400, plain(error.sentence, lines=False)[:2000]))
+        except RuntimeError:  # the threads are shut down
+            await _refuse(send, _CLOSES, retry=True)
             return
-        await self._answer(Question(api, request), receive, send)
+        except LabError as error:
+            await _refuse(send, _refusal_of(error))
+            return
+        try:
+            await self._answer(Question(api, request), receive, send)
+        except RequestRefused as error:
+            await _refuse(send, _refusal_of(error))
+
+    def _take(self, request: ChatRequest) -> Waiting:
+        """Commits a question; its client is on the line before the next request is looked at."""
+        waiting = self._receive(request)
+        waiting.join()
+        return waiting
 
     async def _answer(self, question: Question, receive: Receive, send: Send) -> None:
         loop = asyncio.get_running_loop()
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
         try:
             waiting = await loop.run_in_executor(self._thread, self._take, question.request)
         except RuntimeError:  # the thread is shut down: the server closes
-            await _refuse(send, Refusal(503, "The endpoint closes.", "server_error"), retry=True)
+            await _refuse(send, _CLOSES, retry=True)
             return
         disconnect = asyncio.create_task(_until_gone(receive))
         self.connected += 1
-        waiting.join()
         try:
             await _send_when_answered(question, _on_loop(waiting.answer), disconnect, send, self._keep_alive)
             if not disconnect.done():
@@ -164,8 +193,12 @@ async def _send_when_answered(
         error = encode(chat_reply.error_value(reason, "server_error", code="not_answered"))
         await send(_piece(chat_reply.stream_error(reason) if stream else error, more=False))
         return
-    make = chat_reply.stream_body if stream else chat_reply.reply_body
-    await send(_piece(make(question.api, id, model, final_answer), more=False))
+    final_answer = final_answer._replace(legacy=question.request.legacy)
+    if stream:
+        body = chat_reply.stream_body(question.api, id, model, final_answer, usage=question.request.usage)
+    else:
+        body = chat_reply.reply_body(question.api, id, model, final_answer)
+    await send(_piece(body, more=False))
 
 
 def _on_loop(answer: Future[Answer]) -> asyncio.Future[Answer | None]:
@@ -206,8 +239,30 @@ def _no_such(rest: str, method: str) -> Refusal | None:
     if rest not in (*_READS, "/models"):
         return Refusal(404, "There is no such path here: /v1/chat/completions, /v1/responses and /v1/models are.")
     if method != "POST" or rest == "/models":
-        return Refusal(405, f"{method} is no method of this path.")
+        return Refusal(405, f"{method} is no method of this path.", allow=_METHODS[rest])
     return None
+
+
+def _unreadable(headers: dict[str, str]) -> Refusal | None:
+    """Why a body of such headers is not read as JSON in UTF-8; None where it is tried."""
+    coding = headers.get("content-encoding", "").strip().lower()
+    if coding not in ("", "identity"):
+        return Refusal(415, f"Content-Encoding {plain(coding, lines=False)[:40]}: nothing is unpacked here.")
+    kind = headers.get("content-type", "")
+    if kind.strip().lower().startswith("multipart/"):
+        return Refusal(415, "Content-Type multipart: a request is one JSON document, application/json.")
+    charset = _CHARSET.search(kind)
+    if charset is not None and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
+        return Refusal(415, f"Content-Type with charset {plain(charset[1], lines=False)[:40]}: JSON is in UTF-8.")
+    return None
+
+
+def _refusal_of(error: LabError) -> Refusal:
+    """An error of a request, with the field that it names."""
+    named = _FIELD.search(error.message)
+    field = error.field if isinstance(error, RequestRefused) else named[1] if named is not None else None
+    status = error.status if isinstance(error, RequestRefused) else 400
+    return Refusal(status, plain(error.sentence, lines=False)[:2000], field=field or None)
 
 
 async def _body(receive: Receive, headers: dict[str, str]) -> bytes:
@@ -246,11 +301,13 @@ def _retries(headers: dict[str, str]) -> int:
 
 async def _refuse(send: Send, refusal: Refusal, *, retry: bool = False) -> None:
     headers = [] if retry else [(b"x-should-retry", b"false")]
+    if refusal.allow:
+        headers.append((b"allow", refusal.allow))
     if refusal.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     if refusal.status in (408, 413):
         headers.append((b"connection", b"close"))
-    body = encode(chat_reply.error_value(refusal.message, refusal.kind))
+    body = encode(chat_reply.error_value(refusal.message, refusal.kind, refusal.field))
     await _whole(send, refusal.status, body, headers)
 
 

@@ -6,13 +6,13 @@ A person uses no tokens: `usage` is zeros, which litellm prices at nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from lab.core.codec import encode
 from lab.core.step import Reply, ToolCall
+from simulators.users.endpoint.request_fields import Api
 
-Api = Literal["chat", "responses"]
 KEEP_ALIVE = b" "
 """JSON may have blanks before it: a client whose read timeout is shorter than a person's thought stays on the line."""
 KEEP_STREAM = b": a person is typing\n\n"
@@ -25,21 +25,31 @@ class Answer(NamedTuple):
 
     content: str
     calls: tuple[ToolCall, ...] = ()
+    legacy: bool = False
+    """Whether the client asked by `functions`, and reads its call in `function_call`."""
 
     @property
     def finish(self) -> str:
-        return "tool_calls" if self.calls else "stop"
+        if self.calls:
+            return "function_call" if self.legacy else "tool_calls"
+        return "stop"
 
 
-def answer_of(reply: Reply) -> Answer:
+def answer_of(reply: Reply, stops: Iterable[str] = ()) -> Answer:
     """A committed reply as it is sent, the same each time: a decision is the tag that benchmarks parse.
 
-    With functions no words are sent: tau2-bench takes one or the other.
+    With functions no words are sent: tau2-bench takes one or the other. Words end before the first of the client's
+    `stops`.
     """
     if reply.decision is None:
-        return Answer("" if reply.calls else reply.text, reply.calls)
+        return Answer("" if reply.calls else before_stop(reply.text, stops), reply.calls)
     tag = f"<decision>{reply.decision}</decision>"
     return Answer(f"{reply.text}\n{tag}" if reply.text else tag)
+
+
+def before_stop(text: str, stops: Iterable[str]) -> str:
+    """The words before the first text at which a client has its answer end."""
+    return text[: min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))]
 
 
 def reply_body(api: Api, id: str, model: str, answer: Answer) -> bytes:
@@ -55,11 +65,14 @@ def stream_head(api: Api, id: str, model: str) -> bytes:
     return _named("response.created", 0, {"response": response})
 
 
-def stream_body(api: Api, id: str, model: str, answer: Answer) -> bytes:
-    """The answer as the rest of a stream."""
+def stream_body(api: Api, id: str, model: str, answer: Answer, *, usage: bool = False) -> bytes:
+    """The answer as the rest of a stream; with `usage` a last piece has that alone."""
     if api == "chat":
-        chunks = [_event(_chunk(id, model, _delta(answer))), _event(_chunk(id, model, {}, answer.finish))]
-        return b"".join([*chunks, b"data: [DONE]\n\n"])
+        chunks = [_chunk(id, model, _delta(answer)), _chunk(id, model, {}, answer.finish)]
+        if usage:
+            chunks = [{**chunk, "usage": None} for chunk in chunks]
+            chunks.append({**_chunk(id, model, {}), "choices": [], "usage": _NOTHING})
+        return b"".join([*map(_event, chunks), b"data: [DONE]\n\n"])
     return b"".join(_response_events(id, model, answer))
 
 
@@ -75,8 +88,16 @@ def error_value(message: str, kind: str, param: str | None = None, code: str | N
 
 def models_body() -> bytes:
     """What `GET /models` tells: whoever answers here is one model."""
-    model = {"id": "human", "object": "model", "created": 0, "owned_by": "hitlab"}
-    return encode({"object": "list", "data": [model]})
+    return encode({"object": "list", "data": [_model("human")]})
+
+
+def model_body(name: str) -> bytes:
+    """What `GET /models/NAME` tells: whoever answers here does so by any name."""
+    return encode(_model(name))
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "hitlab"}
 
 
 # -- chat completions --------------------------------------------------------------------------------------------
@@ -88,7 +109,7 @@ def _completion(id: str, model: str, answer: Answer) -> dict[str, Any]:
         "content": answer.content or None if answer.calls else answer.content,
     }
     if answer.calls:
-        message["tool_calls"] = _calls(answer)
+        message |= _called(answer, _calls(answer))
     choice = {"index": 0, "message": message, "finish_reason": answer.finish, "logprobs": None}
     return {
         "id": f"chatcmpl-{id}",
@@ -114,7 +135,11 @@ def _delta(answer: Answer) -> dict[str, Any]:
     if not answer.calls:
         return {"content": answer.content}
     calls = [{"index": at, **call} for at, call in enumerate(_calls(answer))]
-    return {"content": answer.content or None, "tool_calls": calls}
+    return {"content": answer.content or None, **_called(answer, calls)}
+
+
+def _called(answer: Answer, calls: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"function_call": calls[0]["function"]} if answer.legacy else {"tool_calls": calls}
 
 
 def _calls(answer: Answer) -> list[dict[str, Any]]:

@@ -46,16 +46,35 @@ def _in(text: str, prompt: str) -> bool:
     return len(folded) >= _LEAST and folded in prompt
 
 
-def unknown_task(kind: RequestKind, system: str, question: str) -> Task:
-    """A task for what nobody described: named by its system prompt's hash, which is its policy, the person's brief.
+def prompt_sha(system: str, question: str) -> str:
+    """By what conversations of one prompt are one task: the beginning of its SHA-256, or of the question's."""
+    return hashlib.sha256((system or question).encode(errors="backslashreplace")).hexdigest()[:8]
 
-    The prompt holds what its user knows, so that it is no instruction: that is told to agents and raters.
+
+def unknown_task(kind: RequestKind, system: str, question: str, name: str = "") -> Task:
+    """A task for what nobody described; the prompt is its policy, the person's brief.
+
+    The prompt holds what its user knows, so that neither the instruction nor the name has words of it: these are told
+    to agents and raters. Without a `name` it is named by the first words that are asked, and by the prompt's hash.
     """
-    name = hashlib.sha256((system or question).encode(errors="backslashreplace")).hexdigest()[:8]
-    goal = _GOAL.search(system)
+    sha, goal = prompt_sha(system, question), _GOAL.search(system)
     if kind == "judge":
-        return Task(f"judge-{name}", "general", instruction="A judge's request at the endpoint.", policy=system)
+        return Task(f"judge-{sha}", "general", instruction="A judge's request at the endpoint.", policy=system)
+    title = _first_words(question, 60, " ")
+    id = name or f"{_first_words(question, 32, '-').casefold() or 'endpoint'}-{sha}"
     if kind == "consent":
-        return Task(f"endpoint-{name}", "proactive", policy=system)
+        return Task(id, "proactive", title=title, policy=system)
     instruction = goal[1].strip()[:2000] if goal else "A conversation at the endpoint."
-    return Task(f"endpoint-{name}", "general", instruction=instruction, policy=system)
+    return Task(id, "general", title="" if goal else title, instruction=instruction, policy=system)
+
+
+def _first_words(text: str, most: int, between: str) -> str:
+    """The first words of a text, whole ones as far as there is room."""
+    words = re.findall(r"[^\W_]+(?:'[^\W_]+)?", text[: 10 * most])
+    chosen = ""
+    for word in words:
+        longer = f"{chosen}{between}{word}" if chosen else word
+        if len(longer) > most:
+            break
+        chosen = longer
+    return (chosen or "".join(words)[:most]).replace("'", "" if between == "-" else "'")

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.safe_patterns import Pattern, UnsafePattern, pattern
+from simulators.users.endpoint.access import RequestRefused
 from simulators.users.endpoint.chat_request import ChatRequest
 
 RequestKind = Literal["user", "consent", "tool", "judge"]
@@ -46,12 +47,19 @@ def judge_rules(more: list[str] | None = None) -> JudgeRules:
 
 
 def kind_of(request: ChatRequest, rules: JudgeRules) -> RequestKind:
-    """What a request asks for."""
+    """What a request asks for; `RequestRefused` where a judge is to answer in JSON.
+
+    A client that takes JSON is sent no tag: its user decides in the fields of its form.
+    """
     if rules.holds(request.system):
+        if request.form is not None:
+            raise RequestRefused("response_format", "a judge's answer is <think> and <score>; ask for text")
         return "judge"
     new_messages = request.messages[request.asked_from :]
     if new_messages and all(message.role in ("tool", "function") for message in new_messages):
         return "tool"
+    if request.form is not None:
+        return "user"
     demanding = [message.text for message in request.messages if message.role != "assistant"]
     return "consent" if any(_CONSENT.search(text) for text in demanding) else "user"
 

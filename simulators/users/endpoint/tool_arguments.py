@@ -6,12 +6,12 @@ Only what a form can ask is a field of its own: texts, numbers, yes or no, choic
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.suggestion import none_of
-from simulators.users.endpoint.chat_request import Tool
+from simulators.users.endpoint.chat_request import AnswerForm, Tool
 
 FieldKind = Literal["text", "integer", "number", "boolean", "choice", "json"]
 _KINDS: dict[str, FieldKind] = {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean"}
@@ -167,6 +167,97 @@ def check_arguments(tool: Tool, arguments: str) -> None:
                 raise _wrong(tool, field, f"{none_of(_shown(value), field.options)}")
         else:
             _check_kind(tool, field, value)
+
+
+def form_tool(form: AnswerForm, beside: Sequence[Tool], description: str) -> Tool | None:
+    """A form that a person fills in for a client that takes JSON; None where it says nothing of its fields."""
+    name = form.name if form.name not in {tool.name for tool in beside} else f"{form.name} (answer)"
+    tool = Tool(name, description, form.schema)
+    return tool if fields_of(tool) else None
+
+
+def check_form(form: AnswerForm, text: str) -> None:
+    """Raises `LabError` where words are not the JSON object that a client takes, or not of its schema."""
+    try:
+        value = _json(text)
+    except (ValueError, RecursionError):
+        raise LabError("the answer", "is no JSON, and the client takes a JSON object.") from None
+    if not isinstance(value, dict):
+        raise LabError("the answer", "is no JSON object, and the client takes one.")
+    _FormCheck(form.schema).check(value, form.schema, "", _DEEPEST)
+
+
+_DEEPEST, _MOST_STEPS = 100, 20_000
+"""Levels of a value, and values in all, that are compared with a schema: a stranger's may lead in circles."""
+_IS: dict[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "integer": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value == int(value),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+}
+
+
+class _FormCheck:
+    """Compares a value with what structured outputs may use of JSON Schema.
+
+    Types, enums, objects, lists, references, anyOf.
+    """
+
+    def __init__(self, whole: Mapping[str, Any]) -> None:
+        self._tool = Tool("", "", dict(whole))
+        self._steps = 0
+
+    def check(self, value: Any, schema: Any, place: str, depth: int) -> None:
+        self._steps += 1
+        if not depth or self._steps > _MOST_STEPS:
+            return
+        schema = _resolved(schema, self._tool)
+        either = schema.get("anyOf")
+        if isinstance(either, list) and either:
+            if not any(self._fits(value, alternative, place, depth - 1) for alternative in either):
+                raise _not_of_the_form(place, "is of none of its forms")
+            return
+        kinds = schema.get("type")
+        known = [
+            kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(kind, str) and kind in _IS
+        ]
+        if known and not any(_IS[kind](value) for kind in known):
+            raise _not_of_the_form(place, f"{_shown(value)[:60]!r} is no {' or '.join(known)}")
+        options = schema.get("enum") if "enum" in schema else [schema["const"]] if "const" in schema else None
+        if isinstance(options, list) and value not in options:
+            raise _not_of_the_form(place, none_of(_shown(value)[:60], [_shown(option) for option in options[:100]]))
+        if isinstance(value, dict):
+            self._check_object(value, schema, place, depth - 1)
+        elif isinstance(value, list) and isinstance(schema.get("items"), dict):
+            for at, item in enumerate(value):
+                self.check(item, schema["items"], f"{place}[{at}]", depth - 1)
+
+    def _check_object(self, value: dict[str, Any], schema: dict[str, Any], place: str, depth: int) -> None:
+        properties, required = schema.get("properties"), schema.get("required")
+        properties = properties if isinstance(properties, dict) else {}
+        for name in required if isinstance(required, list) else ():
+            if isinstance(name, str) and name not in value:
+                raise _not_of_the_form(f"{place}.{name}", "is required")
+        for name, inner in value.items():
+            if name in properties:
+                self.check(inner, properties[name], f"{place}.{name}", depth)
+            elif schema.get("additionalProperties") is False:
+                raise _not_of_the_form(f"{place}.{name}", "is none of the client's fields")
+
+    def _fits(self, value: Any, schema: Any, place: str, depth: int) -> bool:
+        try:
+            self.check(value, schema, place, depth)
+        except LabError:
+            return False
+        return True
+
+
+def _not_of_the_form(place: str, problem: str) -> LabError:
+    field = f"field {place.lstrip('.')[:100]}: " if place else ""
+    return LabError("the answer", f"{field}{problem}.", "The client takes JSON of a schema.")
 
 
 def _wrong(tool: Tool, field: ToolField, problem: str) -> LabError:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -137,6 +140,43 @@ def test_what_a_killed_lab_was_asked_waits_and_its_client_meets_it_again(
     again.end()
     with Store.open(Path(db)) as store:
         assert [row.turns for row in store.conversations.rows("endpoint:", 10)] == [1]
+
+
+def hung_up(base: str, question: str) -> None:
+    """A client that asks and leaves."""
+    address = urlsplit(base)
+    connection = HTTPConnection(address.hostname or "", address.port, timeout=60)
+    connection.request("POST", "/v1/chat/completions", json.dumps({"messages": messages(question)}))
+    assert connection.getresponse().status == 200
+    assert connection.sock is not None
+    connection.sock.close()
+    connection.close()
+
+
+def test_a_client_that_left_is_told_and_listed_last_and_its_answer_is_kept_for_it(
+    starts: Callable[..., Process], run: Runs
+) -> None:
+    def listed() -> list[tuple[str, bool]]:
+        return [(line["question"], bool(line["left_at"])) for line in run("--list", "--json")[1] or []]
+
+    served = starts("--headless", "--port", "0", "--as", "P01")
+    hung_up(served.base, "Gone?")
+    until(lambda: listed() == [("Gone?", True)])
+    asked = asks(served.base, messages("There?"))
+    until(lambda: listed() == [("There?", False), ("Gone?", True)])
+    words = run("--list")[2]
+    assert re.search(r"waits \d+ s +There\?", words)
+    assert re.search(r"client left 0:\d\d ago +Gone\?", words)
+    served.end(kill=True)
+    until(lambda: dict(listed()) == {"There?": True, "Gone?": True})
+    again = starts("--headless", "--port", served.port)
+    until(lambda: listed() == [("There?", False), ("Gone?", True)])
+    for line in run("--list", "--json")[1]:
+        assert run("--reply", line["run"], "--text", f"Here. {line['question']}", "--as", "P01")[0] == 0
+    assert asked.result.content == "Here. There?"
+    assert asks(again.base, messages("Gone?")).result.content == "Here. Gone?"
+    assert again.end() == ""
+    assert listed() == [("", False), ("", False)]
 
 
 def test_an_answer_that_was_committed_before_the_kill_is_sent_after_it(

@@ -10,9 +10,10 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Ended
-from lab.runs.conversation_intake import Intake, LastTurn, TooManyWait
+from lab.runs.conversation_intake import Intake, LastTurn
 from lab.runs.conversation_list import conversations
 from lab.runs.conversation_run import close_conversation, give_reply, system_of
+from simulators.users.endpoint.access import TooManyWait
 from simulators.users.endpoint.known_tasks import KnownTask
 from simulators.users.endpoint.request_kinds import judge_rules
 from store.store import Store

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ from store.withdrawal import withdraw
 from tests.answering import request
 from tests.lab.serve.browser import Browser
 from tests.lab.serve.test_server import ANY, until
+from tests.studies import frozen, unit
+from tests.warm import Warm
 
 
 def run(store: Store, *words: str) -> int:
@@ -113,6 +116,36 @@ def test_links_by_command(store: Store, capsys: pytest.CaptureFixture[str]) -> N
     assert "P01: is to have a link and none" in capsys.readouterr().err
     assert run(store, "answer", "--again", "P01") == 2
     assert "--again: belongs to --links" in capsys.readouterr().err
+
+
+def test_links_lead_to_the_server_that_runs_on_the_file_or_say_that_none_does(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def address(*words: str) -> tuple[str, bool]:
+        """Where a new link leads, and whether it is said to be a guess."""
+        capsys.readouterr()
+        assert run(store, *words) == 0
+        said = capsys.readouterr().out
+        found = re.search(r"(http\S+)/r/", said)
+        assert found
+        return found[1], "No `hitlab serve` runs" in said
+
+    frozen(store, [unit("u1", runs=())])
+    again = (("answer", "--links", "--as", "P01", "--again", "P01"), ("study", "links", "trial", "--again", "R1"),
+             ("study", "links", "trial", "--watch"))  # fmt: skip
+    assert run(store, "answer", "--links", "--as", "P01") == 0
+    assert {address(*words) for words in again} == {("http://127.0.0.1:8765", True)}
+    for more in ((), ("--url", "https://lab.example.org")):
+        command = ["serve", "--answer", "P01", "--port", "0", "--db", str(store.path), *more]
+        process = Warm(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stdout is not None
+        served = re.search(r"at (http\S+) to 1", process.stdout.readline().decode())
+        assert served
+        assert {address(*words) for words in again} == {(served[1], False)}
+        assert address(*again[1], "--url", "http://other.example") == ("http://other.example", False)
+        (process.kill if more else process.terminate)()
+        process.communicate(timeout=180)
+    assert {address(*words) for words in again} == {("http://127.0.0.1:8765", True)}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import http.client
 import json
 import socket
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -491,10 +490,47 @@ def test_what_the_persona_holds_reaches_no_log(
     assert "7311" not in written.out + written.err + "".join(logged)
 
 
-def test_twenty_clients_of_one_conversation_each_wait_for_one_answer(served: Served) -> None:
-    with ThreadPoolExecutor(20) as pool:
-        calls = [pool.submit(lambda: content(asks(served.base, messages("What?")))) for _ in range(20)]
-        until(lambda: served.app.connected == 20)
-        served.answer("Noodles.")
-        assert {one.result() for one in calls} == {"Noodles."}
+def test_equal_prompts_at_once_are_conversations_of_their_own_to_their_ends(served: Served) -> None:
+    """As tau2-bench asks with several trials, or tasks of one prompt, at a time: nobody gets another's answer."""
+    first = [asks(served.base, messages("Hi! How can I help?"), retries=0) for _ in range(6)]
+    until(lambda: len(served.turns) == 6)
+    for at in range(6):
+        served.answer(f"I am number {at}.", at)
+    words = [content(one) for one in first]
+    assert sorted(words) == [f"I am number {at}." for at in range(6)]
+    second = [asks(served.base, messages("Hi! How can I help?", said, "Go on."), retries=0) for said in words]
+    until(lambda: len(served.turns) == 12)
+    replies = [served.store.runs.trace(turn.run).steps[0].reply for turn in served.turns[6:]]
+    for at, reply in enumerate(replies, 6):
+        assert reply is not None
+        served.answer(f"Again: {reply.text}", at)
+    assert [content(one) for one in second] == [f"Again: {said}" for said in words]
+    assert len({turn.run for turn in served.turns}) == 6
+
+
+def test_a_try_again_meets_its_question_on_whichever_line_and_whenever_it_comes(served: Served) -> None:
+    """The first line is open still where a proxy holds it, or closed a moment before."""
+    body = json.dumps({"messages": messages("What?")}).encode()
+    host, _, port = served.base.removeprefix("http://").partition("/")[0].partition(":")
+
+    def line(headers: str = "") -> socket.socket:
+        opened = socket.create_connection((host, int(port)), 60)
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {host}\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
+        opened.sendall(head.encode() + body)
+        assert opened.recv(12).startswith(b"HTTP/1.1 200")
+        return opened
+
+    held = line()
+    again = line("x-stainless-retry-count: 1\r\n")
     assert len(served.turns) == 1
+    again.close()
+    held.close()
+    for _ in range(20):
+        line().close()
+    assert len(served.turns) == 1
+    kept = line()
+    served.answer("Noodles.")
+    came = b""
+    while b"Noodles." not in came:
+        came += kept.recv(4096)
+    kept.close()

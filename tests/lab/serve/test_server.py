@@ -250,7 +250,71 @@ async def test_windows_are_counted(store: Store, study: Study) -> None:
                     assert await last.ended() == CLOSE_CODES["full"]
 
 
-NO_MESSAGES = ("", "{}", "[]", '["resize"]', '["resize", {"width": "x", "height": 3}]', "x" * 70_000)
+async def test_apps_that_run_are_counted_however_fast_windows_are_opened(
+    store: Store, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each window closes the oldest, and starts its app once that one's has ended; others say that the lab is full."""
+    running: list[int] = []
+    most: list[int] = []
+    starts = AppProcess.start
+
+    async def start(process: AppProcess, columns: int, rows: int) -> None:
+        await starts(process, columns, rows)
+        running.append(process.pid)
+        most.append(sum(alive(pid) for pid in running))
+
+    monkeypatch.setattr(AppProcess, "start", start)
+    token = make_link(store, study, "R1", by="boss").token
+    async with served(store, study) as (server, browser):
+        one = browser()
+        _, room = await one.begin(token)
+
+        async def opened() -> int | None:
+            async with one.window(room) as window:
+                return await window.ended()
+
+        opening = [asyncio.create_task(opened()) for _ in range(20)]
+        await until(lambda: len([task for task in opening if task.done()]) == 20 - WINDOWS_A_LINK)
+        codes = [task.result() for task in opening if task.done()]
+        assert set(codes) <= {CLOSE_CODES["elsewhere"], CLOSE_CODES["full"]}
+        await until(lambda: len(server.windows) == WINDOWS_A_LINK and len(most) >= WINDOWS_A_LINK)
+        assert max(most) == WINDOWS_A_LINK
+        async with one.window(room) as window:
+            await window.until("1 of 3")
+            assert max(most) == WINDOWS_A_LINK
+        for task in opening:
+            task.cancel()
+        await asyncio.gather(*opening, return_exceptions=True)
+    await until(lambda: not any(alive(pid) for pid in running))
+
+
+@pytest.mark.parametrize("flood", ["pings", "messages"])
+async def test_a_flood_ends_its_own_window_and_no_others(store: Store, study: Study, flood: str) -> None:
+    token, theirs = (make_link(store, study, code, by="boss").token for code in ("R1", "R2"))
+    async with served(store, study) as (_, browser):
+        one, two = browser(), browser()
+        _, room = await one.begin(token)
+        _, other = await two.begin(theirs)
+        async with one.window(room) as window, two.window(other) as still:
+            await still.until("1 of 3")
+
+            async def send() -> None:
+                for _ in range(100_000):
+                    if flood == "pings":
+                        await window.socket.ping(b"x")
+                    else:
+                        await window.socket.send_str('["ping", 1]')
+
+            sending = asyncio.create_task(send())
+            assert await window.ended() == 1008
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+            await still.until("Other")
+            await still.keys("1")
+            await until(lambda: answers(store, study) == ["completed"])
+
+
+NO_MESSAGES = ("", "[" * 60_000, "{}", "[]", '["resize"]', '["resize", {"width": "x", "height": 3}]', "x" * 70_000)
 
 
 async def test_what_is_no_message_ends_that_connection_alone(store: Store, study: Study) -> None:

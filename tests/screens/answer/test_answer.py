@@ -22,15 +22,16 @@ from lab.core.trace import Trace
 from lab.runs.conversation_intake import Intake, LastTurn
 from lab.runs.conversation_list import ConversationLine, conversations
 from lab.runs.conversation_run import close_conversation, give_reply
+from lab.runs.running_servers import RunningServer
 from screens.answer.answer import AnswerScreen
 from screens.app import LabApp
 from screens.navigation import Opening
 from screens.play.lobby import LobbyScreen
-from simulators.users.endpoint.chat_request import ChatRequest, Tool
+from simulators.users.endpoint.chat_request import AnswerForm, ChatMessage, ChatRequest, Tool
 from simulators.users.endpoint.place import EndpointPlace
 from simulators.users.endpoint.request_kinds import judge_rules
 from store.store import Store
-from tests.answering import CONSENT, JUDGE, request
+from tests.answering import CONSENT, JUDGE, call, request
 from tests.screens.resting import burst
 from tests.screens.runs import painted
 from tests.typed import KEPT, PASTED
@@ -178,6 +179,143 @@ async def test_what_was_ended_by_silence_is_told_to_whoever_had_it_open(
         await until(pilot, lambda: "-- ended: closed after" in painted(app))
 
 
+async def test_a_question_whose_client_left_is_told_last_and_in_no_count_and_may_be_answered(
+    store: Store, client: Client, until: Until
+) -> None:
+    gone, here = (client.ask(f"Question {name}?", session=name) for name in ("gone", "here"))
+    other = client.ask("Question other?", session="other")
+    for asked in (gone, here, other):
+        asked.join()
+    gone.leave()
+    client.intake.note = RunningServer(store.path, "endpoint", BASE)
+    client.intake.watch()
+    app = opened(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: open_at(app, here)() and "client left 0:" in painted(app))
+        said = painted(app)
+        assert said.index("Question here?") < said.index("Question other?") < said.index("client left 0:")
+        assert "2 wait " in said
+        assert "1 other waits" in said
+        await pilot.press(*"x", "enter")
+        await sent(pilot, client, here, until)
+        await pilot.press("ctrl+n")
+        await until(pilot, open_at(app, other))
+        other.leave()
+        await until(pilot, lambda: "the client left 0:" in painted(app) and "0 wait " in painted(app))
+        other.join()
+        await until(pilot, lambda: "the client left" not in painted(app) and "1 waits" in painted(app))
+        await pilot.press(*"y", "enter")
+        await sent(pilot, client, other, until)
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: open_at(app, gone)() and "the client left 0:" in painted(app))
+        await pilot.press(*"z", "enter")
+        assert await sent(pilot, client, gone, until) == "z"
+    client.intake.close()
+
+
+GUIDELINES = "# User Simulation Guidelines\n" + "".join(f"- Rule {at} for a language model.\n" for at in range(40))
+MIA = "Persona:\n\tYou are Mia, short with words.\nInstructions:\n" + "\n".join(
+    f"\tFact {at} of hers." for at in range(30)
+)
+BRIEFS = {
+    "tau2-bench": (f"{GUIDELINES}\n<scenario>\n{MIA}\n</scenario>", "You are Mia, short with words."),
+    "KnowU-Bench": (
+        f"Context: ### USER PERSONA\n{MIA}\n\n### INSTRUCTION\n{GUIDELINES[30:]}\n### OUTPUT FORMAT\nplain",
+        "You are Mia, short with words.",
+    ),
+    "MobileWorld": (
+        f"{'You act as the user of a phone. ' * 30}The task goal is: buy milk. {'Be polite. ' * 90}",
+        "buy milk",
+    ),
+    "tau-bench": (f"{GUIDELINES}Instruction: You are Mia, short with words.\n{GUIDELINES}", "You are Mia, short"),
+    "sections": (
+        f"{GUIDELINES}## Manners\nBe kind.\n## What you want\nYou want milk.\n## Output\nplain",
+        "You want milk.",
+    ),
+    "one part": (f"You are Mia, short with words.\n{MIA[50:]}", "You are Mia, short with words."),
+    "hostile": (
+        "<scenario>\n" * 900 + "[/] You are Mia.\n" + "#" * 9000 + "\n" * 90 + "</scenario>",
+        "[/] You are Mia",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BRIEFS)
+async def test_the_brief_opens_at_the_persons_own_part_and_a_line_of_it_is_always_in_view(
+    store: Store, client: Client, until: Until, name: str
+) -> None:
+    """At the first question, at later ones, beside functions, at any size; and where it was left it is again."""
+    system, own = BRIEFS[name]
+    asked = client.ask("Which one?", system=system, session="one")
+    app = opened(store)
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: open_at(app, asked)() and own in painted(app))
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda size=size: app.size == size and own in painted(app))
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: app.size == (80, 24) and own in painted(app))
+        await pilot.press(*"x", "enter")
+        await sent(pilot, client, asked, until)
+        again = client.ask("Which one?", "x", "And then? " * 60, system=system, session="one", tools=(TOOL,))
+        await until(pilot, lambda: open_at(app, again)() and "And then?" in painted(app) and own in painted(app))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "Turns mobile data" in painted(app) and own in painted(app))
+
+
+async def test_a_brief_that_was_read_on_stays_there_from_turn_to_turn_and_while_others_are_read(
+    store: Store, client: Client, until: Until
+) -> None:
+    system = BRIEFS["tau2-bench"][0]
+    asked = client.ask("Which one?", system=system, session="one")
+    other = client.ask("Another?", system="You are Ben.\n" * 90, session="two")
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: open_at(app, asked)() and "You are Mia" in painted(app))
+        await pilot.press("ctrl+b")
+        await until(pilot, lambda: room(app).focused is room(app)._brief)
+        await burst(pilot, *["down"] * 12)
+        await pilot.press("ctrl+b")
+        await until(pilot, lambda: "Fact 10 of" in painted(app) and "You are Mia" not in painted(app))
+        await pilot.press(*"x", "enter")
+        await sent(pilot, client, asked, until)
+        again = client.ask("Which one?", "x", "And then?", system=system, session="one")
+        await until(pilot, lambda: open_at(app, again)() and "Fact 10 of" in painted(app))
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: open_at(app, other)() and "You are Ben" in painted(app))
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: open_at(app, again)() and "Fact 10 of" in painted(app))
+
+
+async def test_what_stands_above_a_question_says_whose_words_they_are(
+    store: Store, client: Client, until: Until
+) -> None:
+    """The agent asks, a function gave it back, or nobody said anything; and lists tell conversations by first words."""
+    asked = client.ask("Turn on [b]data[/b], would you?", tools=(Tool("look"),))
+    app = opened(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: open_at(app, asked)() and "The agent asks" in painted(app))
+        await pilot.press("ctrl+t", "enter")
+        await until(pilot, lambda: "It takes no arguments" in painted(app))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: client.content(asked) is not None)
+        called = (*request("Turn on [b]data[/b], would you?").messages, ChatMessage("assistant", calls=(call("look"),)))
+        result = client.take(ChatRequest((*called, ChatMessage("tool", "data is off", name="look"))))
+        await until(pilot, lambda: open_at(app, result)() and "What your function call gave" in painted(app))
+        assert "The agent asks" not in painted(app)
+        await pilot.press(*"x", "enter")
+        await sent(pilot, client, result, until)
+        await until(pilot, lambda: re.search("·.*Turn on .b.data", painted(app)) is not None)
+        await until(pilot, lambda: re.search(r"result +\d\d:\d\d:\d\d", painted(app)) is not None)
+        nothing = client.take(ChatRequest(request(system="You begin.").messages, session="two"))
+        await until(pilot, lambda: "1 other waits" in painted(app) or "1 waits" in painted(app))
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: open_at(app, nothing)() and "Nothing is asked: you speak" in painted(app))
+    assert client.trace(asked).task.id.startswith("turn-on-b-data-b-would-you-")
+    assert client.trace(asked).task.shown == "Turn on b data b would you"
+
+
 async def test_the_room_speaks_chinese(store: Store, client: Client, until: Until) -> None:
     asked = client.ask("您想吃什么？", tools=(TOOL,), system="End with ###STOP###.")
     client.ask("第二个问题？", session="two")
@@ -318,6 +456,33 @@ async def test_several_functions_are_filled_in_changed_and_sent_together(
     assert [call.name for call in calls] == ["set_data", "reboot"]
     assert json.loads(calls[0].arguments)["on"] is True
     assert len({call.id for call in calls}) == 2
+
+
+async def test_a_client_that_takes_json_is_answered_by_a_form_of_it(store: Store, client: Client, until: Until) -> None:
+    """Words that are none are refused while the question stands, with the words."""
+    schema = {
+        "type": "object",
+        "properties": {"decision": {"enum": ["yes", "no"]}, "why": {"type": "string"}},
+        "required": ["decision", "why"],
+    }
+    asked = client.ask("Shall I?", form=AnswerForm("vote", schema))
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: open_at(app, asked)() and "ctrl+t opens a form of it" in painted(app))
+        await burst(pilot, *"yes")
+        await pilot.press("enter")
+        await until(pilot, lambda: any("is no JSON" in toast.message for toast in app._notifications))
+        await until(pilot, lambda: open_at(app, asked)() and " yes" in painted(app))
+        assert client.content(asked) is None
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "decision *" in painted(app) and "why *" in painted(app))
+        await pilot.press("enter", "down", "enter", "tab")
+        await burst(pilot, *"It is.")
+        await pilot.press("ctrl+s")
+        assert json.loads(await sent(pilot, client, asked, until)) == {"decision": "yes", "why": "It is."}
+    reply = client.trace(asked).steps[0].reply
+    assert reply is not None
+    assert not reply.calls
 
 
 async def test_the_end_is_written_by_a_key(store: Store, client: Client, until: Until) -> None:

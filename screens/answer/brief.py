@@ -1,0 +1,97 @@
+"""The brief of a conversation: it opens at the person's own part, and stays where it was read."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Size
+
+from lab.core.plain_text import plain
+from lab.core.trace import Trace
+from lab.runs.conversation_run import system_of
+from screens.answer.words import translated
+from screens.persona_facts import outline
+from screens.theme import HEADING, MUTED
+from screens.widgets.text_page import TextPage
+from simulators.users.endpoint.briefs import own_part
+
+
+class BriefPage(TextPage):
+    """The brief of the conversation that is open; each conversation's keeps its place while others are read."""
+
+    def __init__(self, locale: str) -> None:
+        super().__init__("brief", "pane", hint=translated(locale, "all of brief"))
+        self._locale = locale
+        self._run = ""
+        self._start = 0
+        """The offset in the text at which it opens."""
+        self._left_at: dict[str, int] = {}
+        """By their runs the rows at which people left briefs that they had scrolled."""
+        self._opened_in = Size(0, 0)
+        """The size in which it opened; nothing of it while that is still to come."""
+        self._row: int | None = None
+        """The row that somebody scrolled to; None where it stands as it opened."""
+
+    def show_brief(self, trace: Trace) -> None:
+        """Shows a conversation's brief; where it is shown already, it stays where it is."""
+        content, self._start = _brief(trace, self._locale)
+        if trace.id != self._run:
+            if self._row is not None:
+                self._left_at[self._run] = self._row
+            self._run, self._row, self._opened_in = trace.id, self._left_at.get(trace.id), Size(0, 0)
+        self.show(content, from_top=False)
+        self.call_after_refresh(self._open)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.call_after_refresh(self._open)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if self._opened_in == self.size and round(new_value) != round(old_value):
+            self._row = round(new_value)
+
+    def _open(self) -> None:
+        """Brings the row into view at which it opens, or was left, in each size anew."""
+        if self._width <= 0 or self._opened_in == self.size:
+            return
+        self._opened_in = Size(0, 0)
+        self.scroll_to(y=self._start_row if self._row is None else self._row, animate=False)
+        self._opened_in = self.size
+
+    @property
+    def _start_row(self) -> int:
+        text, end = self.content.plain, self._start + 1
+        while end < len(text) and not text[end].isspace():
+            end += 1
+        return len(self._lines_of(text[:end])) - 1 if self._start else 0
+
+    def _lines_of(self, text: str) -> list[Content]:
+        return Content(text).wrap(max(1, self._width - 1))
+
+
+def _brief(trace: Trace, locale: str) -> tuple[Content, int]:
+    """The system prompt, and what a task file says of the task and its persona; and the offset to begin at.
+
+    What a task file says stands first, and is the person's own; else their part of the prompt is.
+    """
+    parts: list[Content | str | tuple[str, str]] = []
+    task, system = trace.task, system_of(trace)
+    if trace.persona is not None or task.policy != system:
+        parts += _part(translated(locale, "brief.task"), task.shown)
+        if task.policy and task.policy != system:
+            parts += _part(translated(locale, "brief.policy"), task.policy)
+    if trace.persona is not None:
+        facts = "\n".join(
+            f"{'  ' * depth}{name}{': ' if value else ''}{value}" for depth, name, value in outline(trace.persona.facts)
+        )
+        parts += _part(trace.persona.name, facts)
+    if parts:
+        parts += _part(translated(locale, "brief.client"), system) if system else []
+        return Content.assemble(*parts), 0
+    if system:
+        return Content(plain(system)), own_part(plain(system))
+    return Content.assemble((translated(locale, "brief.none"), MUTED)), 0
+
+
+def _part(title: str, text: str) -> list[str | tuple[str, str]]:
+    return [(f"{plain(title, lines=False)}\n", HEADING), f"{plain(text.strip())}\n\n"]
