@@ -29,6 +29,7 @@ from annotators.report.field_values import (
 from annotators.report.played_answers import played_tables
 from annotators.report.sample_section import rater_name, reason_words, share_words
 from annotators.study_data import StudyData
+from annotators.units.pairs import method_names, method_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.protocol import Field
 from lab.core.report import Bars, Cell, Number, Picture, Section, Table
@@ -306,8 +307,10 @@ def _groupings(study_data: StudyData, of: FieldValues) -> Iterator[Grouping]:
     units = {unit.id: unit for unit in study_data.units}
     by_unit = {id: _rated_run(study_data, units[id]) for id in dict.fromkeys(place.unit for place in of.places)}
     runs = [by_unit[place.unit] for place in of.places]
+    cases = (study_data.case(run_of(units[id])) for id in by_unit if units[id].runs)
+    agents = method_names(case for case in cases if case is not None)
     ways = [
-        Grouping("by-agent", "by agent", "Agent", tuple(one.agent for one in runs)),
+        Grouping("by-agent", "by agent", "Agent", tuple(agents.get(one.agent, one.agent) for one in runs)),
         Grouping("by-kind", "by kind of task", "Kind of task", tuple(one.kind for one in runs)),
         *_target_ways(units, of.places),
     ]
@@ -347,7 +350,7 @@ def _read_run(study_data: StudyData, unit: Unit) -> _RatedRun:
     case = study_data.case(run_of(unit)) if unit.runs else None
     if case is None:
         return _RatedRun(kind=unit.task.kind if unit.task is not None else "")
-    agent = "" if study_data.study.protocol.unit == "pair of runs" else case.agent.id
+    agent = "" if study_data.study.protocol.unit == "pair of runs" else method_of(case)
     return _RatedRun(agent, case.task.kind, _condition(case))
 
 
