@@ -120,7 +120,7 @@ ERASED_WORDS = {
     "units": "items that quote them or were made of their answers, out of studies",
     "labels_of_others": "answers of others on these items",
     "settlements": "settled places that rested on their answers alone or are their words",
-    "quotations": "answers, notes and reasons of others that quote or name them, without that",
+    "quotations": "answers, notes and reasons of others that quote or name them, and all else that does, without that",
     "reviews": "words on demonstrations",
     "clearances": "demonstrations that they cleared",
     "designs": "drafts of designs, which stay and are signed `withdrawn`",

@@ -1,0 +1,188 @@
+"""What a person said in a hitlab file, in their own words: what they replied, typed, wrote, and told of themselves.
+
+Every row that they signed is looked through, whichever table it is in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from lab.core.codec import storable
+from lab.core.quotations import OwnText, Quotations, tidy
+from lab.core.text_redaction import FIXED
+from store.text_columns import text_tables
+from store.tombstones import signature
+
+Read = Callable[..., Iterable[Any]]
+
+_NAMES = FIXED | {
+    "id", "study", "version", "unit", "target", "field", "source", "guide_sha", "protocol_sha", "config_sha",
+    "evidence", "question_id", "question", "supersedes", "undoes", "carries", "also", "reason_missing", "shown_at",
+    "first_key_at", "sent_at", "by_means", "reason_id", "batch", "app", "activity", "usage", "item", "place", "step",
+    "cites", "stage", "model", "v",
+}  # fmt: skip
+"""Fields that hold names, hashes and times."""
+_OF_OTHERS = frozenset({"prompt", "before", "design", "tree", "task", "persona", "protocol", "observation"})
+"""Parts of what somebody signs that are not their words: what they were shown, and what others build on."""
+_HASH = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d{4}-\d\d-\d\dT[\d:.+Z-]+")
+_NOT_THEIRS = frozenset({"event", "study", "unit", "assignment", "trace", "tombstone", "withdrawal", "kit"})
+"""Tables of which a row that they signed is no text of theirs; of events each is looked through by itself."""
+
+
+def own_texts(read: Read, code: str) -> list[OwnText]:
+    """Every text of a person in a file; `read` runs SQL there."""
+    texts = [*_said_in_runs(read, code), *_written_in_rows(read, code), *_facts_of(read, code)]
+    names = _names_in(read)
+    return [one for one in texts if tidy(one.text) and not _HASH.fullmatch(one.text) and one.text not in names]
+
+
+def _said_in_runs(read: Read, code: str) -> Iterator[OwnText]:
+    runs = [run for (run,) in read("SELECT DISTINCT trace FROM event WHERE instr(body, ?)", signature(code))]
+    for run in runs:
+        yield from _said_in(read, run, code)
+    for text, at in read("SELECT d.text, d.at FROM draft d JOIN trace t ON t.id = d.trace WHERE t.user = ?", code):
+        document = _json_in(text)
+        for said, _ in _own(document, code, own=True) if document is not None else [(text, "")]:
+            yield OwnText(said, at)
+
+
+def _said_in(read: Read, run: str, code: str) -> Iterator[OwnText]:
+    """What they said in a run, each with what of it only repeats what stood before them there."""
+    own: set[str] = set()
+    others: dict[str, None] = {}
+    questions: dict[str, str] = {}
+    for kind, body in read("SELECT kind, body FROM event WHERE trace = ? ORDER BY seq", run):
+        event = msgspec.json.decode(body)
+        texts = list(_own(event, code))
+        if kind != "acting":  # it repeats what was proposed or decided
+            others |= dict.fromkeys(Counter(_strings(event)) - Counter(text for text, _ in texts))
+        question = event.get("question") or {}
+        questions |= {question["id"]: question["text"]} if question else {}
+        for text, question_id in texts:
+            if text not in own:
+                own.add(text)
+                yield OwnText(text, event.get("at", ""), questions.get(question_id, ""), repeats=_repeats(text, others))
+
+
+def _repeats(text: str, others: Iterable[str]) -> frozenset[str]:
+    """What of a text, whole or in part, stands in others."""
+    quotations = Quotations([text])
+    return frozenset(
+        one.says for other in others if quotations.may_stand_in(other) for one in quotations.find(other)
+    )  # fmt: skip
+
+
+def _written_in_rows(read: Read, code: str) -> Iterator[OwnText]:
+    """What they signed in rows of any table: answers, notes, remarks, reviews, drafts that an act keeps."""
+    runs: dict[tuple[Any, ...], frozenset[str]] = {}
+    quoted = f"%{msgspec.json.encode(storable(code)).decode()}%"
+    for table in text_tables(read):
+        if table.name in _NOT_THEIRS or "body" not in table.columns:
+            continue
+        for (body,) in read(f"SELECT body FROM {table.name} WHERE body LIKE ?", quoted):
+            row = msgspec.json.decode(body)
+            key = (row.get("study", ""), row.get("version", 0), row.get("unit", ""))
+            if key not in runs:
+                runs[key] = _runs_of(read, *key)
+            for text, _ in _own(row, code):
+                yield OwnText(text, row.get("at", ""), runs=runs[key])
+
+
+def _runs_of(read: Read, study: str, version: int, unit: str) -> frozenset[str]:
+    sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
+    bodies = list(read(sql, storable(study), version, storable(unit)))
+    return frozenset(run for (body,) in bodies for run in msgspec.json.decode(body).get("runs", ()))
+
+
+def _facts_of(read: Read, code: str) -> Iterator[OwnText]:
+    """What a persona tells that is this person's alone: no run and no item of another has it."""
+    others = {id for (id,) in read("SELECT DISTINCT persona FROM trace WHERE user IS NOT ?", storable(code))}
+    personas: dict[str, tuple[str, Any]] = {}
+    first = "SELECT e.body FROM event e JOIN trace t ON t.id = e.trace WHERE t.user = ? AND e.seq = 0"
+    for (body,) in read(first, storable(code)):
+        event = msgspec.json.decode(body)
+        if event.get("persona"):
+            personas.setdefault(event["persona"]["id"], (event.get("at", ""), event["persona"]))
+    for (body,) in read("SELECT body FROM unit WHERE instr(body, '\"persona\":{')"):
+        unit = msgspec.json.decode(body)
+        persona = (unit.get("play") or {}).get("persona") or {}
+        if unit.get("owner") == code and persona:
+            personas.setdefault(persona["id"], ("", persona))
+        elif persona:
+            others.add(persona["id"])
+    for id, (at, persona) in personas.items():
+        if id not in others:
+            yield from (
+                OwnText(text, at) for text in (persona["name"], *_strings(persona.get("facts", {}), keys=False))
+            )
+
+
+def _names_in(read: Read) -> set[str]:
+    """What protocols call their fields and options: an answer by one is nobody's words."""
+    names: set[str] = set()
+    for (body,) in read("SELECT body FROM study"):
+        fields = msgspec.json.decode(body)["protocol"]["fields"]
+        names |= {field["id"] for field in fields}
+        names |= {option["id"] for field in fields for option in field.get("options", ())}
+    return names
+
+
+# -- within one row --------------------------------------------------------------------------------------------
+
+
+def _own(value: Any, code: str, *, own: bool = False, question: str = "") -> Iterator[tuple[str, str]]:
+    """The texts in a row that a person signed, each with the id of the question that it answers."""
+    match value:
+        case str() if own and len(value) > 1:
+            yield value, question
+        case list():
+            for item in value:
+                yield from _own(item, code, own=own, question=question)
+        case dict():
+            own, question = _is_signed(value, code, own), value.get("question_id", question)
+            for key, item in value.items():
+                if key == "drafts" and isinstance(item, list):  # each a place, and what was typed there
+                    item = [draft[-1] for draft in item if draft]
+                if key in ("detail", "changes") or (
+                    key not in _OF_OTHERS and not (key in _NAMES and not isinstance(item, dict))
+                ):
+                    yield from _own(item, code, own=own, question=question)
+
+
+def _is_signed(value: dict[str, Any], code: str, own: bool) -> bool:
+    """Whether a part of a row is this person's; one that nobody signs belongs to what it is a part of."""
+    for key in ("by", "rater"):
+        match value.get(key):
+            case {"kind": str(kind), "id": str(id)}:
+                return kind == "human" and id == code
+            case str(id):
+                return id == code
+    return own
+
+
+def _strings(value: Any, *, keys: bool = True) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in value:
+                yield from _strings(item, keys=keys)
+        case dict():
+            for key, item in value.items():
+                if keys:
+                    yield key
+                yield from _strings(item, keys=keys)
+
+
+def _json_in(text: str) -> Any:
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return None
