@@ -53,28 +53,30 @@ def _said_in_runs(read: Read, code: str) -> Iterator[OwnText]:
 
 def _said_in(read: Read, run: str, code: str) -> Iterator[OwnText]:
     """What they said in a run, each with what of it only repeats what stood before them there."""
-    own: set[str] = set()
-    others: dict[str, None] = {}
+    sql = "SELECT kind, body FROM event WHERE trace = ? ORDER BY seq"
+    texts: dict[str, tuple[int, OwnText]] = {}
     questions: dict[str, str] = {}
-    for kind, body in read("SELECT kind, body FROM event WHERE trace = ? ORDER BY seq", run):
+    for at, (_, body) in enumerate(read(sql, run)):
         event = msgspec.json.decode(body)
-        texts = list(_own(event, code))
-        if kind != "acting":  # it repeats what was proposed or decided
-            others |= dict.fromkeys(Counter(_strings(event)) - Counter(text for text, _ in texts))
         question = event.get("question") or {}
         questions |= {question["id"]: question["text"]} if question else {}
-        for text, question_id in texts:
-            if text not in own:
-                own.add(text)
-                yield OwnText(text, event.get("at", ""), questions.get(question_id, ""), repeats=_repeats(text, others))
-
-
-def _repeats(text: str, others: Iterable[str]) -> frozenset[str]:
-    """What of a text, whole or in part, stands in others."""
-    quotations = Quotations([text])
-    return frozenset(
-        one.says for other in others if quotations.may_stand_in(other) for one in quotations.find(other)
-    )  # fmt: skip
+        for text, answers in _own(event, code):
+            texts.setdefault(text, (at, OwnText(text, event.get("at", ""), questions.get(answers, ""))))
+    quotations = Quotations(texts)
+    shown: dict[str, int] = {}
+    seen: set[str] = set()
+    for at, (kind, body) in enumerate(read(sql, run)):
+        if kind == "acting" or not quotations.stand_in(body):  # an act repeats what was proposed or decided
+            continue
+        event = msgspec.json.decode(body)
+        for text in Counter(_strings(event)) - Counter(text for text, _ in _own(event, code)):
+            if text not in seen and quotations.may_stand_in(text):
+                for one in quotations.find(text):
+                    shown.setdefault(one.says, at)
+            seen.add(text)
+    for text, (at, one) in texts.items():
+        own = Quotations([text]).find(text)
+        yield one._replace(repeats=frozenset(part.says for part in own if shown.get(part.says, at + 1) <= at))
 
 
 def _written_in_rows(read: Read, code: str) -> Iterator[OwnText]:

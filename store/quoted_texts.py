@@ -157,7 +157,7 @@ class _Covering:
             rows = self.db.execute(f"SELECT {key}, {', '.join(table.columns)} FROM {table.name}")
         for row, *values in rows:
             values = [_text(value) for value in values]
-            if any(map(self.texts.quotations.may_stand_in, values)):
+            if any(map(self.texts.quotations.stand_in, values)):
                 hit = self._hit(table, row, values)
                 if hit is not None:
                     yield hit

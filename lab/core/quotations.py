@@ -23,203 +23,24 @@ _PART = 24
 """Characters of a text that are a quotation of it; of Chinese, which says more in one, a third."""
 _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Writing in which words are not set apart."""
+_WORDLESS_CHARACTER = re.compile(f"[{_WORDLESS}]")
 _WORD = re.compile(rf"[{_WORDLESS}]|[^\W_{_WORDLESS}]+")
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|[nrtbf\"'/])")
 _GOES_WHOLE = frozenset({"note", "why", "reason"})
 """What people wrote about a run or an answer: a remark that quotes tells of the rest, too, so that it goes whole."""
-_EVERYDAY = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "again",
-        "all",
-        "alright",
-        "also",
-        "always",
-        "am",
-        "an",
-        "and",
-        "any",
-        "anything",
-        "are",
-        "as",
-        "at",
-        "back",
-        "be",
-        "because",
-        "been",
-        "before",
-        "but",
-        "by",
-        "can",
-        "cancel",
-        "choose",
-        "come",
-        "completed",
-        "confirm",
-        "correct",
-        "could",
-        "course",
-        "did",
-        "do",
-        "does",
-        "done",
-        "dont",
-        "either",
-        "else",
-        "enough",
-        "everything",
-        "exactly",
-        "fine",
-        "first",
-        "for",
-        "from",
-        "get",
-        "give",
-        "go",
-        "going",
-        "good",
-        "great",
-        "had",
-        "has",
-        "have",
-        "he",
-        "hello",
-        "help",
-        "her",
-        "here",
-        "hey",
-        "hi",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "ill",
-        "im",
-        "in",
-        "instead",
-        "is",
-        "it",
-        "its",
-        "just",
-        "know",
-        "last",
-        "later",
-        "let",
-        "like",
-        "little",
-        "lot",
-        "make",
-        "many",
-        "maybe",
-        "me",
-        "more",
-        "much",
-        "my",
-        "need",
-        "never",
-        "next",
-        "nice",
-        "no",
-        "not",
-        "nothing",
-        "now",
-        "of",
-        "off",
-        "ok",
-        "okay",
-        "on",
-        "one",
-        "only",
-        "option",
-        "or",
-        "order",
-        "other",
-        "our",
-        "out",
-        "over",
-        "perfect",
-        "please",
-        "pick",
-        "possible",
-        "right",
-        "same",
-        "say",
-        "second",
-        "see",
-        "she",
-        "should",
-        "so",
-        "some",
-        "something",
-        "sorry",
-        "stop",
-        "sure",
-        "take",
-        "thank",
-        "thanks",
-        "that",
-        "thats",
-        "the",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "thing",
-        "think",
-        "third",
-        "this",
-        "those",
-        "time",
-        "to",
-        "too",
-        "tell",
-        "two",
-        "up",
-        "us",
-        "very",
-        "wait",
-        "want",
-        "was",
-        "way",
-        "we",
-        "well",
-        "were",
-        "what",
-        "whatever",
-        "when",
-        "where",
-        "which",
-        "who",
-        "why",
-        "will",
-        "with",
-        "without",
-        "would",
-        "wrong",
-        "yeah",
-        "yep",
-        "yes",
-        "yet",
-        "you",
-        "your",
-        "don",
-        "t",
-        "s",
-        "m",
-        "ll",
-        "re",
-        "ve",
-        "d",
-        "isn",
-        "doesn",
-        "didn",
-        "won",
-    ]
-) | frozenset("好的是不可以谢请没问题行对嗯要了吧就这个我你他她它们在有都也很再一二三没事那吗呢啊想给")
+_ENGLISH = """
+a about after again all alright also always am an and any anything are as at back be because been before but by can
+cancel choose come completed confirm correct could course did do does done dont either else enough everything
+exactly fine first for from get give go going good great had has have he hello help her here hey hi him his how i if
+ill im in instead is it its just know last later let like little lot make many maybe me more much my need never next
+nice no not nothing now of off ok okay on one only option or order other our out over perfect please pick possible
+right same say second see she should so some something sorry stop sure take thank thanks that thats the them then
+there these they thing think third this those time to too tell two up us very wait want was way we well were what
+whatever when where which who why will with without would wrong yeah yep yes yet you your don t s m ll re ve d isn
+doesn didn won
+"""
+_CHINESE = "好的是不可以谢请没问题行对嗯要了吧就这个我你他她它们在有都也很再一二三没事那吗呢啊想给"
+_EVERYDAY = frozenset(_ENGLISH.split()) | frozenset(_CHINESE)
 """Words of which a text may consist that anybody says."""
 
 
@@ -282,38 +103,57 @@ class Quotations:
         """What is looked for, as it is compared."""
         self._wholes: dict[str, list[tuple[list[str], str]]] = {}
         self._parts: dict[str, str] = {}
-        self._rare: set[str] = set()
+        self._starts: set[str] = set()
+        """Words with which a whole text or a part begins."""
+        self._pairs: dict[str, set[str]] = {}
+        """The longest word of each text or part, and the second longest ones beside it; empty where it stands alone."""
         for text in dict.fromkeys(map(tidy, texts)):
             words = text.split()
             if len(text) < 2:
                 continue
             self.texts.add(text)
             self._wholes.setdefault(words[0], []).append((words, text))
-            self._rare.add(max(words, key=len))
+            self._look_for(text)
             if parts:
                 found = {part: text for at in range(len(words)) if is_telling(part := _part_from(words, at))}
-                self._rare |= {max(part.split(), key=len) for part in found}
+                for part in found:
+                    self._look_for(part)
+                self._starts |= {part.partition(" ")[0] for part in found}
                 self._parts |= found
+        self._starts |= self._wholes.keys()
+
+    def stand_in(self, raw: str) -> bool:
+        """Whether any of them stands in a text, or in the JSON of one."""
+        return self.may_stand_in(raw) and next(self.find(raw), None) is not None
 
     def may_stand_in(self, raw: str) -> bool:
         """Whether a text, or the JSON of one, may quote any of them: a quick look."""
         if "\\" in raw:
             if "\\u" in raw:
-                return bool(self._rare)
+                return bool(self._pairs)
             raw = _ESCAPE.sub(" ", raw)
-        return not self._rare.isdisjoint(_WORD.findall(raw.casefold()))
+        words = set(_WORD.findall(raw.casefold()))
+        found = (self._pairs[word] for word in self._pairs.keys() & words)
+        return any("" in beside or not beside.isdisjoint(words) for beside in found)
+
+    def _look_for(self, text: str) -> None:
+        longest, beside, *_ = [*sorted(set(text.split()), key=len, reverse=True), ""]
+        self._pairs.setdefault(longest, set()).add(beside)
 
     def find(self, text: str) -> Iterator[Quotation]:
         """Every place where one of them stands, whole or in part; places may overlap."""
         words = list(_words(text))
         for at, (word, start, _) in enumerate(words):
+            if word not in self._starts:
+                continue
+            following = [one for one, _, _ in words[at : at + _PART]]
             for whole, says in self._wholes.get(word, ()):
-                if [one for one, _, _ in words[at : at + len(whole)]] == whole:
-                    yield Quotation(start, words[at + len(whole) - 1][2], says)
-            if self._parts:
-                part = _part_from([one for one, _, _ in words[at : at + _PART]], 0)
-                if part in self._parts:
-                    yield Quotation(start, words[at + part.count(" ")][2], self._parts[part], part)
+                end = at + len(whole)
+                if (following if len(whole) <= _PART else [one for one, _, _ in words[at:end]])[: len(whole)] == whole:
+                    yield Quotation(start, words[end - 1][2], says)
+            part = _part_from(following, 0) if self._parts else ""
+            if part in self._parts:
+                yield Quotation(start, words[at + part.count(" ")][2], self._parts[part], part)
 
 
 class QuotationRedaction(TextRedaction):
@@ -488,7 +328,7 @@ def _part_from(words: list[str], at: int) -> str:
     """The fewest words from a place on that are a quotation; empty where the text ends before."""
     length = -1
     for end in range(at, len(words)):
-        length += _PART // 8 if re.match(f"[{_WORDLESS}]", words[end]) else len(words[end]) + 1
+        length += _PART // 8 if _WORDLESS_CHARACTER.match(words[end]) else len(words[end]) + 1
         if length >= _PART - 1:
             return " ".join(words[at : end + 1])
     return ""
@@ -497,7 +337,7 @@ def _part_from(words: list[str], at: int) -> str:
 def _weight(words: Iterable[str]) -> float:
     """How many characters a text has; one of Chinese says as much as one and a half."""
     words = list(words)
-    wordless = sum(bool(re.fullmatch(f"[{_WORDLESS}]", word)) for word in words)
+    wordless = sum(bool(_WORDLESS_CHARACTER.match(word)) for word in words)
     return sum(map(len, words)) + max(0, len(words) - wordless - 1) + wordless / 2
 
 
