@@ -15,7 +15,7 @@ import msgspec
 from lab.core.codec import storable
 from lab.core.quotations import OwnText, Quotations, tidy
 from lab.core.text_redaction import FIXED
-from store.text_columns import text_tables
+from store.text_columns import TextTable, text_tables
 from store.tombstones import signature
 
 Read = Callable[..., Iterable[Any]]
@@ -29,6 +29,8 @@ _NAMES = FIXED | {
 """Fields that hold names, hashes and times."""
 _OF_OTHERS = frozenset({"prompt", "before", "design", "tree", "task", "persona", "protocol", "observation"})
 """Parts of what somebody signs that are not their words: what they were shown, and what others build on."""
+_HIDDEN = "hidden"
+"""Who signs in a kit what a person said."""
 _HASH = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d{4}-\d\d-\d\dT[\d:.+Z-]+")
 _NOT_THEIRS = frozenset({"event", "study", "unit", "assignment", "trace", "tombstone", "withdrawal", "kit"})
 """Tables of which a row that they signed is no text of theirs; of events each is looked through by itself."""
@@ -36,7 +38,20 @@ _NOT_THEIRS = frozenset({"event", "study", "unit", "assignment", "trace", "tombs
 
 def own_texts(read: Read, code: str) -> list[OwnText]:
     """Every text of a person in a file; `read` runs SQL there."""
-    texts = [*_said_in_runs(read, code), *_written_in_rows(read, code), *_facts_of(read, code)]
+    tables = text_tables(read)
+    texts = list(_said_in_runs(read, code))
+    if any(table.name == "study" for table in tables):
+        texts += [*_written_in_rows(read, code, tables), *_facts_of(read, code)]
+    return _distinct(read, texts)
+
+
+def texts_in_runs(read: Read, runs: Iterable[str]) -> list[OwnText]:
+    """What people said in these runs, whoever they are: in a kit nobody's code stands."""
+    return _distinct(read, (text for run in runs for text in _said_in(read, run, None)))
+
+
+def _distinct(read: Read, texts: Iterable[OwnText]) -> list[OwnText]:
+    """Texts but for hashes, times and names."""
     names = _names_in(read)
     return [one for one in texts if tidy(one.text) and not _HASH.fullmatch(one.text) and one.text not in names]
 
@@ -51,7 +66,7 @@ def _said_in_runs(read: Read, code: str) -> Iterator[OwnText]:
             yield OwnText(said, at)
 
 
-def _said_in(read: Read, run: str, code: str) -> Iterator[OwnText]:
+def _said_in(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
     """What they said in a run, each with what of it only repeats what stood before them there."""
     sql = "SELECT kind, body FROM event WHERE trace = ? ORDER BY seq"
     texts: dict[str, tuple[int, OwnText]] = {}
@@ -71,19 +86,19 @@ def _said_in(read: Read, run: str, code: str) -> Iterator[OwnText]:
         event = msgspec.json.decode(body)
         for text in Counter(_strings(event)) - Counter(text for text, _ in _own(event, code)):
             if text not in seen and quotations.may_stand_in(text):
-                for one in quotations.find(text):
-                    shown.setdefault(one.says, at)
+                for quotation in quotations.find(text):
+                    shown.setdefault(quotation.says, at)
             seen.add(text)
     for text, (at, one) in texts.items():
         own = Quotations([text]).find(text)
         yield one._replace(repeats=frozenset(part.says for part in own if shown.get(part.says, at + 1) <= at))
 
 
-def _written_in_rows(read: Read, code: str) -> Iterator[OwnText]:
+def _written_in_rows(read: Read, code: str, tables: Iterable[TextTable]) -> Iterator[OwnText]:
     """What they signed in rows of any table: answers, notes, remarks, reviews, drafts that an act keeps."""
     runs: dict[tuple[Any, ...], frozenset[str]] = {}
     quoted = f"%{msgspec.json.encode(storable(code)).decode()}%"
-    for table in text_tables(read):
+    for table in tables:
         if table.name in _NOT_THEIRS or "body" not in table.columns:
             continue
         for (body,) in read(f"SELECT body FROM {table.name} WHERE body LIKE ?", quoted):
@@ -127,7 +142,8 @@ def _facts_of(read: Read, code: str) -> Iterator[OwnText]:
 def _names_in(read: Read) -> set[str]:
     """What protocols call their fields and options: an answer by one is nobody's words."""
     names: set[str] = set()
-    for (body,) in read("SELECT body FROM study"):
+    there = list(read("SELECT 1 FROM sqlite_master WHERE name = 'study'"))
+    for (body,) in read("SELECT body FROM study") if there else ():
         fields = msgspec.json.decode(body)["protocol"]["fields"]
         names |= {field["id"] for field in fields}
         names |= {option["id"] for field in fields for option in field.get("options", ())}
@@ -137,8 +153,8 @@ def _names_in(read: Read) -> set[str]:
 # -- within one row --------------------------------------------------------------------------------------------
 
 
-def _own(value: Any, code: str, *, own: bool = False, question: str = "") -> Iterator[tuple[str, str]]:
-    """The texts in a row that a person signed, each with the id of the question that it answers."""
+def _own(value: Any, code: str | None, *, own: bool = False, question: str = "") -> Iterator[tuple[str, str]]:
+    """The texts in a row that a person signed (None: anybody), each with the id of the question that it answers."""
     match value:
         case str() if own and len(value) > 1:
             yield value, question
@@ -156,12 +172,12 @@ def _own(value: Any, code: str, *, own: bool = False, question: str = "") -> Ite
                     yield from _own(item, code, own=own, question=question)
 
 
-def _is_signed(value: dict[str, Any], code: str, own: bool) -> bool:
+def _is_signed(value: dict[str, Any], code: str | None, own: bool) -> bool:
     """Whether a part of a row is this person's; one that nobody signs belongs to what it is a part of."""
     for key in ("by", "rater"):
         match value.get(key):
             case {"kind": str(kind), "id": str(id)}:
-                return kind == "human" and id == code
+                return (kind == "human" and code in (id, None)) or (code is None and id == _HIDDEN)
             case str(id):
                 return id == code
     return own

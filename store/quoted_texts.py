@@ -23,6 +23,7 @@ from lab.core.quotations import OwnText, QuotationRedaction, Quotations, QuotedT
 from lab.core.run_records import Blob, RunAct, Verdict
 from lab.core.shadow_answer import ShadowAnswer
 from lab.core.study import VERSION, Unit
+from lab.core.text_redaction import WITHDRAWN
 from lab.core.trace import AnyEvent
 from store.text_columns import TextTable, text_tables
 
@@ -40,8 +41,6 @@ _FROZEN = "study"
 """Plans never change: their hash names them in kits and copies."""
 _PLACES = 100
 """Places of a text that are told; the others are counted."""
-NO_QUESTION = "0" * 64
-"""The question of a paid answer that is covered: it answers none any more."""
 
 
 class _Hit(NamedTuple):
@@ -309,8 +308,8 @@ class _Covering:
         if new == (document if document is not None else text):
             return value
         if document is not None:
-            if hit.table.name == "act" and document.get("act") == "judged":
-                new = {**new, "detail": {**new["detail"], "question": NO_QUESTION}}
+            if hit.table.name == "act" and document.get("act") == "judged":  # it answers the old question no more
+                new = {**new, "detail": {**new["detail"], "question": WITHDRAWN}}
             new = msgspec.json.encode(new).decode()
         return new.encode() if isinstance(value, bytes) else new
 

@@ -8,8 +8,10 @@ may be a coincidence.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -230,9 +232,10 @@ class QuotationRedaction(TextRedaction):
         if self.put_in and any(tidy(text) == reply for _, reply in self._answers):
             self.repeated += 1
             return WITHDRAWN
-        if text[:1] in ("{", "[") and (document := _json_in(text)) is not None:
+        document, style = _json_in(text)
+        if style is not None:
             covered = self.cover(document)
-            return text if covered == document else _json_of(covered, text)
+            return text if covered == document else json.dumps(covered, ensure_ascii=text.isascii(), separators=style)
         if (
             self._signed == "human"
             and not self.put_in
@@ -263,7 +266,7 @@ class QuotationRedaction(TextRedaction):
             return WITHDRAWN
         pieces, last = [], 0
         for start, end in places:
-            if start >= last:
+            if start >= last or not pieces:
                 pieces += [text[last:start], WITHDRAWN]
             last = max(last, end)
         self.count += bool(places)
@@ -326,10 +329,10 @@ def _unescaped(text: str) -> tuple[str, list[int]]:
 
 def _part_from(words: list[str], at: int) -> str:
     """The fewest words from a place on that are a quotation; empty where the text ends before."""
-    length = -1
+    length = 0 if _WORDLESS_CHARACTER.match(words[at]) else -1
     for end in range(at, len(words)):
         length += _PART // 8 if _WORDLESS_CHARACTER.match(words[end]) else len(words[end]) + 1
-        if length >= _PART - 1:
+        if length >= _PART:
             return " ".join(words[at : end + 1])
     return ""
 
@@ -350,17 +353,15 @@ def _signed(value: dict[str, Any], signed: str) -> str:
     return signed
 
 
-def _json_in(text: str) -> Any:
-    """The mapping or list that a text is the JSON of; None where it is none."""
-    import json
+def _json_in(text: str) -> tuple[Any, tuple[str, str] | None]:
+    """The mapping or list that a text is the JSON of, and what separates its values; None where it is none.
 
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _json_of(document: Any, text: str) -> str:
-    import json
-
-    return json.dumps(document, ensure_ascii=text.isascii())
+    What cannot be written again as it stands is no JSON here, so that nothing but what is covered changes in it.
+    """
+    if text[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            document = json.loads(text)
+            for style in ((", ", ": "), (",", ":")):
+                if json.dumps(document, ensure_ascii=text.isascii(), separators=style) == text:
+                    return document, style
+    return None, None

@@ -30,7 +30,7 @@ from store.store import Store
 from tests.answering import reply_to, request
 from tests.blind import planted
 from tests.replied import P07, Hitlab, bytes_of, hitlab
-from tests.studies import R2, frozen, label, unit
+from tests.studies import NODES, R2, frozen, label, unit
 
 REPLY = "the marmot sleeps behind our bakery until nine"
 DRAFT = "perhaps the badger instead of the otter"
@@ -292,3 +292,46 @@ def test_a_dialogue_that_goes_on_with_another_person_is_covered_there(tmp_path: 
         assert [text for _, text in raw["before"]] == [
             "Which size is it?", WITHDRAWN, "And what with it?", WITHDRAWN,
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["the copy into it", "it into the copy"])
+def test_no_copy_brings_their_words_back(
+    tmp_path: Path, call: Hitlab, way: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db, copy = tmp_path / "lab.db", tmp_path / "copy.db"
+    with Store.open(db) as store:
+        theirs(store)
+        kept = quoted_by_others(store)
+    assert call("pack", str(copy))[0] == 0
+    with Store.open(copy) as store:  # what is in the copy alone quotes them, too
+        said(store, "run-more", "P09", f"keptmore {REPLY}")
+    assert call("withdraw", "P07", "--yes")[0] == 0
+    into, of = (db, copy) if way == "the copy into it" else (copy, db)
+    code, _, err = hitlab(into, capsys, monkeypatch)("merge", str(of))
+    assert code == 0, err
+    assert marks_in(into) == []
+    held = bytes_of(into)
+    assert [word for word in kept if word.encode() not in held] == []
+    with Store.open(into) as store:
+        assert store.check() == []
+    assert replies_of(into, "run-more") == [f"keptmore {WITHDRAWN}"]
+
+
+def test_no_kit_brings_their_words_back(tmp_path: Path, call: Hitlab) -> None:
+    """As far as the kit itself still holds the run in which they said them."""
+    db, kit = tmp_path / "lab.db", tmp_path / "R2.db"
+    units = [unit("theirs", runs=("run-p07",)), unit("other", runs=("run-p08",))]
+    with Store.open(db) as store:
+        said(store, "run-p07", "P07", REPLY)
+        said(store, "run-p08", "P08", "nothing of the kind")
+        plan = frozen(store, units, replace(NODES, shows=("dialogue", "actions")), raters=("R1", "R2"))
+    assert call("study", "kit", "trial", "--rater", "R2", "--out", str(kit))[0] == 0
+    with Store.open(kit) as store:
+        one = label(plan, units[1], "open", "state", "completed", note=f"unlike: {REPLY}", rater=R2)
+        store.labels.record(store.studies.study("trial"), units[1], one)
+    assert call("withdraw", "P07", "--yes")[0] == 0
+    code, _, err = call("study", "take", str(kit))
+    assert code == 0, err
+    assert b"marmot" not in bytes_of(db)
+    with Store.open(db) as store:
+        assert [one.note for one in store.labels.read(plan)] == [WITHDRAWN]
