@@ -6,6 +6,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from lab.core.errors import LabError
+from lab.core.made_files import make_folder, write_text
 from lab.core.plain_text import plain
 from lab.core.settings import folder
 
@@ -26,8 +27,8 @@ class Crash(Exception):
         trail = "".join(traceback.format_exception(error))
         reassurance = "Every event up to here is in the file, and an open run can be resumed."
         try:
-            log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            log.write_text(trail, encoding="utf-8", errors="backslashreplace")
+            make_folder(log.parent)
+            write_text(log, trail, "backslashreplace")
         except OSError as refused:
             return f"hitlab failed ({type(error).__name__}), and no log could be written ({refused}). {reassurance}"
         return f"hitlab failed ({type(error).__name__}). {reassurance} What happened is in {log}"

@@ -30,6 +30,7 @@ from lab.agents.process_lines import (
 )
 from lab.core.codec import encode, read_json
 from lab.core.errors import LabError
+from lab.core.made_files import write_bytes
 from lab.core.plain_text import plain
 from lab.core.process_pipes import Program
 from lab.core.seams import Brief, Screen
@@ -164,7 +165,7 @@ class ProcessAgent:
             if self._pictures is None:
                 self._pictures = tempfile.TemporaryDirectory(prefix=f"hitlab-{os.getpid()}-")
             path = Path(self._pictures.name) / name
-            path.write_bytes(png)
+            write_bytes(path, png)
         except OSError as error:
             raise LabError(self._what, f"its screenshot cannot be written ({error.strerror})") from error
         return path

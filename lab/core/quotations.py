@@ -264,7 +264,8 @@ class QuotationRedaction(TextRedaction):
         ):
             self.count += 1
             return WITHDRAWN
-        pieces, last = [], 0
+        pieces: list[str] = []
+        last = 0
         for start, end in places:
             if start >= last or not pieces:
                 pieces += [text[last:start], WITHDRAWN]
