@@ -75,6 +75,8 @@ class ProcessAgent:
         self._briefed = False
         self._told = 0
         self._seen: set[int] = set()
+        self.outliving: list[str] = []
+        """Processes of its programs that go on though it is ended, in words."""
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
         """What the program answers to this screen; the run's brief goes before its first one."""
@@ -108,6 +110,7 @@ class ProcessAgent:
             self._end_run(status or "left")
             if self._program is not None:
                 self._program.end(_GRACE)
+                self.outliving += self._program.outliving
                 self._program = None
             if self._pictures is not None:
                 self._pictures.cleanup()
@@ -119,6 +122,7 @@ class ProcessAgent:
         """The program, ready for a question; one that still owes an answer to a run that was stopped is done with."""
         if self._program is not None and (self._owes or not self._program.running):
             self._program.end()
+            self.outliving += self._program.outliving
             self._program = None
         if self._program is None:
             self._program = Program(self._argv, self._what)

@@ -356,6 +356,8 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False) -> in
         code = 3
     if session.words.lack is not None:
         warn(session.words.lack.sentence)
+    for words in getattr(session.agent, "outliving", ()):
+        warn(words)
     if session.failure is not None:
         raise session.failure
     if lines.failure is not None:
