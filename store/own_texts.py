@@ -84,7 +84,7 @@ def _said_in(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
         if kind == "acting" or not quotations.stand_in(body):  # an act repeats what was proposed or decided
             continue
         event = msgspec.json.decode(body)
-        for text in Counter(_strings(event)) - Counter(text for text, _ in _own(event, code)):
+        for text in Counter(strings_in(event)) - Counter(text for text, _ in _own(event, code)):
             if text not in seen and quotations.may_stand_in(text):
                 for quotation in quotations.find(text):
                     shown.setdefault(quotation.says, at)
@@ -135,7 +135,7 @@ def _facts_of(read: Read, code: str) -> Iterator[OwnText]:
     for id, (at, persona) in personas.items():
         if id not in others:
             yield from (
-                OwnText(text, at) for text in (persona["name"], *_strings(persona.get("facts", {}), keys=False))
+                OwnText(text, at) for text in (persona["name"], *strings_in(persona.get("facts", {}), keys=False))
             )
 
 
@@ -183,18 +183,19 @@ def _is_signed(value: dict[str, Any], code: str | None, own: bool) -> bool:
     return own
 
 
-def _strings(value: Any, *, keys: bool = True) -> Iterator[str]:
+def strings_in(value: Any, *, keys: bool = True) -> Iterator[str]:
+    """Every text in a value, as deep as it goes."""
     match value:
         case str():
             yield value
         case list():
             for item in value:
-                yield from _strings(item, keys=keys)
+                yield from strings_in(item, keys=keys)
         case dict():
             for key, item in value.items():
                 if keys:
                     yield key
-                yield from _strings(item, keys=keys)
+                yield from strings_in(item, keys=keys)
 
 
 def _json_in(text: str) -> Any:

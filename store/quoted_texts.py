@@ -25,6 +25,7 @@ from lab.core.shadow_answer import ShadowAnswer
 from lab.core.study import VERSION, Unit
 from lab.core.text_redaction import WITHDRAWN
 from lab.core.trace import AnyEvent
+from store.own_texts import strings_in
 from store.text_columns import TextTable, text_tables
 
 Read = Callable[..., Any]
@@ -36,7 +37,7 @@ _ROWS: dict[str, tuple[Any, int]] = {
 }  # fmt: skip
 """What a row's `body` must be still once it is covered."""
 _ANOTHER = {"kind": "human", "id": ""}
-"""Who signs what stands in a draft of an answer, or in a plan."""
+"""Who signs what stands in a draft of an answer."""
 _FROZEN = "study"
 """Plans never change: their hash names them in kits and copies."""
 _PLACES = 100
@@ -130,9 +131,11 @@ class _Covering:
     def all_of_it(self) -> QuotedTexts:
         hits = [hit for table in text_tables(self._read) for hit in self._hits_in(table)]
         sure, unsure = self._decided(hits)
-        spares = unsure if self.cover_all else unsure & self.texts.confirmed
-        rows = sum([self._covered(hit, sure | self.texts.named, spares) for hit in hits])
-        return QuotedTexts(tuple(self._found(hits, sure, spares)), tuple(self.left), rows)
+        confirmed = unsure if self.cover_all else unsure & self.texts.confirmed
+        spares = {text for text in confirmed if not is_telling(text)}
+        covers = sure | self.texts.named | (confirmed - spares)
+        rows = sum([self._covered(hit, covers, spares) for hit in hits])
+        return QuotedTexts(tuple(self._found(hits, covers, spares)), tuple(self.left), rows)
 
     def _read(self, sql: str, *values: object) -> Any:
         return self.db.execute(sql, values)
@@ -169,9 +172,11 @@ class _Covering:
         redaction.put_in = run in self.put_in
         for value in dict.fromkeys(values):
             read = _json_in(value) or value
-            redaction.cover({"by": _ANOTHER, "": read} if table.name in (_FROZEN, "draft") else read)
+            redaction.cover({"by": _ANOTHER, "text": read} if table.name == "draft" else read)
         if not redaction.found and not redaction.repeated:
             return None
+        if table.name == _FROZEN:
+            redaction.own += map(tidy, strings_in(document))
         at = self._planned_at(document, columns) if table.name == "unit" else ""
         return _Hit(
             table, row, frozenset((one.text, one.says) for one in redaction.found), frozenset(redaction.own),
@@ -247,15 +252,16 @@ class _Covering:
         said_at = self.texts.first_at(text)
         return bool(hit.at and said_at and hit.at < said_at) or hit.run in self.texts.had_before(text)
 
-    def _found(self, hits: Iterable[_Hit], sure: Collection[str], spares: Collection[str]) -> Iterator[QuotedText]:
+    def _found(self, hits: Iterable[_Hit], covers: Collection[str], spares: Collection[str]) -> Iterator[QuotedText]:
         """Texts of theirs that stand elsewhere, with the places of each: those that are covered first."""
         places: dict[tuple[bool, str], list[str]] = {}
         for hit in hits:
             found: set[tuple[bool, str]] = set()
             for text, says in hit.says:
-                is_covered = says in sure or says in spares or says in self.texts.named
-                if hit.table.name == _FROZEN or (not is_covered and (says != text or says in hit.own)):
-                    continue  # a part of a text that says little, and what another said themselves
+                is_covered = says in covers or says in spares
+                is_own = says in hit.own and says not in covers and not is_telling(says)
+                if hit.table.name == _FROZEN or is_own or (not is_covered and says != text):
+                    continue  # what another said themselves, and a part of a text that says little
                 found.add((is_covered, text))
             for key in found - {(False, text) for covered, text in found if covered}:
                 places.setdefault(key, []).append(hit.place)

@@ -30,6 +30,8 @@ _WORD = re.compile(rf"[{_WORDLESS}]|[^\W_{_WORDLESS}]+")
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|[nrtbf\"'/])")
 _GOES_WHOLE = frozenset({"note", "why", "reason"})
 """What people wrote about a run or an answer: a remark that quotes tells of the rest, too, so that it goes whole."""
+_REPLIED = frozenset({"text", "draft"})
+"""What people replied and typed: two may say the same, each of their own accord."""
 _ENGLISH = """
 a about after again all alright also always am an and any anything are as at back be because been before but by can
 cancel choose come completed confirm correct could course did do does done dont either else enough everything
@@ -39,7 +41,10 @@ nice no not nothing now of off ok okay on one only option or order other our out
 right same say second see she should so some something sorry stop sure take thank thanks that thats the them then
 there these they thing think third this those time to too tell two up us very wait want was way we well were what
 whatever when where which who why will with without would wrong yeah yep yes yet you your don t s m ll re ve d isn
-doesn didn won
+doesn didn won ahead sounds sound agree agreed welcome anyway really still sir madam today tomorrow tonight morning
+afternoon evening night day days week hour hours minute minutes two three four five six seven eight nine ten eleven
+twelve half small medium large big bigger smaller hot cold mild spicy cheap cheaper cheapest fast faster fastest
+free new old
 """
 _CHINESE = "好的是不可以谢请没问题行对嗯要了吧就这个我你他她它们在有都也很再一二三没事那吗呢啊想给"
 _EVERYDAY = frozenset(_ENGLISH.split()) | frozenset(_CHINESE)
@@ -184,7 +189,7 @@ class QuotationRedaction(TextRedaction):
         """Whether what is signed was put in for a person, so that it is nobody's own word."""
         self.found: list[Quotation] = []
         self.own: list[str] = []
-        """Texts that another person said of their own accord, as they are compared."""
+        """Texts, and parts of them, that another person said of their own accord."""
         self.repeated = 0
         """Replies that a dialogue repeats after their questions."""
         self._signed = ""
@@ -236,13 +241,9 @@ class QuotationRedaction(TextRedaction):
         if style is not None:
             covered = self.cover(document)
             return text if covered == document else json.dumps(covered, ensure_ascii=text.isascii(), separators=style)
-        if (
-            self._signed == "human"
-            and not self.put_in
-            and tidy(text) in self._quotations.texts
-            and field not in _GOES_WHOLE
-        ):
-            self.own.append(tidy(text))
+        is_reply = self._signed == "human" and not self.put_in and field in _REPLIED
+        if is_reply and tidy(text) in self._quotations.texts:
+            self.own += [one.says for one in self._quotations.find(text)]
             return self._masked(text, self._covers - self._spares)
         return self._masked(text, self._covers | self._spares)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from lab.core.step import Action, Proposed, Question, Reply, ToolCall
 from lab.core.study import Given
 from lab.core.task import Actor, InformationUnit, Persona, Task
 from lab.core.text_redaction import WITHDRAWN
-from lab.core.trace import Answered, AnyEvent, Asked, Ended, Started, Step
+from lab.core.trace import Answered, AnyEvent, Asked, Ended, Forked, Started, Step
 from lab.runs.conversation_intake import Intake
 from lab.runs.conversation_run import give_reply
 from lab.runs.run_acts import TagChange, tag_runs
@@ -31,6 +33,7 @@ from tests.answering import reply_to, request
 from tests.blind import planted
 from tests.replied import P07, Hitlab, bytes_of, hitlab
 from tests.studies import NODES, R2, frozen, label, unit
+from tests.warm import Warm
 
 REPLY = "the marmot sleeps behind our bakery until nine"
 DRAFT = "perhaps the badger instead of the otter"
@@ -292,6 +295,89 @@ def test_a_dialogue_that_goes_on_with_another_person_is_covered_there(tmp_path: 
         assert [text for _, text in raw["before"]] == [
             "Which size is it?", WITHDRAWN, "And what with it?", WITHDRAWN,
         ]  # fmt: skip
+
+
+def test_the_very_same_text_in_a_note_or_an_answer_is_a_copy_and_in_a_reply_it_is_told(
+    tmp_path: Path, call: Hitlab
+) -> None:
+    db = tmp_path / "lab.db"
+    with Store.open(db) as store:
+        said(store, "run-p07", "P07", REPLY, TYPED)
+        said(store, "run-p08", "P08", "no", TYPED)
+        plan = frozen(store, [unit("rated", runs=("run-p08",))])
+        for field, value in (("state", "not_completed"), ("why", REPLY)):
+            store.labels.record(plan, unit("rated"), label(plan, unit("rated"), "open", field, value, note=REPLY))
+    looked = json.loads(call("withdraw", "P07", "--show", "--json")[1])
+    assert [(one["text"], one["covered"]) for one in looked["quoted"]] == [(REPLY, True), (TYPED, False)]
+    assert call("withdraw", "P07", "--yes")[0] == 0
+    assert b"marmot" not in bytes_of(db)
+    assert replies_of(db, "run-p08") == ["no", TYPED]
+    assert call("withdraw", "P07", "--yes", "--cover", TYPED)[0] == 0
+    assert replies_of(db, "run-p08") == ["no", WITHDRAWN]
+
+
+def test_a_reply_that_was_put_into_anothers_run_is_covered_there(tmp_path: Path, call: Hitlab) -> None:
+    """As an answer swap does, whoever signs it: also a reply of one word."""
+    db = tmp_path / "lab.db"
+    with Store.open(db) as store:
+        said(store, "run-p07", "P07", REPLY, "Small")
+        for run, reply in (("run-long", REPLY), ("run-short", "Small")):
+            said(store, run, "P08", "keptreply", reply)
+            first, *events = list(store.runs.events(run))
+            assert isinstance(first, Started)
+            forked = Forked(1, 1, (("reply", reply),), Actor("human", "D01"))
+            first = replace(first, trace=f"{run}-swapped", parent=run, forked=forked)
+            store.runs.add(Imported([first, *events], {}, []))
+    assert call("withdraw", "P07", "--yes")[0] == 0
+    for run in ("run-long-swapped", "run-short-swapped"):
+        assert replies_of(db, run) == ["keptreply", WITHDRAWN]
+    assert replies_of(db, "run-short") == ["keptreply", "Small"], "they said so themselves"
+    with Store.open(db) as store:
+        (started,) = [event for event in store.runs.events("run-long-swapped") if isinstance(event, Started)]
+        assert started.forked is not None
+        assert started.forked.changes == (("reply", WITHDRAWN),)
+
+
+def test_who_takes_part_is_not_told_who_quotes_them_and_covers_no_words_of_others(
+    tmp_path: Path, call: Hitlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        said(store, "run-p07", "P07", REPLY, "Mild please")
+        said(store, "run-p08", "P08", f"as written: {REPLY}", "as written: Mild please")
+    monkeypatch.setenv("HITLAB_SEAT", "participant")
+    monkeypatch.setenv("HITLAB_PERSON", "P07")
+    out = call("withdraw", "P07", "--show")[1] + call("withdraw", "P07", "--show", "--json")[1]
+    assert "Mild please" in out
+    assert "P08" not in out
+    assert "run-p08" not in out
+    code, _, err = call("withdraw", "P07", "--yes", "--cover", "as written")
+    assert (code, "it is not for seat participant" in err) == (1, True)
+    assert call("withdraw", "P07", "--yes", "--cover-all")[0] == 0
+    assert replies_of(tmp_path / "lab.db", "run-p08") == [f"as written: {WITHDRAWN}"] * 2
+
+
+@pytest.mark.parametrize(("typed", "covered"), [("y\n", 1), ("\ny\n", 1), ("a\n", 2), ("r\n", 0)])
+def test_at_a_terminal_each_text_is_asked_about(tmp_path: Path, typed: str, covered: int) -> None:
+    db = tmp_path / "lab.db"
+    with Store.open(db) as store:
+        said(store, "run-p07", "P07", "Mild please", "Room 4711")
+        said(store, "run-p08", "P08", "they wrote: Mild please", "they wrote: Room 4711")
+    terminal, side = pty.openpty()
+    env = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HITLAB_PERSON": "D01"}
+    program = Warm(["withdraw", "P07", "--db", str(db)], env=env, stdin=side, stdout=side, stderr=side)
+    os.close(side)
+    seen, left, asked = b"", [*typed.splitlines(), *(["n"] if typed == "y\n" else [])], 0
+    while b"has withdrawn from" not in seen:
+        seen += os.read(terminal, 65536)
+        if seen.count(b"none of the [r]est: ") > asked:
+            asked += 1
+            os.write(terminal, left.pop(0).encode() + b"\n")
+        if b"to go on: " in seen and left != ["P07"]:
+            left = ["P07"]
+            os.write(terminal, b"P07\n")
+    assert program.wait(180) == 0
+    os.close(terminal)
+    assert replies_of(db, "run-p08").count(f"they wrote: {WITHDRAWN}") == covered
 
 
 @pytest.mark.parametrize("way", ["the copy into it", "it into the copy"])
