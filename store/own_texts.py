@@ -32,7 +32,7 @@ _OF_OTHERS = frozenset({"prompt", "before", "design", "tree", "task", "persona",
 _HIDDEN = "hidden"
 """Who signs in a kit what a person said."""
 _HASH = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d{4}-\d\d-\d\dT[\d:.+Z-]+")
-_NOT_THEIRS = frozenset({"event", "study", "unit", "assignment", "trace", "tombstone", "withdrawal", "kit"})
+_NOT_THEIRS = frozenset({"event", "study", "unit", "assignment", "trace", "tombstone", "withdrawal", "kit", "run_act"})
 """Tables of which a row that they signed is no text of theirs; of events each is looked through by itself."""
 
 
@@ -53,6 +53,7 @@ def texts_in_runs(read: Read, runs: Iterable[str]) -> list[OwnText]:
 def _distinct(read: Read, texts: Iterable[OwnText]) -> list[OwnText]:
     """Texts but for hashes, times and names."""
     names = _names_in(read)
+    names |= {"accept", "reject", "approve", "amend"}  # what a review or a reply decides
     return [one for one in texts if tidy(one.text) and not _HASH.fullmatch(one.text) and one.text not in names]
 
 
