@@ -22,6 +22,7 @@ from textual.dom import DOMNode
 from textual.keys import Keys
 
 from lab.core.errors import LabError
+from lab.core.made_files import make_folder, write_bytes
 from lab.core.plain_text import plain
 from lab.core.settings import folder, source_of
 from lab.core.suggestion import suggestion
@@ -75,10 +76,10 @@ def _bindings() -> _Bindings:
         bindings = _read_bindings()
     part = path.with_suffix(f".{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         for old in path.parent.glob("bindings-*"):
             old.unlink(missing_ok=True)
-        part.write_bytes(msgspec.json.encode(bindings))
+        write_bytes(part, msgspec.json.encode(bindings))
         part.replace(path)
     except OSError:
         with suppress(OSError):

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lab.core.errors import LabError
+from lab.core.made_files import make_file
 from store.schema import APPLICATION_ID, VERSION, migrate, user_version
 from store.schema_check import check_schema, schema_bounded
 
@@ -20,6 +21,7 @@ BUSY_SECONDS = 30.0
 def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     """A connection in autocommit mode whose writes are on the disk once COMMIT returns."""
     if not readonly:
+        make_file(path)  # its `-wal` and `-shm` are made with its mode
         return _opened(path, "mode=rwc")
     try:
         return _opened(path, "mode=ro")

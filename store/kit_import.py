@@ -18,6 +18,7 @@ from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.label import Act, Label
 from lab.core.label_rules import SheetState, check_next
+from lab.core.quotations import OwnText
 from lab.core.rating_sheet import Sheet
 from lab.core.run_records import Imported, Kit
 from lab.core.study import Assignment, Play, Study
@@ -28,6 +29,8 @@ from store.connection import sqlite_errors
 from store.erasure import lifted
 from store.kit_export import digest, own
 from store.labels import insert_act, insert_label
+from store.own_texts import texts_in_runs
+from store.quoted_texts import cover_quoted
 from store.studies import insert_assignments, placed
 from store.study_extension import carry_on, reached
 from store.study_redaction import Uncovered
@@ -66,6 +69,8 @@ class _Answer(NamedTuple):
     runs: list[Imported]
     uncovered: Uncovered
     """What was redacted here after the kit was made, and still stands in it."""
+    erased: list[OwnText]
+    """What people said in its runs that were erased here with who withdrew."""
 
 
 def take_kit(store: Store, path: Path) -> KitContent:
@@ -118,6 +123,9 @@ def _take(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _Ans
     if replaced_runs and content.labels + content.acts:
         with lifted(db) as eraser:
             content = content._replace(covered=any(answer.uncovered.cover(eraser, replaced_runs)))
+    if answer.erased and content.labels + content.acts + content.runs:
+        with lifted(db):
+            content = content._replace(covered=bool(cover_quoted(db, answer.erased).rows) or content.covered)
     if store.studies.locked(study) and content.labels + content.acts + content.dealt + content.runs:
         raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
     carried = carry_on(db, before, study.id).labels
@@ -185,7 +193,10 @@ def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) 
     runs = list(_plays(other, kit, acts, plays, what))
     run_ids = {run.id for run in runs}
     acts = [act for act in acts if act.act != "played" or not _under_way(other, act, run_ids)]
-    return _Answer(assignments, labels, acts, runs, _uncovered(store, other, kit, study))
+    withdrawn = "SELECT trace FROM tombstone WHERE why = 'withdrawn'"
+    erased_runs = {run for (run,) in store.database.rows_in("tombstone", withdrawn)} & set(kit.runs)
+    erased = texts_in_runs(other.database.read, erased_runs)
+    return _Answer(assignments, labels, acts, runs, _uncovered(store, other, kit, study), erased)
 
 
 def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
@@ -339,16 +350,16 @@ def _known(db: sqlite3.Connection, answer: _Answer, replaced_runs: Mapping[str, 
             row = db.execute(f"SELECT body FROM {table} WHERE id = ?", (storable(kit_row.id),)).fetchone()
             if row is None:
                 continue
-            if decode(row[0], kind, what) != kit_row and not _is_covered(row[0], kit_row, replaced_runs):
+            if decode(row[0], kind, what) != kit_row and not _is_covered(row[0], encode(kit_row), replaced_runs):
                 raise LabError(what, f"{table} {kit_row.id} stands here, and says something else.")
             known_ids.add(kit_row.id)
     return known_ids
 
 
-def _is_covered(here: str, kit_row: Label | Act, replaced_runs: Mapping[str, str]) -> bool:
-    """Whether a row stands here as it is in the kit but for what was redacted."""
+def _is_covered(here: str, kit_row: bytes, replaced_runs: Mapping[str, str]) -> bool:
+    """Whether a row stands here as it is in the kit but for what was redacted, or erased with who withdrew."""
     try:
-        return bool(more_covered(msgspec.json.decode(here), msgspec.json.decode(encode(kit_row)), replaced_runs))
+        return bool(more_covered(msgspec.json.decode(here), msgspec.json.decode(kit_row), replaced_runs))
     except ValuesDiffer:
         return False
 
@@ -378,7 +389,9 @@ def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:
     if run_rows.insert_run(db, run):
         return True
     here = [body for (body,) in db.execute("SELECT body FROM event WHERE trace = ? ORDER BY seq", (run.id,))]
-    if here != [encode(event).decode() for event in run.events]:
+    bodies = [encode(event) for event in run.events]
+    same = (one == other.decode() or _is_covered(one, other, {}) for one, other in zip(here, bodies, strict=False))
+    if len(here) != len(bodies) or not all(same):
         raise LabError(what, f"run {run.id} stands here, and went otherwise.")
     return False
 

@@ -20,6 +20,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from lab.core.made_files import make_folder, open_descriptor
 from store.schema import APPLICATION_ID
 
 _PART = re.compile(r"\.(?P<name>.+)\.part-(?P<pid>\d{1,10})(?P<beside>-wal|-shm|-journal)?")
@@ -56,11 +57,11 @@ def held(part: Path, *, folder: bool = False) -> Iterator[None]:
     A file that cannot be made is left to whoever writes it, to say why.
     """
     if folder:
-        part.mkdir(exist_ok=True)
+        make_folder(part)
     with ExitStack() as stack:
         while True:  # until no sweep came between the making and the locking
             try:
-                handle = os.open(part, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+                handle = os.open(part, os.O_RDONLY) if folder else open_descriptor(part, os.O_RDWR | os.O_NOFOLLOW)
             except OSError:
                 break
             stack.callback(os.close, handle)

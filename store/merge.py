@@ -8,7 +8,7 @@ them is taken by the rules for kits.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.label import Withdrawal
+from lab.core.quotations import OwnText
 from store.connection import named
 from store.erasure import NotWiped
 from store.foreign_file import Source, opened, without
@@ -24,6 +25,7 @@ from store.leftovers import held
 from store.merge_runs import designs_in, runs_in
 from store.merge_studies import clashes_in, studies_in
 from store.merge_transaction import Merging
+from store.own_texts import Read, own_texts
 from store.pack import kept_on_disk, removed
 from store.study_extension import carry_on, reached
 from store.tombstones import withdrawal_of
@@ -94,6 +96,7 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
         sources = [stack.enter_context(opened(path)) for path in _distinct(store.path, files)]
         copies = [source for source in sources if source.kit is None]
         withdrawals = _all_gone(store, copies)
+        own = _texts_of(store, sources, withdrawals)
         copies = [stack.enter_context(without(source, withdrawals)) for source in copies]
         with store.database.writing() as db:
             before = reached(db)
@@ -106,6 +109,7 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
             for path in kits:
                 _take_kit(into, path)
             into.cover()
+            into.cover_quoted(own)
             carried = carry_on(db, before)
             into.came.update(dealt=carried.assignments, labels=carried.labels, acts=carried.acts)
             clashes = tuple(clash for clash, _ in zip(clashes_in(into), range(_MOST_CLASHES), strict=False))
@@ -132,6 +136,15 @@ def _all_gone(store: Store, copies: Sequence[Source]) -> dict[str, Withdrawal]:
     withdrawals = [withdrawal_of(body) for (body,) in store.database.read("SELECT body FROM withdrawal")]
     withdrawals += [row for source in copies for row in source.said.withdrawals.values()]
     return {row.code: row for row in sorted(withdrawals, key=lambda row: (row.at, encode(row)), reverse=True)}
+
+
+def _texts_of(store: Store, sources: Sequence[Source], codes: Collection[str]) -> list[OwnText]:
+    """What those who withdrew said, as far as any of the files still holds it."""
+    reads: list[Read] = [
+        store.database.read,
+        *(lambda sql, *values, of=one: list(of.rows(sql, *values)) for one in sources),
+    ]
+    return [text for read in reads for code in codes for text in own_texts(read, code)]
 
 
 def _take(into: Merging, source: Source) -> None:

@@ -97,7 +97,8 @@ def _check_nothing_more(into: Merging, source: Source, study: Study) -> None:
 def _units(into: Merging, source: Source, study: Study) -> Iterator[tuple[int, Unit]]:
     """A study's units at their places; `LabError` where they are not those that its plan was frozen over.
 
-    Where runs were redacted, words that units quoted were covered in them, and no hash of them says more.
+    Where runs were redacted, or somebody withdrew, words that units quoted were covered in them, and no hash of them
+    says more.
     """
     whole, count = hashlib.sha256(), 0
     sql = f"SELECT position, id, body FROM unit WHERE {_OF} ORDER BY position"
@@ -108,7 +109,7 @@ def _units(into: Merging, source: Source, study: Study) -> Iterator[tuple[int, U
         whole.update(encode(unit) + b"\n")
         count += 1
         yield position, unit
-    if count == study.units and whole.hexdigest() != study.sample_sha and not into.replaced:
+    if count == study.units and whole.hexdigest() != study.sample_sha and not (into.replaced or into.withdrawals):
         raise LabError(f"study {study.name}", "its items are not those that its plan was frozen over.")
     if count > study.units or (count < study.units and not source.said.withdrawals):
         raise LabError(f"study {study.name}", f"holds {count:,} of {study.units:,} items, and nobody has withdrawn.")

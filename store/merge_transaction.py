@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from lab.core.codec import decode, encode, storable
+from lab.core.codec import decode, storable
 from lab.core.errors import LabError
 from lab.core.label import Withdrawal
+from lab.core.quotations import OwnText
 from lab.core.run_records import Tombstone
 from lab.core.study import Study
 from lab.core.text_redaction import ValuesDiffer, more_covered
@@ -22,6 +23,7 @@ from store.connection import named
 from store.erasure import Eraser, lifted
 from store.foreign_file import Source
 from store.lineage import repeats
+from store.quoted_texts import cover_quoted
 from store.run_export import REVIEWED
 from store.run_rows import TOMBSTONE, tombstone_row
 from store.studies import key_of
@@ -149,6 +151,14 @@ class Merging:
         with self.lifted() as eraser:
             self.covered = any(self.uncovered.cover(eraser, self.replaced)) or self.covered
 
+    def cover_quoted(self, own: Sequence[OwnText]) -> None:
+        """Covers the words of who withdrew wherever they are quoted, whichever file the quotation came from."""
+        if own:
+            with self.lifted():
+                rows = cover_quoted(self.db, own).rows
+            self.gone.update({"quotations": rows} if rows else {})
+            self.covered = self.covered or bool(rows)
+
     def _followed(self, stone: Tombstone) -> Tombstone:
         """A tombstone that leads to what stands there now, where that was replaced in turn."""
         seen = {stone.trace}
@@ -192,10 +202,13 @@ class Merging:
         if not (self.replaced or self.withdrawals):
             return None
         try:
-            covered_row = more_covered(msgspec.json.decode(here), msgspec.json.decode(there), self.replaced)
+            one, other = msgspec.json.decode(here), msgspec.json.decode(there)
+            if self.withdrawals and one.get("state") and other.get("state"):
+                other["state"] = one["state"]  # the hash of a state that was covered
+            covered_row = more_covered(one, other, self.replaced)
         except ValuesDiffer:
             return None
-        return encode(covered_row).decode()
+        return msgspec.json.encode(covered_row).decode()
 
     def rewrite(self, table: str, where: str, body: str, old: str, *values: object) -> None:
         """Puts what is covered in the place of what stands there."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
+from lab.core.made_files import open_descriptor
 from store.leftovers import is_at, lock
 
 
@@ -28,7 +29,7 @@ def process_lock(database: Path, *work: str | int, title: str, does: str) -> Ite
     with ExitStack() as stack:
         while True:  # until nobody removed it between the making and the locking
             try:
-                handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+                handle = open_descriptor(path, os.O_RDWR | os.O_NOFOLLOW)
             except OSError:
                 yield
                 return

@@ -10,6 +10,7 @@ the lists of raters of frozen plans, which never change, and in the row that kee
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
@@ -32,7 +33,9 @@ from lab.core.text_redaction import WITHDRAWN
 from store.connection import sqlite_errors
 from store.erasure import Eraser, lifted
 from store.lineage import repeats
+from store.own_texts import own_texts
 from store.pack import scratch_copy
+from store.quoted_texts import QuotedTexts, cover_quoted
 from store.run_rows import TOMBSTONE, tombstone_row
 from store.store import Store
 from store.studies import check_no_kit, key_of
@@ -40,6 +43,7 @@ from store.tombstones import insert_withdrawal, signature, withdrawal_of
 
 GONE = Actor("human", "withdrawn")
 """Who signs what others build on."""
+_COVER_HINT = "--cover TEXT covers words of theirs that others still quote."
 _REPLIES = """
 SELECT json_extract(body, '$.reply.text'), json_extract(body, '$.reply.draft')
 FROM event WHERE trace = ? AND instr(body, ?)
@@ -53,33 +57,47 @@ class Erased(NamedTuple):
     runs: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     bytes: int = 0
+    quoted: QuotedTexts = QuotedTexts()
+    """Their words outside their own rows: covered, or left to be decided."""
 
 
 class _OnlyLooked(Exception):
     """Ends a transaction that is to leave everything as it was."""
 
 
-def withdraw(store: Store, code: str, by: Actor) -> Erased:
+class Covers(NamedTuple):
+    """What of a person's words is covered though it may be anybody's: these texts, whoever's they are; or all."""
+
+    texts: tuple[str, ...] = ()
+    all: bool = False
+
+
+NO_MORE = Covers()
+"""Nothing but what is surely theirs."""
+
+
+def withdraw(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Erased:
     """Takes a person out of the file, all in one transaction, and wipes what stood there.
 
-    Raises `LabError` where nothing in the file is theirs, or it is a kit; `NotWiped` where they are out, and bytes of
-    theirs may be left.
+    A second time it only covers what `covers` names. Raises `LabError` where nothing in the file is theirs, or it is a
+    kit; `NotWiped` where they are out, and bytes of theirs may be left.
     """
     with store.erasure.erasing() as eraser:
-        erasure = _Withdrawing(eraser, code, by).all_of_it()
+        erasure = _Withdrawing(eraser, code, by, covers).all_of_it()
     store.erasure.wipe(erasure)
     return erasure
 
 
-def would_erase(store: Store, code: str, by: Actor) -> Erased:
+def would_erase(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Erased:
     """What `withdraw` would take out: it is done, counted, and rolled back; in a copy where the file is only read."""
     if store.database.readonly:
         with sqlite_errors(store.path), scratch_copy(store.database) as copy, lifted(copy) as eraser:
-            return _Withdrawing(eraser, code, by).all_of_it()
+            blobs = store.database.connection()
+            return _Withdrawing(eraser, code, by, covers, blobs).all_of_it()
     erasures: list[Erased] = []
     try:
         with store.erasure.erasing() as eraser:
-            erasures.append(_Withdrawing(eraser, code, by).all_of_it())
+            erasures.append(_Withdrawing(eraser, code, by, covers).all_of_it())
             raise _OnlyLooked
     except _OnlyLooked:
         return erasures[0]
@@ -95,13 +113,22 @@ def obey(eraser: Eraser, row: Withdrawal) -> Erased:
 class _Withdrawing:
     """One withdrawal, within its transaction."""
 
-    def __init__(self, eraser: Eraser, code: str, by: Actor) -> None:
+    def __init__(
+        self,
+        eraser: Eraser,
+        code: str,
+        by: Actor,
+        covers: Covers = NO_MORE,
+        blobs: sqlite3.Connection | None = None,
+    ) -> None:
         if not code.strip():  # it would fit every item that tells no owner
             raise LabError("withdraw", "names nobody: the study code is empty; nothing was done.")
         self.eraser = eraser
         self.db = eraser.db
         self.code = code
         self.by = by
+        self.covers = covers
+        self.blobs = blobs
         self.signed = signature(code)
         self.counts: dict[str, int] = {}
         self._studies: dict[tuple[str, int], Study] = {
@@ -123,6 +150,7 @@ class _Withdrawing:
         check_no_kit(self.db)
         runs = self._runs()
         quotable_words, words = self._quotable_words(), self._words(runs)
+        own = own_texts(lambda sql, *values: self.db.execute(sql, values).fetchall(), self.code)
         derived = self._derived()
         counts = self.counts
         counts["labels"] = self._delete("label", "rater = ? AND kind = 'human'", storable(self.code))
@@ -142,11 +170,14 @@ class _Withdrawing:
         counts |= {"runs": len(runs), "pictures": destroyed.blobs}
         counts["designs"] = self._designs(set(runs))
         self._sign_anew()
+        covers, cover_all = self.covers
+        quoted = cover_quoted(self.db, own, covers=covers, cover_all=cover_all, blobs=self.blobs)
+        counts["quotations"] += quoted.rows
         by = replace(self.by, name="") if self.by.id != self.code else GONE
         for run in runs:
             self.eraser.bury(Tombstone(run, "withdrawn", by, at))
         row = Withdrawal(self.code, at, by, {name: count for name, count in counts.items() if count})
-        return Erased(row, tuple(runs), tuple(dict.fromkeys(self.eraser.outside)), destroyed.bytes)
+        return Erased(row, tuple(runs), tuple(dict.fromkeys(self.eraser.outside)), destroyed.bytes, quoted)
 
     def _check_anything(self, row: Withdrawal) -> None:
         """Raises `LabError` where there was nothing to take out, nor a plan in which the person still could answer."""
@@ -157,7 +188,7 @@ class _Withdrawing:
             return
         if withdrawal_row:
             at = withdrawal_of(withdrawal_row[0]).at[:10]
-            raise LabError(f"withdraw {self.code}", f"withdrew on {at}; nothing of theirs is here.")
+            raise LabError(f"withdraw {self.code}", f"withdrew on {at}; nothing of theirs is here.", _COVER_HINT)
         if not any(self.code in study.raters for study in self._studies.values()):
             raise LabError(f"withdraw {self.code}", "nothing in this file is theirs; nothing was done.")
 

@@ -305,6 +305,49 @@ def test_no_file_names_a_machine_or_an_index() -> None:
             assert not forbidden.search(line), f"{path.relative_to(ROOT)}:{number} names a machine or an index"
 
 
+WRITES = frozenset(
+    {"write_text", "write_bytes", "mkdir", "makedirs", "mknod", "savefig", "tofile", "to_csv", "extractall"}
+)
+"""Methods that make a file or folder."""
+MAKES_FILES = {
+    "lab/core/made_files.py": "makes all files, with the mode that the settings say",
+    "simulators/environments/androidworld_worker.py": "runs in another Python, and writes into a folder that was made",
+}
+
+
+def makes_a_file(call: ast.Call) -> bool:
+    """Whether a call makes a file or folder by itself: with whatever mode the umask leaves it."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    words = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if name == "open":
+        flags = {node.attr for word in words for node in ast.walk(word) if isinstance(node, ast.Attribute)}
+        modes = [node.value for word in words for node in ast.walk(word) if isinstance(node, ast.Constant)]
+        writes = any(re.fullmatch(r"[rwaxbt+]{1,3}", str(mode)) and set(str(mode)) & set("wax") for mode in modes)
+        return ("O_CREAT" in flags or writes) and "devnull" not in flags
+    return name in WRITES and not (isinstance(call.func, ast.Name) and name in ("write_text", "write_bytes"))
+
+
+def test_files_are_made_in_one_place() -> None:
+    found = []
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        if str(path.relative_to(ROOT)) in MAKES_FILES or not re.search(rf"open\(|{'|'.join(WRITES)}", text):
+            continue
+        calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+        found += [f"{path.relative_to(ROOT)}:{call.lineno}" for call in calls if makes_a_file(call)]
+    assert found == [], (
+        "lab/core/made_files.py makes files and folders: for their owner alone, unless settings say more"
+    )
+
+
+@pytest.mark.parametrize("line", [
+    "open(p, 'w')", "p.open('xb')", "p.open(mode='a')", "p.write_text(t)", "p.mkdir()",
+    "os.open(p, os.O_RDWR | os.O_CREAT)", "open(file=p, mode='rb' if x else 'wb')",
+])  # fmt: skip
+def test_a_line_that_makes_a_file_is_found(line: str) -> None:
+    assert any(makes_a_file(node) for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Call))
+
+
 def test_top_level_is_as_agreed() -> None:
     tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, cwd=ROOT, check=False)
     if tracked.returncode:

@@ -30,6 +30,7 @@ from lab.agents.process_lines import (
 )
 from lab.core.codec import encode, read_json
 from lab.core.errors import LabError
+from lab.core.made_files import write_bytes
 from lab.core.plain_text import plain
 from lab.core.process_pipes import Program
 from lab.core.seams import Brief, Screen
@@ -75,6 +76,8 @@ class ProcessAgent:
         self._briefed = False
         self._told = 0
         self._seen: set[int] = set()
+        self.outliving: list[str] = []
+        """Processes of its programs that go on though it is ended, in words."""
 
     def introduce(self) -> None:
         """Starts the program before its run begins, so that the run bears its name and version.
@@ -127,6 +130,7 @@ class ProcessAgent:
             self._end_run(status or "left")
             if self._program is not None:
                 self._program.end(_GRACE)
+                self.outliving += self._program.outliving
                 self._program = None
             if self._pictures is not None:
                 self._pictures.cleanup()
@@ -138,6 +142,7 @@ class ProcessAgent:
         """The program, ready for a question; one that still owes an answer to a run that was stopped is done with."""
         if self._program is not None and (self._owes or not self._program.running):
             self._program.end()
+            self.outliving += self._program.outliving
             self._program = None
         if self._program is None:
             self._program = Program(self._argv, self._what)
@@ -191,7 +196,7 @@ class ProcessAgent:
             if self._pictures is None:
                 self._pictures = tempfile.TemporaryDirectory(prefix=f"hitlab-{os.getpid()}-")
             path = Path(self._pictures.name) / name
-            path.write_bytes(png)
+            write_bytes(path, png)
         except OSError as error:
             raise LabError(self._what, f"its screenshot cannot be written ({error.strerror})") from error
         return path

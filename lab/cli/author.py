@@ -30,6 +30,7 @@ from lab.core.design import (
 )
 from lab.core.design_outline import rows
 from lab.core.errors import LabError
+from lab.core.made_files import open_file
 from lab.core.plain_text import plain
 from lab.core.settings import Settings, check_named, load
 from lab.core.suggestion import suggestion
@@ -372,7 +373,7 @@ def _write_out(bench: AuthorContext, out: Path, *, even_draft: bool, as_json: bo
         head = bench.head()
         raise LabError(bench.what, f"is {head.state}, not verified; nothing was written.", "--even-draft writes it.")
     try:
-        with out.open("x", encoding="utf-8") as file:
+        with open_file(out, "x", encoding="utf-8") as file:
             file.write(as_yaml(revision.design))
     except FileExistsError as error:
         raise LabError(str(out), "is there already; nothing was written.", "Name a new file.") from error

@@ -177,6 +177,9 @@ def _played(batch: Batch) -> LabError | None:
         batch.play()
     except LabError as error:
         return error
+    finally:
+        for words in batch.outliving:
+            warn(words)
     return None
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lab.cli.output import warn
 from lab.core.errors import LabError
+from lab.core.made_files import make_folder, write_bytes
 from lab.core.settings import UNNAMED, Settings, check_unlike, database, load
 from lab.studies.seats import Seat, check_seat, sees_outcomes
 
@@ -41,7 +42,7 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
         raise LabError(named(path), "is not there.", hint)
     if create and not settings.db:
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(path.parent)
         except OSError as error:
             raise LabError(f"data folder {path.parent}", f"cannot be made ({error.strerror})", "Use --db.") from error
     sweep_leftovers(path.parent)
@@ -92,7 +93,7 @@ def write_new(out: Path, data: bytes, title: str, nothing: str) -> None:
     try:
         if os.path.lexists(out):
             raise there
-        part.write_bytes(data)
+        write_bytes(part, data)
         try:
             os.link(part, out)  # unlike a renaming it never takes the place of what came meanwhile
         except OSError as error:
@@ -126,7 +127,7 @@ ERASED_WORDS = {
     "units": "items that quote them or were made of their answers, out of studies",
     "labels_of_others": "answers of others on these items",
     "settlements": "settled places that rested on their answers alone or are their words",
-    "quotations": "answers, notes and reasons of others that quote or name them, without that",
+    "quotations": "answers, notes and reasons of others that quote or name them, and all else that does, without that",
     "reviews": "words on demonstrations",
     "clearances": "demonstrations that they cleared",
     "designs": "drafts of designs, which stay and are signed `withdrawn`",

@@ -11,6 +11,7 @@ from lab.cli.output import emit, say
 from lab.core.agreement import How
 from lab.core.codec import convert, encode, read_file, read_json
 from lab.core.errors import LabError
+from lab.core.made_files import open_file
 from lab.core.plain_text import plain
 from lab.core.rounding import count
 from lab.core.study import Study
@@ -84,7 +85,7 @@ def hold_gate(store: Store, study: Study, judge: str, file: Path, part: Split | 
 
 def _write(file: Path, gate: JudgeGate) -> None:
     try:
-        with file.open("xb") as stream:
+        with open_file(file, "xb") as stream:
             stream.write(encode(gate) + b"\n")
     except OSError as error:
         raise LabError(f"--gate {file}", f"cannot be written ({error.strerror})") from error

@@ -380,6 +380,8 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False, trace
         warn(session.words.lack.sentence)
     if session.crash is not None:
         tell_crash(session.crash, session.crash_log, traceback=traceback)
+    for words in getattr(session.agent, "outliving", ()):
+        warn(words)
     if session.failure is not None:
         raise session.failure
     if lines.failure is not None:

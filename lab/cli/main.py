@@ -9,6 +9,7 @@ import argparse
 import io
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 from lab.cli.arguments import Arguments, Command, Parser, as_written
@@ -141,6 +142,7 @@ def _run(argv: Sequence[str] | None) -> int:
     parser, args = build_parser(), Arguments()
     try:
         parser.parse_args(argv, args)
+        _apply_file_mode()
         code = args.run(args) if args.run is not None else _home(parser, args)
         sys.stdout.flush()
         return code
@@ -155,6 +157,15 @@ def _run(argv: Sequence[str] | None) -> int:
         _drop_output()
         what = str(error.filename or "standard output")
         return _refuse(LabError(what, f"cannot be used ({error.strerror})."), as_json=False)
+
+
+def _apply_file_mode() -> None:
+    """Applies the setting `file_mode`; settings that are no use are told by the command that needs them."""
+    from lab.core.made_files import set_file_mode
+    from lab.core.settings import load
+
+    with suppress(LabError):
+        set_file_mode(load().file_mode)
 
 
 def _ready_streams() -> None:

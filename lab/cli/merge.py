@@ -11,6 +11,7 @@ import msgspec
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, settings_for, sweep_leftovers
 from lab.cli.output import emit, say, warn
+from lab.core.made_files import make_folder
 from lab.core.rating_sheet import FINAL_WORDS
 from lab.core.settings import database
 from lab.studies.seats import sees_outcomes
@@ -93,7 +94,7 @@ def merge(args: MergeArguments) -> int:
 
     path = database(settings)
     if not settings.db:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
     sweep_leftovers(path.parent, temporary=True)
     outcome, unwiped = erased_or_unwiped(path, lambda: merge_into(path, [Path(file) for file in args.files]))
     emit(_merge_report(path, args.files, outcome), lambda _: _tell(path, args.files, outcome), json=args.json)

@@ -11,6 +11,7 @@ from lab.cli.app import live_opening, show_room
 from lab.cli.arguments import Arguments, Parser, typed_words
 from lab.cli.database import open_store
 from lab.core.errors import LabError
+from lab.core.made_files import open_file
 from lab.core.settings import EMBEDDED, Settings, load
 from lab.studies.seats import refuse_blind
 
@@ -128,7 +129,7 @@ def _save(store: Store, run: str, file: str) -> None:
         )
     moves = drafted(trace)
     try:
-        with Path(file).open("x", encoding="utf-8") as out:
+        with open_file(Path(file), "x", encoding="utf-8") as out:
             out.write(as_yaml(moves))
     except FileExistsError as error:
         raise _is_there(file) from error

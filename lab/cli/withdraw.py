@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, open_store, sweep_leftovers
 from lab.cli.output import emit, print_json, say, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.quotations import QuotedText, tidy
+from lab.core.rounding import count
 from lab.core.settings import Settings, load
 from lab.core.task import Actor
 
 if TYPE_CHECKING:
-    from store.withdrawal import Erased
+    from store.withdrawal import Covers, Erased
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
@@ -25,7 +29,9 @@ class Withdrawn(msgspec.Struct, frozen=True):
 
     `counts` are rows by what they are, `runs` the ids that are not taken in again, `bytes` what they held together.
     `outside` are files with linked pictures of these runs: they stand where they did. `unwiped` says why bytes of
-    theirs may still lie in the file, though they are in no table; empty where they are nowhere in it.
+    theirs may still lie in the file, though they are in no table; empty where they are nowhere in it. `quoted` are
+    texts of theirs that stand outside their own rows: those that are covered (once it is done, without the text), and
+    those that may be anybody's and stand there until they are covered. `left` says where words of theirs stay.
     """
 
     code: str
@@ -37,13 +43,20 @@ class Withdrawn(msgspec.Struct, frozen=True):
     outside: tuple[str, ...]
     bytes: int
     unwiped: str = ""
+    quoted: tuple[QuotedText, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 _QUOTATIONS = (
     "What others wrote goes whole where it quotes a text of theirs of 12 characters or more, or 24 of a longer one.",
-    "A shorter text of theirs is taken out of it where it stands as words, rather once too often.",
-    "What tells of them in other words stays.",
+    "A shorter text of theirs is taken out of it in studies that they rated; of all else the quotation alone goes.",
+    "What tells of them in other words stays, and so do words in pictures.",
 )
+_UNSURE = "These may be anybody's words, or they only repeated them. They stay there, unless --cover TEXT names them:"
+_PLACES, _MOST_PLACES = 3, 40
+"""Places that are told of a text that is left, and of all that are covered."""
+_SHOWN = 60
+"""Characters of a text that are shown."""
 
 
 class WithdrawArguments(Arguments):
@@ -52,6 +65,8 @@ class WithdrawArguments(Arguments):
     code: str
     show: bool
     yes: bool
+    cover: list[str] | None
+    cover_all: bool
 
 
 def add_withdraw(parser: Parser) -> None:
@@ -59,9 +74,20 @@ def add_withdraw(parser: Parser) -> None:
     parser.description = """\
 Takes a person out of the database for good: their answers, the runs they took
 part in with their pictures, and the items of studies that quote them. Nothing
-of theirs is taken in again. It tells what goes and asks for the code to be
-typed. Copies made before (packs, kits, exports) cannot be reached."""
+of theirs is taken in again. Their words are covered wherever else they are
+quoted: in notes, conversations, prompts, paid answers. It tells what goes,
+asks about words that may be anybody's, and asks for the code to be typed.
+Copies made before (packs, kits, exports) cannot be reached."""
     parser.add_argument("code", metavar="CODE", help="the study code of who withdraws")
+    parser.add_argument(
+        "--cover",
+        action="append",
+        metavar="TEXT",
+        help="cover these words, too, wherever they stand (may be given again; also after the withdrawal)",
+    )
+    parser.add_argument(
+        "--cover-all", action="store_true", help="cover all their words, also those that may be anybody's"
+    )
     act = parser.add_mutually_exclusive_group()
     act.add_argument("--show", action="store_true", help="only tell what would go")
     act.add_argument("--yes", action="store_true", help="do it without asking")
@@ -70,6 +96,7 @@ typed. Copies made before (packs, kits, exports) cannot be reached."""
         """\
   hitlab withdraw P07 --show           what would go; nothing is done
   hitlab withdraw P07
+  hitlab withdraw P07 --yes --cover "Mild please"
 """,
     )
 
@@ -77,15 +104,19 @@ typed. Copies made before (packs, kits, exports) cannot be reached."""
 def withdraw(args: WithdrawArguments) -> int:
     """Takes a person's texts, images and answers out of the database for good."""
     settings = load(db=args.db)
-    _refuse_seat(settings, args.code)
+    _refuse_seat(settings, args.code, args.cover)
     by = Actor("human", settings.person)
     with open_store(settings, create=False, readonly=args.show) as store:
         sweep_leftovers(Path(), temporary=True)
+        from store.withdrawal import Covers, would_erase
         from store.withdrawal import withdraw as take_out
-        from store.withdrawal import would_erase
 
+        def named(erasure: Erased) -> Erased:
+            return _without_places(erasure) if settings.seat in ("participant", "rater") else erasure
+
+        covers = Covers(_texts(args.cover), args.cover_all)
         if not args.yes:
-            erasure = would_erase(store, args.code, by)
+            erasure = named(would_erase(store, args.code, by, covers))
             if args.show and args.json:
                 print_json(_withdrawal_report(str(store.path), erasure, done=False))
                 return 0
@@ -93,8 +124,8 @@ def withdraw(args: WithdrawArguments) -> int:
                 _preview(str(store.path), erasure)
             if args.show:
                 return 0
-            _ask(args.code, as_json=args.json)
-        erasure, unwiped = erased_or_unwiped(store.path, lambda: take_out(store, args.code, by))
+            covers = _ask(args.code, erasure, covers, as_json=args.json)
+        erasure, unwiped = erased_or_unwiped(store.path, lambda: named(take_out(store, args.code, by, covers)))
         emit(
             _withdrawal_report(str(store.path), erasure, done=True, unwiped=unwiped),
             lambda _: _tell(str(store.path), erasure),
@@ -105,26 +136,60 @@ def withdraw(args: WithdrawArguments) -> int:
     return not_wiped(unwiped)
 
 
-def _refuse_seat(settings: Settings, code: str) -> None:
-    """Who takes part may withdraw; others only where they may see everything anyway."""
-    if settings.seat in ("participant", "rater") and code != settings.person:
+def _refuse_seat(settings: Settings, code: str, covers: list[str] | None) -> None:
+    """Who takes part may withdraw; others, and words that need not be theirs, only who may see everything anyway."""
+    if settings.seat not in ("participant", "rater"):
+        return
+    if code != settings.person:
         raise LabError("withdraw", f"{settings.person} may withdraw, but not {code}; seat {settings.seat}.")
+    if covers:
+        raise LabError("withdraw", f"--cover names words of anybody; it is not for seat {settings.seat}.")
 
 
-def _ask(code: str, *, as_json: bool) -> None:
-    """Raises `LabError` unless somebody at a terminal types the code."""
+def _texts(covers: list[str] | None) -> tuple[str, ...]:
+    """What is to be covered, as it was typed; `LabError` where a text says nothing that could be looked for."""
+    for text in covers or ():
+        if len(tidy(text)) < 2:
+            raise LabError("withdraw", f"--cover {text[:_SHOWN]!r} is too short to be looked for.", code=2)
+    return tuple(covers or ())
+
+
+def _without_places(erasure: Erased) -> Erased:
+    """The same without where others quote them: who takes part does not learn who else does."""
+    texts = tuple(replace(one, places=()) for one in erasure.quoted.texts)
+    return erasure._replace(quoted=erasure.quoted._replace(texts=texts, left=()))
+
+
+def _ask(code: str, erasure: Erased, covers: Covers, *, as_json: bool) -> Covers:
+    """What is to be covered besides; `LabError` unless somebody at a terminal types the code."""
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise LabError("withdraw", "nothing was done: nobody was asked.", "--yes does it; --show only tells.", code=2)
+    texts = list(covers.texts)
+    unsure = [one for one in erasure.quoted.texts if not one.covered]
+    for at, one in enumerate(unsure):
+        sys.stdout.write(f"Cover {_quoted(one)}? [y]es, [N]o, [a]ll, none of the [r]est: ")
+        sys.stdout.flush()
+        answer = sys.stdin.readline().strip().casefold()[:1]
+        if answer in ("a", "r"):
+            texts += [rest.text for rest in unsure[at:]] if answer == "a" else []
+            break
+        texts += [one.text] if answer == "y" else []
     say("This cannot be taken back. Copies made before (packs, kits, exports) are yours to delete.")
     sys.stdout.write(f"Type {plain(code, lines=False)} to go on: ")
     sys.stdout.flush()
     if sys.stdin.readline().strip() != code:
         raise LabError("withdraw", "nothing was done: another word was typed.")
+    return covers._replace(texts=tuple(texts))
 
 
 def _preview(db: str, erasure: Erased) -> None:
     say(f"{erasure.row.code} in {db}: what goes")
     _lines(erasure)
+    covered = [one for one in erasure.quoted.texts if one.covered]
+    if covered:
+        say(f"{count(len(covered), 'text')} of theirs stand elsewhere, too, and are covered there:")
+        _say_places(dict.fromkeys(place for one in covered for place in one.places), _MOST_PLACES)
+    _say_left(erasure)
     for line in _QUOTATIONS:
         say(line)
     for path in erasure.outside:
@@ -134,12 +199,43 @@ def _preview(db: str, erasure: Erased) -> None:
 def _tell(db: str, erasure: Erased) -> None:
     say(f"{erasure.row.code} has withdrawn from {db}; nothing of theirs is taken in again")
     _lines(erasure)
+    _say_left(erasure)
+
+
+def _say_left(erasure: Erased) -> None:
+    """What of their words stays, and where."""
+    unsure = [one for one in erasure.quoted.texts if not one.covered]
+    if unsure:
+        say(_UNSURE)
+        for one in unsure:
+            _say_quoted(one)
+    for line in erasure.quoted.left:
+        say(f"Words of theirs stay: {line}.")
+
+
+def _say_quoted(one: QuotedText) -> None:
+    say(f"  {_quoted(one)}")
+    _say_places(one.places, _PLACES)
+
+
+def _say_places(places: Collection[str], most: int) -> None:
+    for place in list(places)[:most]:
+        say(f"      {place}")
+    if len(places) > most:
+        say(f"      and {count(len(places) - most, 'more place')}")
+
+
+def _quoted(one: QuotedText) -> str:
+    """A text and how many others hold it, in one line."""
+    words = plain(" ".join(one.text.split()), lines=False)
+    words = words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"
+    return f'"{words}" in {count(one.count, "text")}'
 
 
 def _lines(erasure: Erased) -> None:
     for name, words in ERASED_WORDS.items():
-        if count := erasure.row.counts.get(name, 0):
-            say(f"{count:9,} {words}")
+        if number := erasure.row.counts.get(name, 0):
+            say(f"{number:9,} {words}")
     if erasure.bytes:
         say(f"{erasure.bytes:9,} bytes in these runs")
     if not erasure.row.counts:
@@ -148,4 +244,8 @@ def _lines(erasure: Erased) -> None:
 
 def _withdrawal_report(db: str, erasure: Erased, *, done: bool, unwiped: LabError | None = None) -> Withdrawn:
     row, why = erasure.row, unwiped.sentence if unwiped is not None else ""
-    return Withdrawn(row.code, db, done, row.at, dict(row.counts), erasure.runs, erasure.outside, erasure.bytes, why)
+    quoted = tuple(replace(one, text="") if done and one.covered else one for one in erasure.quoted.texts)
+    return Withdrawn(
+        row.code, db, done, row.at, dict(row.counts), erasure.runs, erasure.outside, erasure.bytes, why, quoted,
+        erasure.quoted.left,
+    )  # fmt: skip

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import traceback
 
+from lab.core.made_files import make_folder, write_text
 from lab.core.secret_keys import without_keys
 from lab.core.settings import folder
 
@@ -18,11 +18,8 @@ def write_crash_log(error: BaseException) -> str:
     """Write an error's traceback in place of the last one; return the end of a sentence that says where it is."""
     log = folder("cache") / "crash.log"
     try:
-        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(
-            os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", errors="backslashreplace"
-        ) as file:
-            file.write(traceback_of(error))
+        make_folder(log.parent)
+        write_text(log, traceback_of(error), "backslashreplace")
     except OSError as refused:
         return f"No log could be written ({refused})."
     return f"What happened is in {log}"

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from lab.core.made_files import make_folder, write_bytes
 from lab.core.settings import folder
 
 _MOST = 100_000
@@ -70,7 +71,7 @@ def keep_choices(env: Mapping[str, str] = os.environ, **choices: Any) -> None:
     if new_choices == was:
         return
     with suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
         part = path.with_name(f"{path.name}.part-{os.getpid()}")
-        part.write_bytes(msgspec.json.encode(new_choices))
+        write_bytes(part, msgspec.json.encode(new_choices))
         part.replace(path)

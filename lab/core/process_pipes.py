@@ -10,8 +10,10 @@ import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
-from typing import IO
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+from uuid import uuid4
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -29,6 +31,8 @@ _POLL = 0.05
 _CHUNK = 65536
 _MOST_LOOKS = 64
 """Chunks of what was written unasked that are looked at."""
+_ENDING = 3.0
+"""Seconds after which a child that was ended, and still runs, is told of."""
 _AFTERWARDS = 0.5
 """Seconds for which a program that closed its output is waited for, so that its exit code can be told."""
 
@@ -36,7 +40,8 @@ _AFTERWARDS = 0.5
 class Program:
     """One started program. What it does wrong is a `LabError`, after which it is ended and of no more use.
 
-    Its children die with it as long as they stay in its group. Used by one thread at a time.
+    Its children die with it: those in its group, and on Linux those that left it, too (`setsid`, a daemon). `outliving`
+    are those that go on nevertheless, in words. Used by one thread at a time.
     """
 
     def __init__(self, argv: Sequence[str], what: str) -> None:
@@ -47,6 +52,10 @@ class Program:
         self._heard, self._heard_last, self._unheard = bytearray(), bytearray(), 0
         self._to_write = memoryview(b"")
         self._closed_output = False
+        self.outliving: list[str] = []
+        self._children: set[tuple[int, int]] = set()
+        """Its processes as they were last looked for, while it was their parent."""
+        mark = f"_HITLAB_PROGRAM_{uuid4().hex}"
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -55,10 +64,11 @@ class Program:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
+                env={**os.environ, mark: "1"},
             )
         except OSError as error:
             raise LabError(what, f"cannot be started ({error.strerror})") from error
-        self._ended = weakref.finalize(self, _end_group, self._process)
+        self._ended = weakref.finalize(self, _end_all, self._process, mark, self._children, self.outliving)
         self._selector = selectors.DefaultSelector()
         for stream in self._streams():
             os.set_blocking(stream.fileno(), False)
@@ -99,6 +109,7 @@ class Program:
 
     def tell(self, line: bytes, seconds: float) -> None:
         """Writes a line that needs no answer; what is not read in time stays unread."""
+        self._children |= _below(self.pid)
         self._to_write = memoryview(line)
         self._until(lambda: not self._to_write or self._closed_output, time.monotonic() + seconds, threading.Event())
 
@@ -106,6 +117,7 @@ class Program:
         """Closes its input, waits `grace` seconds for it to leave, then ends its whole group; safe to call twice."""
         if self._selector.get_map() is None:
             return
+        self._children |= _below(self.pid)
         self._to_write = memoryview(b"")
         self._close_input()
         if grace:
@@ -305,9 +317,101 @@ def _once(data: bytes | bytearray, words: str = "It began") -> str:
     return f'{words}: "{plain(text[:80], lines=False)}".'
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Ends a program and its children, and reaps it; also run when the interpreter leaves."""
+# -- its children ----------------------------------------------------------------------------------------------
+
+
+class _Process(NamedTuple):
+    """A process of this machine: `began` tells it from a later one of the same number."""
+
+    pid: int
+    parent: int
+    began: int
+    state: str
+    name: str
+
+    @property
+    def runs(self) -> bool:
+        return self.state not in "ZX"
+
+
+def _end_all(process: subprocess.Popen[bytes], mark: str, children: set[tuple[int, int]], outliving: list[str]) -> None:
+    """Ends a program and its children, and reaps it; also run when the interpreter leaves.
+
+    A child that left the group is told by the variable `mark`, which it was started with, or by its parent. A server
+    of adb is left alone, whoever started it: others use it, too.
+    """
+    children |= _below(process.pid)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    until = time.monotonic() + _ENDING
+    while left := [one for one in _still(children, mark) if one.pid != process.pid]:
+        for one in left:
+            _kill(one)
+        if time.monotonic() > until:
+            outliving += [f"process {one.pid} ({one.name}) of it goes on, and cannot be ended" for one in left]
+            break
+        time.sleep(0.01)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)
+
+
+def _processes() -> Iterator[_Process]:
+    """Every process of this machine that the system tells of in /proc; none where there is no such folder."""
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return
+    yield from (one for pid in pids if (one := _process(pid)) is not None)
+
+
+def _process(pid: int) -> _Process | None:
+    """The process that has a number now."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        name, after = stat.partition("(")[2].rpartition(")")[::2]
+        fields = after.split()
+        return _Process(pid, int(fields[1]), int(fields[19]), fields[0], plain(name, lines=False))
+    return None
+
+
+def _below(pid: int) -> set[tuple[int, int]]:
+    """The number and the beginning of each process below one."""
+    processes = list(_processes())
+    found = {pid}
+    while more := {one.pid for one in processes if one.parent in found} - found:
+        found |= more
+    return {(one.pid, one.began) for one in processes if one.pid in found}
+
+
+def _still(children: set[tuple[int, int]], mark: str) -> list[_Process]:
+    """Those of a program's processes that run still."""
+    return [
+        one
+        for one in _processes()
+        if one.runs and ((one.pid, one.began) in children or _bears(one.pid, mark)) and not _is_adb_server(one)
+    ]
+
+
+def _bears(pid: int, mark: str) -> bool:
+    """Whether a process was started with a variable."""
+    with contextlib.suppress(OSError):
+        return f"{mark}=".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+    return False
+
+
+def _is_adb_server(one: _Process) -> bool:
+    with contextlib.suppress(OSError):
+        return one.name == "adb" and b"server" in Path(f"/proc/{one.pid}/cmdline").read_bytes()
+    return False
+
+
+def _kill(one: _Process) -> None:
+    """Ends a process, and no other that has its number by now."""
+    with contextlib.suppress(OSError):
+        handle = os.pidfd_open(one.pid)
+        try:
+            now = _process(one.pid)
+            if now is not None and now.began == one.began:
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+        finally:
+            os.close(handle)

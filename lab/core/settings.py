@@ -13,6 +13,7 @@ import msgspec
 
 from lab.core.codec import read_file, reason_of
 from lab.core.errors import LabError
+from lab.core.made_files import PRIVATE, is_file_mode, make_folder, write_text
 from lab.core.suggestion import suggestion
 
 _CODE = re.compile(r"(?=[_-]*[A-Za-z0-9])[A-Za-z0-9_-]{1,32}")
@@ -88,6 +89,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The model that answers an environment's own judge, which asks at that address too."""
     locale: str = "en"
     """The language of a protocol's guideline and words, where it has them: `en`, `zh`, ..."""
+    file_mode: str = PRIVATE
+    """Who may read the files that are made: `private` (600, folders 700), `umask`, or an octal number as 640."""
     keymap: dict[str, str] = {}
     """Keys by binding id, as the help panel names them: `"run.pause" = "ctrl+x,f12"`."""
 
@@ -164,9 +167,9 @@ def keep_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
         table = re.search(r"^[ \t]*\[", text, re.MULTILINE)
         top, rest = (text[: table.start()], text[table.start() :]) if table else (text, "")
         other_lines = re.sub(r"^[ \t]*theme[ \t]*=.*\n?", "", top, flags=re.MULTILINE)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
         part = path.with_name(f"{path.name}.part-{os.getpid()}")
-        part.write_text(line + other_lines + rest, encoding="utf-8")
+        write_text(part, line + other_lines + rest)
         part.replace(path)
     except (OSError, UnicodeDecodeError) as error:
         raise LabError(f"settings file {path}", f"cannot be written ({error}); the theme is not kept.") from error
@@ -226,6 +229,8 @@ def _check(settings: Settings, named: Callable[[str], tuple[str, str]]) -> None:
     for name in ("model_price_in", "model_price_out", "model_picture"):
         if not 0 <= (getattr(settings, name) or 0) < float("inf"):
             refuse(name, f" is {getattr(settings, name):g}; it must not be below 0")
+    if not is_file_mode(settings.file_mode):
+        refuse("file_mode", f": {settings.file_mode!r} is neither private, umask, nor an octal number as 640")
     check_code(settings.person, *named("person"))
 
 

@@ -28,7 +28,7 @@ _BETWEEN = r"(?:[\s_-]|\\+[nrt])+"
 """What may stand between two words: names of tasks, files and tags have no blanks, JSON in a text escapes lines."""
 _NUMBER = re.compile(r"[\d\s()+./\-]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_FIXED = frozenset({
+FIXED = frozenset({
     "at", "started", "ended", "shown_at", "first_key_at", "sent_at", "time", "trace", "parent", "image", "images",
     "state", "sha256", "kind", "status", "verdict", "direction", "decision", "space", "seat", "log",
     "log_source", "gate", "format", "cls", "package", "run", "when", "supersedes", "undoes", "asked", "act", "task",
@@ -44,6 +44,9 @@ class TextRedaction:
     """Covers words in text, whatever their case, what stands between them (also Mara_Quill) or JSON escapes; a long
     number whatever its punctuation.
     """
+
+    fixed = FIXED
+    """Fields that are left as they are where they hold text."""
 
     def __init__(self, words: Iterable[str], ids: Mapping[str, str] | None = None) -> None:
         """`ids` are runs' old ids and the new ones that are written in their place. Raises `LabError` for no words."""
@@ -96,7 +99,7 @@ class TextRedaction:
                         changes[name] = new
                 return msgspec.structs.replace(value, **changes) if changes else value
             case tuple() | list():
-                if field in _FIXED and value and isinstance(value[0], str):
+                if field in self.fixed and value and isinstance(value[0], str):
                     return value
                 items = []
                 for item in value:
@@ -111,7 +114,7 @@ class TextRedaction:
         return value
 
     def _text(self, text: str, field: str) -> str:
-        if field in _FIXED or (field == "id" and _UUID.fullmatch(text)):
+        if field in self.fixed or (field == "id" and _UUID.fullmatch(text)):
             return text
         masked = self.mask(text)
         return text if masked == text else masked

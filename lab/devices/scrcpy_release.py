@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from lab.core.errors import LabError
+from lab.core.made_files import make_folder
 from lab.core.plain_text import plain
 from lab.devices.scrcpy_server import PINNED, cache
 from lab.devices.socket_io import Deadline
@@ -154,7 +155,7 @@ def _place(path: Path, data: bytes) -> None:
     """Writes a file whole or not at all, and durably."""
     descriptor = -1
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         descriptor, name = tempfile.mkstemp(prefix=".fetching-", dir=path.parent)
     except OSError as error:
         raise LabError("scrcpy", f"{path.parent} cannot be written ({plain(error.strerror or '')}).") from error

@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from lab.core.errors import LabError
+from lab.core.made_files import make_folder
 from lab.core.read_text import ReadLine, ReadText
 from lab.core.settings import folder
 from lab.ocr.engine import check_engine
@@ -183,8 +184,7 @@ class TextReader:
             return
         path = self._file(sha256)
         try:
-            cache_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             descriptor, name = tempfile.mkstemp(dir=path.parent)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(msgspec.json.encode(text))

@@ -131,6 +131,11 @@ class Batch:
             raise error
         self.lost = [] if self.interrupted else self._queue.left()
 
+    @property
+    def outliving(self) -> list[str]:
+        """Processes of agents' programs that go on though these are ended, in words."""
+        return [words for agent in self._agents for words in getattr(agent, "outliving", ())]
+
     def results(self) -> tuple[TaskResult, ...]:
         """What came of the tasks that were begun, in their own order, each one's attempts by their numbers."""
         return tuple(

@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from lab.core.made_files import make_folder, open_descriptor
 from lab.core.settings import folder
 
 ServerKind = Literal["endpoint", "serve"]
@@ -65,8 +66,8 @@ class RunningServer:
         handle = -1
         # A cache folder that cannot be written to costs what the note says, and no answer.
         with suppress(OSError):
-            part.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            make_folder(part.parent)
+            handle = open_descriptor(part, os.O_WRONLY | os.O_EXCL)
             fcntl.flock(handle, fcntl.LOCK_EX)
             os.write(handle, data)
             part.replace(self._path)

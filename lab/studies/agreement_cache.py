@@ -21,6 +21,7 @@ import msgspec
 
 from lab.core.agreement import Agreement, How
 from lab.core.codec import encode, sha_of
+from lab.core.made_files import make_folder
 from lab.core.report import Grid
 from lab.core.settings import folder
 from lab.core.study import Study
@@ -166,7 +167,7 @@ def _read(path: Path, kind: type[_CachedNumbers[T]]) -> _CachedNumbers[T] | None
 def _write(path: Path, entry: _CachedNumbers[Any]) -> None:
     """Whole or not at all, for this user alone."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
         handle, part = tempfile.mkstemp(dir=path.parent, prefix=".part-")
         try:
             with os.fdopen(handle, "wb") as out:

@@ -13,6 +13,7 @@ from lab.core.label import Act
 from lab.core.step import Usage
 from lab.core.study import Study
 from lab.core.task import Actor
+from lab.core.text_redaction import WITHDRAWN
 from lab.llm.client import ModelAnswer, NoModelAnswer
 from lab.llm.thinking_marks import split_thinking
 from lab.studies.answer_rows import AnswerRows
@@ -128,8 +129,10 @@ class PaidAnswers:
         if self._once is None:
             self._once = AnswerRows()
             for number, act in self._store.labels.numbered_acts(self._study, self._judge.id, "judged"):
-                if act.rater == self._judge and act.detail.get("once") and act.detail.get("config_sha") == self._config:
-                    self._once.add(act.detail["question"], number)
+                sha = act.detail.get("question", WITHDRAWN)  # what stands where a part of the answer was covered
+                is_own = act.rater == self._judge and act.detail.get("config_sha") == self._config
+                if is_own and act.detail.get("once") and sha != WITHDRAWN:
+                    self._once.add(sha, number)
         return self._once
 
     def _read(self, acts: Iterable[Act]) -> dict[str, PaidAnswer]:

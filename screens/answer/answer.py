@@ -262,7 +262,7 @@ class AnswerScreen(RoomScreen[None]):
             self._question.open(turn.question, "")
             self._question.restore(turn.question, message.draft, message.begun)
             if (title := _title_key(turn)) is not None:
-                self._question.border_title = self._say(title)
+                write_title(self._question, self._say(title))
         if message.begun is None:
             self._do(partial(self.store.runs.save_draft, turn.run, turn.question.id, ""))
         self.call_after_refresh(self._focus_answer)

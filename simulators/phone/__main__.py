@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from lab.core.made_files import make_folder, write_bytes
 from simulators.phone.shots import shots
 
 
@@ -13,9 +14,9 @@ def main() -> None:
     parser.add_argument("--shots", metavar="DIR", type=Path, required=True, help="write a PNG of each screen there")
     parser.add_argument("--dark", action="store_true", help="in the dark theme")
     args = parser.parse_args()
-    args.shots.mkdir(parents=True, exist_ok=True)
+    make_folder(args.shots)
     for name, data in shots(dark=args.dark):
-        (args.shots / f"{name}.png").write_bytes(data)
+        write_bytes(args.shots / f"{name}.png", data)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
+
+from lab.core.made_files import open_file
 
 
 @contextmanager
-def saved(path: Path) -> Iterator[BinaryIO]:
+def saved(path: Path) -> Iterator[IO[bytes]]:
     """A new file to write into; on the disk on leaving."""
-    with path.open("xb") as file:
+    with open_file(path, "xb") as file:
         yield file
         file.flush()
         os.fsync(file.fileno())

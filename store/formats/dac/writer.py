@@ -23,6 +23,7 @@ import msgspec
 
 from lab.core.codec import encode
 from lab.core.demonstration import reason_words
+from lab.core.made_files import make_folder
 from lab.core.proofread_text import is_rejected
 from lab.core.step import Action, Observation, Point
 from lab.core.trace import Step, Trace, fold
@@ -106,7 +107,7 @@ def _write_pictures(run: StoredRun, trace: Trace, out: Path, name: str) -> dict[
         if sha256 not in first or blob.mime not in _ENDINGS:
             continue
         below = f"{SHOTS}/{name}/{name}_{first[sha256]}.{_ENDINGS[blob.mime]}"
-        (out / below).parent.mkdir(parents=True, exist_ok=True)
+        make_folder((out / below).parent)
         save(out / below, blob.data)
         paths[sha256] = f"./{below}"
     return paths

@@ -26,6 +26,7 @@ import msgspec
 
 from lab.core.codec import encode
 from lab.core.demonstration import apps_of
+from lab.core.made_files import make_folder
 from lab.core.task import Persona
 from lab.core.trace import Step, Trace, fold
 from store.formats import StoredRun, Writer
@@ -52,7 +53,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
         trace = fold(run.events())
         user = _user(trace)
         folder = out / places.free(_folder_of(user), _began(trace))
-        (folder / "Screenshots").mkdir(parents=True)
+        make_folder(folder / "Screenshots")
         _write(run, trace, user, folder)
         if trace.persona is not None and trace.persona.id == user and (facts := _facts(trace.persona)):
             profiles.setdefault(user, facts)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
+from lab.core.made_files import make_folder
 from store.formats import StoredRun, Writer
 from store.formats.jsonl.reader import BLOBS, ENDINGS, FILE, FORMAT, NAME, VERSION, BlobLine, EndLine, HeaderLine
 from store.formats.new_files import save, saved
@@ -16,7 +17,7 @@ from store.formats.new_files import save, saved
 class _Lines:
     """Writes lines and counts them."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self.count = 0
 
@@ -34,7 +35,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
     for i, run in enumerate(runs):
         folder = out / (f"{run.id}.{i + 1}" if run.id.lower() in used_ids else run.id)
         used_ids.add(run.id.lower())
-        folder.mkdir()
+        make_folder(folder, there=False)
         _write(run, folder)
         on_run(run.id)
 
@@ -62,7 +63,7 @@ def _write_blobs(run: StoredRun, folder: Path, lines: _Lines) -> None:
     for sha256, blob in run.blobs():
         if blob.mime not in ENDINGS:
             raise LabError(f"run {run.id}", f"holds bytes of a kind that this format has no name for ({blob.mime}).")
-        folder.mkdir(exist_ok=True)
+        make_folder(folder)
         save(folder / f"{sha256}.{ENDINGS[blob.mime]}", blob.data)
         lines.put(blob=BlobLine(sha256, blob.mime, len(blob.data)))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.core.codec import unescape_surrogates
+from lab.core.made_files import make_folder
 from lab.core.run_records import Verdict
 from lab.core.trace import AnyEvent, Ended, Started, Step
 from store.formats import StoredRun, Writer
@@ -37,7 +38,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
         first = events[0]
         assert isinstance(first, Started)
         folder = out / places.free(first)
-        folder.mkdir(parents=True)
+        make_folder(folder, there=False)
         _write(run, first, events, folder)
         on_run(run.id)
 
@@ -168,7 +169,7 @@ def _write_screens(run: StoredRun, steps: Sequence[Step], folder: Path) -> None:
         if step.before.image:
             names.setdefault(step.before.image, []).append(f"{folder.name}-0-{_number(step)}.png")
     screens = folder / "screenshots"
-    screens.mkdir()
+    make_folder(screens, there=False)
     for sha256, blob in run.blobs():
         for name in names.get(sha256, ()):
             save(screens / name, blob.data)

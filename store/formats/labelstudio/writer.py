@@ -20,6 +20,7 @@ import msgspec
 
 from lab.core.codec import encode
 from lab.core.instruction_wording import suggest
+from lab.core.made_files import make_folder
 from lab.core.step import Observation
 from lab.core.trace import Asked, Ended, Started, Step
 from lab.core.typed_text import clean
@@ -89,7 +90,7 @@ step's, counted from 1. A grey page stands for a step of which there is no pictu
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Puts every run into `tasks.json`, one at a time, and its screens beside, each once."""
-    (out / IMAGES).mkdir()
+    make_folder(out / IMAGES, there=False)
     save(out / "config.xml", CONFIG.encode())
     save(out / "README.txt", README.encode())
     save(out / IMAGES / NONE, _blank(*_GREY))

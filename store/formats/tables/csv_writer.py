@@ -14,8 +14,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any
 
+from lab.core.made_files import open_file
 from store.formats import StoredRun, Writer
 from store.formats.tables.columns import TABLES, FormatColumn
 from store.formats.tables.rows import rows_of
@@ -44,8 +45,8 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
             os.fsync(file.fileno())
 
 
-def _new(path: Path) -> TextIO:
-    return path.open("x", encoding="utf-8", newline="")
+def _new(path: Path) -> IO[str]:
+    return open_file(path, "x", encoding="utf-8", newline="")
 
 
 def _row(columns: Sequence[FormatColumn], row: dict[str, Any]) -> str:

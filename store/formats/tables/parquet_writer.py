@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from lab.core.errors import LabError
+from lab.core.made_files import make_file
 from store.formats import StoredRun, Writer
 from store.formats.tables.columns import TABLES, FormatColumn
 from store.formats.tables.rows import Row, rows_of
@@ -68,6 +69,7 @@ class _Table:
         self._schema = arrow.schema(
             [arrow.field(c.name, types[c.kind], metadata={"meaning": c.tells, "holds": c.kind}) for c in columns]
         )
+        make_file(path)
         self._writer = parquet.ParquetWriter(str(path), self._schema)
         self._rows: list[Row] = []
         self._text = 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -158,6 +160,61 @@ open(sys.argv[0] + ".pid", "w").write(str(child.pid))
     assert played(store, program(tmp_path, code + OPENS)).status == "completed"
     child = int(next(tmp_path.glob("*.pid")).read_text())
     assert comes(lambda: gone(child))
+
+
+DAEMON = """
+def daemon(argv=None, **terms):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        with open(sys.argv[0] + ".part", "w") as file:
+            file.write(str(os.getpid()))
+        os.rename(sys.argv[0] + ".part", sys.argv[0] + ".pid")
+        if argv:
+            os.execve(argv[0], argv, {**os.environ, **terms})
+        time.sleep(600)
+        os._exit(0)
+    os.wait()
+    while not os.path.exists(sys.argv[0] + ".pid"):
+        time.sleep(0.01)
+"""
+"""Forks twice, in a session of its own: what is left has another parent, and is in no group of the program's."""
+LEAVE_THE_GROUP = {
+    "a daemon, and the run goes well": DAEMON + "daemon()" + OPENS,
+    "a daemon, and the program fails": DAEMON + "observed(); daemon(); say(kind='teleport'); time.sleep(600)",
+    "a daemon that is another program": DAEMON
+    + "daemon([sys.executable, '-c', 'import time; time.sleep(600)'], A='b')"
+    + OPENS,
+    "a child that knows nothing of it": (
+        "sleeper = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
+        "child = subprocess.Popen(sleeper, env={}, start_new_session=True)"
+        "\nopen(sys.argv[0] + '.pid', 'w').write(str(child.pid))" + OPENS
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of what a process was started with")
+@pytest.mark.parametrize("code", LEAVE_THE_GROUP.values(), ids=LEAVE_THE_GROUP)
+def test_children_end_also_where_they_left_its_group(store: Store, tmp_path: Path, code: str) -> None:
+    trace = played(store, program(tmp_path, code))
+    assert trace.status == ("failed" if "teleport" in code else "completed")
+    child = int(next(tmp_path.glob("*.pid")).read_text())
+    assert comes(lambda: gone(child))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of what a process was started with")
+def test_a_server_of_adb_goes_on(store: Store, tmp_path: Path) -> None:
+    """Other programs use it, whoever started it."""
+    adb = tmp_path / "adb"
+    adb.symlink_to(sys.executable)
+    argv = f"[{str(adb)!r}, '-c', 'import time; time.sleep(600)', 'fork-server', 'server']"
+    agent = program(tmp_path, DAEMON + f"daemon({argv})" + OPENS)
+    assert played(store, agent).status == "completed"
+    server = int(next(tmp_path.glob("*.pid")).read_text())
+    assert not gone(server)
+    os.kill(server, signal.SIGKILL)
 
 
 def test_what_is_said_on_standard_error_is_no_hindrance_and_only_its_end_is_kept(tmp_path: Path) -> None:

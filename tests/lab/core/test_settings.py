@@ -49,7 +49,7 @@ def test_the_database_is_named_or_in_the_data_folder(env: dict[str, str], tmp_pa
 WRONG_VALUES = (
     "pace = -1", "pace = inf", "pace = nan", "fps = 0", "video = 5", "agent_timeout = 0", "person = 'a b'",
     "model_base = 'nowhere'", "model_tries = 0", "model_price_in = -1", "pace = 'soon'", "seat = 'king'", "db = 3",
-    "keymap = 3",
+    "keymap = 3", "file_mode = '9'", "file_mode = '440'", "file_mode = 'all'",
 )  # fmt: skip
 
 

@@ -1,0 +1,93 @@
+"""Files and folders that hitlab makes: what is in them is people's, so that their owner alone may read them.
+
+The setting `file_mode` says otherwise. All that is written goes through here. What is there already keeps its mode.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Literal
+
+PRIVATE, UMASK = "private", "umask"
+_OCTAL = re.compile(r"0?(?:o)?([0-7]{3})")
+_READ, _SEARCH = 0o444, 0o111
+_modes: dict[Literal["file", "folder"], int | None] = {"file": 0o600, "folder": 0o700}
+"""The modes of what is made; None as the umask has it."""
+
+
+def is_file_mode(setting: str) -> bool:
+    """Whether that is a value of the setting: `private`, `umask`, or an octal number by which the owner may write."""
+    match = _OCTAL.fullmatch(setting)
+    return setting in (PRIVATE, UMASK) or (match is not None and int(match[1], 8) & 0o600 == 0o600)
+
+
+def set_file_mode(setting: str) -> None:
+    """Has all files be made with this mode, and folders with the same, searchable by whoever may read them."""
+    match = _OCTAL.fullmatch(setting)
+    mode = int(match[1], 8) if match else 0o600
+    folder = mode | ((mode & _READ) >> 2)
+    _modes.update({"file": None, "folder": None} if setting == UMASK else {"file": mode, "folder": folder})
+
+
+def open_file(path: Path, how: Literal["x", "w", "xb", "wb"], **terms: Any) -> IO[Any]:
+    """A file to write into, as `open` gives it; a new one is made with the mode in force."""
+    return open(path, how, opener=_opened, **terms)
+
+
+def open_descriptor(path: Path, flags: int) -> int:
+    """The same as `os.open` gives it: `flags` say whether it is made, and whether links are followed."""
+    return _opened(os.fspath(path), flags | os.O_CREAT)
+
+
+def make_file(path: Path) -> None:
+    """Makes an empty file for a library that writes into it; leaves one that is there, and one that cannot be made."""
+    with suppress(OSError):
+        os.close(_opened(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    with open_file(path, "wb") as file:
+        file.write(data)
+
+
+def write_text(path: Path, text: str, errors: str = "strict") -> None:
+    with open_file(path, "w", encoding="utf-8", errors=errors) as file:
+        file.write(text)
+
+
+def make_folder(path: Path, *, there: bool = True) -> None:
+    """Makes a folder, and those above it that are missing; with `there` false it must not be there yet."""
+    missing = []
+    while not path.exists():
+        missing.append(path)
+        path = path.parent
+    if not missing and not there:
+        raise FileExistsError(17, os.strerror(17), str(path))
+    for folder in reversed(missing):
+        mode = _modes["folder"]
+        try:
+            folder.mkdir(mode=0o777 if mode is None else mode)
+        except FileExistsError:
+            if not there or not folder.is_dir():
+                raise
+            continue
+        if mode is not None and stat.S_IMODE(folder.stat().st_mode) != mode:
+            folder.chmod(mode)  # the umask took more away
+
+
+def _opened(path: str, flags: int) -> int:
+    mode = _modes["file"]
+    if mode is None or not flags & os.O_CREAT:
+        return os.open(path, flags, 0o666)
+    try:
+        handle = os.open(path, flags | os.O_EXCL, mode)
+    except FileExistsError:
+        if flags & os.O_EXCL:
+            raise
+        return os.open(path, flags, mode)
+    os.fchmod(handle, mode)
+    return handle

@@ -1,0 +1,44 @@
+"""Every column of a hitlab file that holds text, as the file's schema has it: a table added later is among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+Read = Callable[..., Iterable[Any]]
+
+
+class TextTable(NamedTuple):
+    """A table's columns: those that hold text or bytes, and of these those by which rows refer to one another."""
+
+    name: str
+    columns: tuple[str, ...]
+    keys: frozenset[str]
+    has_rowid: bool
+
+
+def text_tables(read: Read) -> list[TextTable]:
+    """The tables of a file that hold text; `read` runs SQL. A virtual table and a computed column hold none."""
+    tables = []
+    rows = list(read("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY rowid"))
+    for name, sql in rows:
+        if name.startswith("sqlite_") or re.match(r"\s*CREATE\s+VIRTUAL", sql, re.IGNORECASE):
+            continue
+        table = _quoted(name)
+        about = [row for row in read(f"PRAGMA table_xinfo({table})") if not row[6]]
+        numbers = ("INT", "REAL", "FLOA", "DOUB", "NUM")
+        columns = [row[1] for row in about if not str(row[2]).upper().startswith(numbers)]
+        keys = {row[1] for row in about if row[5]}
+        keys |= {row[3] for row in read(f"PRAGMA foreign_key_list({table})")}
+        for _, index, is_unique, *_ in list(read(f"PRAGMA index_list({table})")):
+            if is_unique:
+                keys |= {row[2] for row in read(f"PRAGMA index_info({_quoted(index)})")}
+        has_rowid = not re.search(r"WITHOUT\s+ROWID\s*\Z", sql, re.IGNORECASE)
+        tables.append(TextTable(table, tuple(map(_quoted, columns)), frozenset(map(_quoted, keys)), has_rowid))
+    return tables
+
+
+def _quoted(name: str) -> str:
+    """A name as SQL takes it, whatever it holds."""
+    return name if re.fullmatch(r"[a-z_]+", name) and name != "use" else '"' + name.replace('"', '""') + '"'
