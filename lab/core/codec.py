@@ -24,6 +24,7 @@ from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.json_size import check_values
 from lab.core.suggestion import suggestion
+from lab.core.text_encoding import utf8_text
 
 T = TypeVar("T")
 
@@ -144,11 +145,9 @@ def read_json(data: bytes, what: str) -> StorableValue:
 
     `what` names the file in the sentence when it is no JSON at all (`LabError`).
     """
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise LabError(what, "is UTF-16 text, and JSON is UTF-8; save it as UTF-8")
+    text = utf8_text(data, what)
     check_values(data, what)
     try:
-        text = data.decode("utf-8-sig", errors="surrogateescape")
         value = _JSON.decode(text)
     except json.JSONDecodeError as error:
         raise LabError(what, f"is not JSON (line {error.lineno}, column {error.colno}: {error.msg})") from error
@@ -183,15 +182,13 @@ def _known_yaml(data: bytes, what: str) -> tuple[bytes, tuple[tuple[str, str], .
 def _parse_yaml(data: bytes, what: str) -> StorableValue:
     import yaml
 
+    text = utf8_text(data, what)
     try:
-        text = data.decode("utf-8-sig")
         _check_events(text, what)
         loader = _loader()(text)
         node = loader.get_single_node()
         _ExpandedYaml(what).count(node)
         value = None if node is None else loader.construct_document(node)
-    except UnicodeDecodeError as error:
-        raise LabError(what, f"is not UTF-8 text (byte {error.start})") from error
     except yaml.MarkedYAMLError as error:
         if "nesting depth" in str(error.problem):  # newer versions of libyaml have a bound of their own
             raise LabError(what, "is nested too deeply to be read") from error

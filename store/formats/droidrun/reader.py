@@ -27,14 +27,14 @@ from store.formats.droidrun.macro import RECORDED, is_recorded, kind_of, shared
 from store.formats.droidrun.screens import RecordedScreen, state_of
 from store.formats.droidrun.turns import AgentTurn, EventTurns, turns_of
 from store.formats.failures import with_failures
-from store.formats.files import numbered, read_within, unread
+from store.formats.files import PICTURE, numbered, unread
 from store.formats.pictures import Pictures
 from store.formats.values import as_mappings
 
 NAME = "droidrun"
 CLAIM = "agent's claim"
 """The verdict that keeps what the agent said of its own success: nobody checked it, so it is no score."""
-_NUMBERED = re.compile(r"\A(\d{1,6})\.(?:png|jpe?g|json)\Z", re.I)
+_NUMBERED = re.compile(rf"\A(\d{{1,6}})\.(?:{PICTURE}|json)\Z", re.I)
 _UNTOLD = ("", "DroidRun automation sequence", "Mobilerun automation sequence")
 _OUT_OF_STEPS = re.compile(r"max(?:imum)?[ _]?(?:step|iteration)|step limit", re.I)
 _LEAST = 30
@@ -69,7 +69,7 @@ def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
     main = run_source.path / "trajectory.json"
     alone = not main.is_file()
     main = run_source.path / "macro.json" if alone else main
-    data = read_within(run_source.root, main)
+    data = run_source.text(main)
     name = escape_surrogates(run_source.path.resolve().name)
     id = run_id(NAME, name, data)
     path = escape_surrogates(str(main))
@@ -90,7 +90,7 @@ def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
         numbered(run_source.path / "ui_states", _NUMBERED),
         has_macro,
     )
-    pictures = Pictures(run_source.root)
+    pictures = Pictures(run_source)
     task = _task(run, name)
     draft = Draft(id, task, Actor("model", "droidrun"), format=NAME, path=path, data=data, images=pictures)
     idle = _steps(draft, run, pictures)
@@ -114,13 +114,18 @@ def _macro(source: RunSource) -> tuple[dict[str, Any], str]:
     if not path.is_file():
         return {}, ""
     try:
-        value = read_json(read_within(source.root, path), str(path)).value
+        value = read_json(source.text(path), str(path)).value
     except LabError as error:
-        return {}, unread(path, error)
+        return _no_macro(source, path, unread(path, error))
     if not isinstance(value, dict) or not isinstance(value.get("actions"), list):
-        return {}, "macro.json field actions: is no list"
+        return _no_macro(source, path, "macro.json field actions: is no list")
     actions = [action for action in value["actions"] if isinstance(action, dict)]
     return {**value, "actions": actions}, ""
+
+
+def _no_macro(source: RunSource, path: Path, why: str) -> tuple[dict[str, Any], str]:
+    source.fallbacks.add("side file", path, why)
+    return {}, why
 
 
 def _task(run: _DroidrunRun, name: str) -> Task:
@@ -209,7 +214,7 @@ def _state(run: _DroidrunRun, screen: int, extra: dict[str, Any]) -> RecordedScr
     if path is None:
         return RecordedScreen(None, {})
     try:
-        return state_of(read_json(read_within(run.found.root, path), str(path)).value)
+        return state_of(read_json(run.found.text(path), str(path)).value)
     except LabError as error:
         extra["ui_state"] = unread(path, error)
         return RecordedScreen(None, {})

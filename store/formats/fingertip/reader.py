@@ -18,12 +18,11 @@ from lab.core.errors import LabError
 from lab.core.run_records import Imported
 from lab.core.step import Action
 from lab.core.task import Actor, Persona, Task
-from lab.core.ui_tree import UiTree
 from store.formats import FailedRun, Format, KnownRun, RunSource
 from store.formats.demonstrations import ended
 from store.formats.draft import Draft, run_id
 from store.formats.failures import with_failures
-from store.formats.files import SNIFFED, beginning, unread
+from store.formats.files import SNIFFED, beginning
 from store.formats.fingertip.actions import action_of, source_action
 from store.formats.fingertip.files import (
     DATA,
@@ -37,9 +36,10 @@ from store.formats.fingertip.files import (
     screens,
     spells_actions,
 )
-from store.formats.fingertip.trees import tree_in
+from store.formats.fingertip.trees import spelled_as_dump
 from store.formats.hitlab_fields import OURS, agent_of, exported_from, with_ours
 from store.formats.pictures import Pictures
+from store.formats.trees import tree_in
 from store.formats.values import missing, names_of, without, words
 
 NAME = "fingertip"
@@ -62,7 +62,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
 
 
 def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
-    files = files_of(source.path, source.root)
+    files = files_of(source)
     actions_file, data, rows = actions_in(files)
     fields = episode_fields(files, actions_file)
     stamp = escape_surrogates(source.path.resolve().name)
@@ -72,7 +72,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     if is_known(id):
         return KnownRun(id, path)
     profile = profile_of(files, user)
-    pictures = Pictures(source.root)
+    pictures = Pictures(source)
     draft = Draft(
         id,
         _task(fields, user, stamp, len(rows)),
@@ -140,7 +140,8 @@ def _step(
         extra["content"] = content
     if shot is None and stated_instruction.image:
         extra["screenshot"] = f"{stated_instruction.image} is not there"
-    tree = _tree(xml, files.root, extra)
+    read = tree_in(files.source, xml, extra, spelled_as_dump)
+    tree = read.tree if read else None
     observation = pictures.seen(shot, extra, tree)
     ours = _ours(fields).get("actions")
     action = action_of(stated_instruction, observation.size)
@@ -149,16 +150,6 @@ def _step(
     instruction = words(own_instructions.get(str(draft.count))) if isinstance(own_instructions, dict) else ""
     draft.step(action, msgspec.structs.replace(observation, tree=tree), instruction=instruction, extra=extra)
     return action
-
-
-def _tree(path: Path | None, root: Path, extra: dict[str, Any]) -> UiTree | None:
-    if path is None:
-        return None
-    try:
-        return tree_in(path, root)
-    except LabError as error:
-        extra["tree"] = unread(path, error)
-        return None
 
 
 def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:

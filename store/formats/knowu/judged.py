@@ -14,7 +14,7 @@ from typing import Any
 from lab.core.codec import read_json
 from lab.core.errors import LabError
 from lab.core.run_records import Verdict
-from store.formats.files import read_within
+from store.formats import RunSource
 from store.formats.memgui.run import judgement
 
 EVALUATED = "_memgui_eval"
@@ -32,23 +32,24 @@ def placed(folder: Path) -> tuple[str, Path, int]:
     return folder.parent.name, above.parent if above.name == ATTEMPTS else above, int(numbered[1])
 
 
-def judged(root: Path, log_root: Path, task: str, attempt: int) -> list[Verdict]:
+def judged(source: RunSource, log_root: Path, task: str, attempt: int) -> list[Verdict]:
     """What the judges said of an attempt; a file of theirs that cannot be read is told in the verdict's reason."""
-    if not log_root.is_relative_to(root.resolve()) or "/" in task or task in ("", ".", ".."):
+    if not log_root.is_relative_to(source.root.resolve()) or "/" in task or task in ("", ".", ".."):
         return []
     verdicts: list[Verdict] = []
     for folder in sorted((log_root / EVALUATED / task).glob(f"*/attempt_{attempt}")):
         for name in _FILES:
             path = folder / f"{name}.json"
             if path.is_file():
-                verdicts.append(_verdict(root, path, name))
+                verdicts.append(_verdict(source, path, name))
     return verdicts
 
 
-def _verdict(root: Path, path: Path, name: str) -> Verdict:
+def _verdict(source: RunSource, path: Path, name: str) -> Verdict:
     try:
-        value: Any = read_json(read_within(root, path), str(path)).value
+        value: Any = read_json(source.text(path), str(path)).value
     except LabError as error:
+        source.fallbacks.add("side file", path, error.body)
         return Verdict(name, reason=error.sentence)
     return judgement(name, value)
 

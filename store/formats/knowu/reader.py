@@ -19,7 +19,7 @@ from lab.core.run_records import Imported, Verdict
 from lab.core.step import Point
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.failures import with_failures
-from store.formats.files import numbered, read_within, unpacked
+from store.formats.files import PICTURE, numbered
 from store.formats.geometry import point
 from store.formats.knowu.judged import judged, placed
 from store.formats.knowu.log import read_logs
@@ -35,7 +35,7 @@ _DAMAGED = re.compile(rb'\[\s*\]|\Z|\xff\xfe|\xfe\xff|\{\s*"(?:0|token_usage)"\s
 
 _BESIDE = ("token_usage", "result", "tools", "attempts")
 """Fields of a bundle's run beside its steps."""
-_SHOT = re.compile(r"-(\d+)\.(?:png|jpe?g)$", re.I)
+_SHOT = re.compile(rf"-(\d+)\.{PICTURE}$", re.I)
 
 
 @with_failures
@@ -50,11 +50,10 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
 def _folder_episode(source: RunSource) -> KnowuEpisode:
     folder = source.path
     path = folder / "traj.json"
-    data = read_within(source.root, path)
+    data = source.text(path)
     value, notes = read_json(data, str(path))
     run_fields, field = _held(value, str(path))
-    result_path = folder / "result.txt"
-    result = read_within(source.root, result_path) if result_path.is_file() else None
+    result = source.side_text(folder / "result.txt")
     task, log_root, attempt = placed(folder.resolve())
     name = escape_surrogates(_BACKUP.sub("", task))
     return KnowuEpisode(
@@ -69,11 +68,11 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
         tools=run_fields.get("tools"),
         result=decoded(result) if result else None,
         shots=numbered(folder / "screenshots", _SHOT),
-        root=source.root,
-        log=read_logs(folder, source.root),
+        source=source,
+        log=read_logs(source),
         shape=_without_steps(value, run_fields),
         attempt=attempt,
-        verdicts=judged(source.root, log_root, task, attempt),
+        verdicts=judged(source, log_root, task, attempt),
     )
 
 
@@ -102,7 +101,7 @@ def _steps(run_fields: dict[str, Any]) -> Any:
 
 def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     path = source.path
-    value, notes = read_json(unpacked(source.root, path), str(path))
+    value, notes = read_json(source.text(path), str(path))
     if not isinstance(value, dict):
         raise LabError(str(path), "holds no mapping of tasks")
     meta = value.get("_meta")
@@ -120,6 +119,7 @@ def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Impo
             field = f"{name}{place}"
             try:
                 episode = KnowuEpisode(
+                    source=source,
                     name=model if name == "0" else name,
                     model=model,
                     path=escape_surrogates(str(path)),

@@ -22,9 +22,10 @@ from lab.core.run_records import Imported, Verdict, imported_id, numbered
 from lab.core.step import Observation, Point, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Task
 from lab.core.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
-from store.formats import KnownRun
+from store.formats import KnownRun, RunSource
 from store.formats.knowu.actions import BROKEN, ENDING, WIDTH, action_of, thought_of
 from store.formats.knowu.log import ThreadLog
+from store.formats.model_answers import answer_text
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, missing
 
@@ -50,6 +51,7 @@ _FEW = 3
 class KnowuEpisode(NamedTuple):
     """One run as its source holds it, before it becomes events."""
 
+    source: RunSource
     name: str
     model: str
     path: str
@@ -63,7 +65,6 @@ class KnowuEpisode(NamedTuple):
     result: str | None = None
     size: Point | None = None
     shots: dict[int, Path] = {}
-    root: Path = Path()
     log: ThreadLog = ThreadLog({}, {})
     shape: Any = None
     """The whole of `traj.json` without its steps."""
@@ -88,7 +89,7 @@ class KnowuEpisode(NamedTuple):
 
     def pictures(self) -> tuple[str | None, ...]:
         """The sha256 of each step's picture; None where there is none, or not the whole of it."""
-        return Pictures(self.root).whole(self.shots.get(_number(step, i)) for i, step in enumerate(self.steps))
+        return Pictures(self.source).whole(self.shots.get(_number(step, i)) for i, step in enumerate(self.steps))
 
 
 def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
@@ -100,7 +101,7 @@ def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported
 
 
 def _imported(episode: KnowuEpisode, id: str) -> Imported:
-    images = Pictures(episode.root)
+    images = Pictures(episode.source)
     events: list[AnyEvent] = []
     for i in range(len(episode.steps)):
         events.extend(_turn(episode, i, images))
@@ -143,7 +144,7 @@ def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]
     output = prediction if isinstance(prediction, str) else None
     proposed = Proposed(
         action=action_of(step.get("action"), before.size[0] if before.size else WIDTH),
-        thought=thought_of(output) if output else "",
+        thought=thought_of(answer_text(prediction) or ""),
         raw=output,
     )
     ms = episode.log.ms(number)
