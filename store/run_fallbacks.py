@@ -20,8 +20,8 @@ _ASIDE = frozenset(
     {
         "unknown", "error_env", "error", "mcp", "grid", "remember", "memory_add", "memory_update", "memory_delete",
         "take_screenshot", "screenshot", "zoom", "get_state", "get_clickables", "list_packages", "get_memory",
-        "cursor_position", "call_api", "snapshot", "no_action", "key", "hold_key", "mouse_move", "left_mouse_down",
-        "left_mouse_up", "middle_click", "right_click", "back_click", "forward_click",
+        "cursor_position", "call_api", "snapshot", "no_action", "script", "key", "hold_key", "mouse_move",
+        "left_mouse_down", "left_mouse_up", "middle_click", "right_click", "back_click", "forward_click",
     }
 )  # fmt: skip
 """What sources name that is done, but not on the phone's screen: `other` is right for it."""
@@ -46,9 +46,9 @@ def fallbacks_in(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
     format, path = started.source.format, started.source.path
     steps = [event for event in run.events if isinstance(event, Step)]
     if not started.task.instruction.strip():
-        found.add("goal", path)
+        found.add("goal", f"{started.task.id} in {path}")
     if steps and format in _THINKING and started.agent.kind == "model" and not any(s.proposed.thought for s in steps):
-        found.add("thought", path)
+        found.add("thought", f"{started.task.id} in {path}")
     for step in steps:
         place = f"step {step.index + 1} of {path}"
         if isinstance(why := step.extra.get("screenshot"), str) and not isinstance(run.images, Pictures):

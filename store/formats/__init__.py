@@ -361,7 +361,7 @@ def _in_files(folder: Path, names: list[str], root: Path, search: _Search) -> It
         if not sources:
             unclaimed.append(folder / name)
     reasons = (why for one in search.choice if (why := one.is_without_log(folder, {*names}, root)))
-    if why := next(reasons, ""):
+    if len(unclaimed) == len(names) and (why := next(reasons, "")):
         search.fallbacks.add("folder", folder, why)
         return
     for path in unclaimed:

@@ -282,10 +282,17 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     return "index" in step if candidate.is_cut else "image" in step and bool(_MARKS & step.keys())
 
 
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why a folder with AndroidLab's screens and trees is no run; empty for others."""
+    has_screens = (folder / "Screen").is_dir() and (folder / "xml").is_dir()
+    return "screens and trees, and no traces/trace.jsonl" if has_screens and "trace.jsonl" not in names else ""
+
+
 ANDROIDLAB = Format(
     name=NAME,
     title="AndroidLab",
     is_run_folder=_is_run_folder,
     is_file=lambda candidate: False,
     read=read,
+    is_without_log=_without_log,
 )

@@ -25,6 +25,7 @@ _SHOT = re.compile(rf"(?:^|_)(\d{{1,6}})(?:_before)?\.{PICTURE}$", re.I)
 _AFTER = re.compile(rf"(?:^|_)(\d{{1,6}})_after\.{PICTURE}$", re.I)
 _STAMPED = re.compile(r"_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.txt$")
 _MAX_ROUNDS = re.compile(rb"^MAX_ROUNDS[ \t]*:[ \t]*(\d{1,5})\b", re.M)
+_TASK = re.compile(r"(?:task|self_explore|demo)_.+")
 _ABOVE = 4
 _MOST_CONFIG = 1024**2
 _RECORDED = re.compile(rb"(?:tap|text|long_press|swipe)\(|stop\b|back\b")
@@ -126,4 +127,19 @@ def _is_record(candidate: CandidateFile) -> bool:
         return True
 
 
-APPAGENT = Format(name=NAME, title="AppAgent", is_run_folder=_is_run, is_file=lambda candidate: False, read=read)
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why a folder of AppAgent's, whose screens bear its name, is no run; empty for others."""
+    own = [name for name in names if name.startswith(f"{folder.name}_") and (_SHOT.search(name) or _TREE.search(name))]
+    if _TASK.fullmatch(folder.name) and own:
+        return f"{len(own)} screens and trees, and no log"
+    return ""
+
+
+APPAGENT = Format(
+    name=NAME,
+    title="AppAgent",
+    is_run_folder=_is_run,
+    is_file=lambda candidate: False,
+    read=read,
+    is_without_log=_without_log,
+)

@@ -35,6 +35,7 @@ NAME = "droidrun"
 CLAIM = "agent's claim"
 """The verdict that keeps what the agent said of its own success: nobody checked it, so it is no score."""
 _NUMBERED = re.compile(rf"\A(\d{{1,6}})\.(?:{PICTURE}|json)\Z", re.I)
+_FOLDER = re.compile(r"\d{8}_\d{6}_[0-9a-f]{8}")
 _UNTOLD = ("", "DroidRun automation sequence", "Mobilerun automation sequence")
 _OUT_OF_STEPS = re.compile(r"max(?:imum)?[ _]?(?:step|iteration)|step limit", re.I)
 _LEAST = 30
@@ -283,10 +284,23 @@ def _tells_actions(value: Any) -> bool:
     return any(isinstance(action, dict) and kind_of(action) in RECORDED for action in value["actions"])
 
 
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why a folder that droidrun named, or an empty list of events, is no run; empty for others."""
+    named = _FOLDER.fullmatch(folder.name) is not None
+    if "trajectory.json" in names:
+        try:
+            is_empty = CandidateFile(folder / "trajectory.json", root).value == []
+        except LabError:
+            return ""
+        return "trajectory.json holds no events" if is_empty else ""
+    return "no trajectory.json" if named else ""
+
+
 DROIDRUN = Format(
     name=NAME,
     title="droidrun",
     is_run_folder=_is_run_folder,
     is_file=lambda candidate: False,
     read=read,
+    is_without_log=_without_log,
 )

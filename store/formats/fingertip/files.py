@@ -142,6 +142,20 @@ def spells_actions(opening: bytes) -> bool:
     return any(("(" in line or line.lstrip().startswith("{")) and is_action(_line(line)[0]) for line in lines)
 
 
+def spells_calls(opening: bytes) -> bool:
+    """Whether a file's actions are calls such as `click(coordinates=(x,y))`, or stand under screenshots' names."""
+    value, _ = first_value(opening)
+    if isinstance(value, list):
+        rows = value
+    elif isinstance(value, dict):
+        rows = next(
+            (value[key] for key in _LISTS if isinstance(value.get(key), list)), [{k: v} for k, v in value.items()]
+        )
+    else:
+        rows = [line for line in decoded(opening).splitlines()[:_FEW_LINES] if line.strip()]
+    return any(is_action(row) and (isinstance(row, str) or source_action(row).image) for row in rows)
+
+
 def episode_fields(files: Files, actions: Path) -> dict[str, Any]:
     """What is told of an episode: the fields of its JSON mappings, and of text files that are named after one."""
     fields: dict[str, Any] = {}

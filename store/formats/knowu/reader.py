@@ -26,6 +26,8 @@ from store.formats.knowu.log import read_logs
 from store.formats.knowu.run import NAME, KnowuEpisode, imported, usual_shape
 from store.formats.values import as_count, as_mappings, decoded
 
+_THREAD = re.compile(r"thread_\d+\.log")
+_ATTEMPT_FOLDER = re.compile(r"attempt_\d+")
 _BACKUP = re.compile(r"_backup_\d{8}_\d{6}")
 _KEYS = ("0", "token_usage")
 """What a `traj.json` of the logger holds, and nothing else."""
@@ -214,11 +216,21 @@ def _is_logged(key: str, value: Any) -> bool:
     return value is None or (isinstance(value, dict) and (key != "0" or not value or not _LOGGED.isdisjoint(value)))
 
 
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why a folder with screens or a thread's log is no run; empty for others."""
+    if "traj.json" in names or _ATTEMPT_FOLDER.fullmatch(folder.name):
+        return ""
+    if any(_THREAD.fullmatch(name) for name in names) or (folder / "marked_screenshots").is_dir():
+        return "screens or a thread's log, and no traj.json"
+    return ""
+
+
 KNOWU = Format(
     name=NAME,
     title="KnowU-Bench and MobileWorld",
     is_run_folder=_is_run_folder,
     is_file=_is_bundle,
+    is_without_log=_without_log,
     skips_folder=lambda name: "_backup_" in name,
     read=read,
 )

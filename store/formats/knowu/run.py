@@ -23,6 +23,7 @@ from lab.core.step import Observation, Point, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Task
 from lab.core.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
 from store.formats import KnownRun, RunSource
+from store.formats.draft import error_in
 from store.formats.knowu.actions import BROKEN, ENDING, WIDTH, action_of, thought_of
 from store.formats.knowu.log import ThreadLog
 from store.formats.model_answers import answer_text
@@ -153,7 +154,16 @@ def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]
         yield Asked(index=i, question=question, proposed=proposed, before=before, ms=ms)
     if reply:
         yield Answered(index=i, reply=reply, ms=ms)
-    yield Step(index=i, proposed=proposed, before=before, question=question, reply=reply, extra=extra, ms=ms)
+    yield Step(
+        index=i,
+        proposed=proposed,
+        before=before,
+        question=question,
+        reply=reply,
+        error=error_in(extra),
+        extra=extra,
+        ms=ms,
+    )
 
 
 def _number(step: dict[str, Any], i: int) -> int:

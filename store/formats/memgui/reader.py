@@ -116,10 +116,17 @@ def _is_step(step: dict[str, Any]) -> bool:
     return "step" in step and (has_name or "raw_action" in step or "action_output" in step)
 
 
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why an attempt's folder is no run; empty for others."""
+    shots = sum(_SHOT.fullmatch(name) is not None for name in names)
+    return f"{shots} screens, and no log.json" if _ATTEMPT.fullmatch(folder.name) and "log.json" not in names else ""
+
+
 MEMGUI = Format(
     name=NAME,
     title="MemGUI-Bench and SPA-Bench",
     is_run_folder=_is_run_folder,
     is_file=lambda candidate: False,
     read=read,
+    is_without_log=_without_log,
 )

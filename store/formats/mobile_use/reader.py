@@ -314,10 +314,17 @@ def _is_call(line: _Line, has_shots: bool) -> bool:
     return by_agent and _action(line, Observation(), _Frame("px"), lambda _: None).kind != "other"
 
 
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why a folder with the dump's screens is no run; empty for others."""
+    shots = sum(_SHOT.match(name) is not None for name in names)
+    return f"{shots} screens, and no {_FILE}" if shots and _FILE not in names else ""
+
+
 MOBILE_USE = Format(
     name=NAME,
     title="mobile_use dumps",
     is_run_folder=_is_run_folder,
     is_file=lambda candidate: False,
     read=read,
+    is_without_log=_without_log,
 )
