@@ -346,6 +346,8 @@ def reason_of(message: str, kind: Any) -> str:
         near = suggestion(field_match[2], _fields(kind, place)) if unknown else ""
         place = f"{place}.{field_match[2]}" if place else field_match[2]
         reason = f"there is none of that name{near}" if unknown else "is not there"
+    elif re.fullmatch(r"Expected `str(?: \| null)?`, got `(?:int|float|bool)`", reason):
+        reason += f'; write it in quotes, as in {place.rpartition(".")[2] or "id"}: "1"'
     elif of_key:
         reason = f"each key there must be text ({reason})"
         place = place or "names"

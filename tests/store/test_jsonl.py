@@ -143,12 +143,13 @@ BY = '"by":{"kind":"human","id":"P1"},"at":"x"'
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (rewritten(without_end), "line 13: is missing: the file was cut short"),
+        (rewritten(without_end), "line 13: is not there: a whole file ends with"),
         (rewritten(lambda lines: [*lines[:3], lines[3][:80]]), "line 4: is cut short"),
         (rewritten(lambda lines: [lines[0], *lines[2:]]), "line 2: event 1 stands where event 0 should"),
-        (rewritten(lambda lines: [*lines[:7], lines[-1]]), "line 8: says that 12 lines come before it"),
-        (rewritten(lambda lines: [*lines, lines[1]]), "says that 12 lines come before it and none after"),
-        (rewritten(lambda lines: lines[1:]), "line 1: is not the beginning of a run"),
+        (rewritten(lambda lines: [*lines[:7], lines[-1]]), "line 8: field end.lines: is 12, and 7 lines come"),
+        (rewritten(lambda lines: [*lines, lines[1]]), "line 14: stands after the line `end`"),
+        (renamed('"seq":0,', ""), "line 2: field event.seq: is not there; events count from 0, and this is 0"),
+        (rewritten(lambda lines: lines[1:]), "line 1: is not the header of a run"),
         (rewritten(lambda lines: ["{}\n", *lines]), "line 1: holds nothing"),
         (renamed(f'"v":1,"trace":"{DEMO}', '"v":1,"trace":"../../x'), "is no run's id"),
         (renamed('"hitlab run","v":1', '"hitlab run","v":9'), "newer hitlab"),
