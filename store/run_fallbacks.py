@@ -71,6 +71,8 @@ def _add_step(found: Fallbacks, step: Step, place: str, format: str) -> None:
     action = step.proposed.action
     if why := step.extra.get("tree") or step.extra.get("ui_state"):
         found.add("tree", place, str(why))
+    if (time := step.extra.get("timestamp")) and not step.at:
+        found.add("time", place, str(time))
     for field, value in step.extra.get("missing") or ():
         found.add("value", f"{place} field {field}", str(value))
     if action.kind == "other" and format not in _TOOLS and name_of(action).lower() not in _ASIDE:

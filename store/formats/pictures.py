@@ -73,6 +73,14 @@ class Pictures(Mapping[str, Blob]):
             extra["screenshot"] = unread(path, error)
             return Observation(tree=tree)
 
+    def seen_last(self, path: Path, tree: UiTree | None = None) -> Observation:
+        """As `seen`, of the screen after the last step, which no step tells of: a lost picture is counted at once."""
+        extra: dict[str, Any] = {}
+        observation = self.seen(path, extra, tree)
+        if why := extra.get("screenshot"):
+            self._fallbacks.add("picture", path, why)
+        return observation
+
     def whole(self, paths: Iterable[Path | None]) -> tuple[str | None, ...]:
         """The sha256 of each picture; None where there is none, or a file holds its beginning alone."""
         images = [self.seen(path, {}).image for path in paths]

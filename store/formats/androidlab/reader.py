@@ -220,7 +220,7 @@ def _results(run: _AndroidLabRun) -> Iterator[Path]:
 def _end(draft: Draft, run: _AndroidLabRun, score: float | None, pictures: Pictures, first: float | None) -> None:
     shots = run.home / "Screen"
     ends = [path for path in shots.glob("screenshot-end-*") if _TAKEN.fullmatch(path.name)] if shots.is_dir() else []
-    final = pictures.seen(max(ends), {}) if ends else None
+    final = pictures.seen_last(max(ends)) if ends else None
     picture_time = _picture_time(max(ends).name) if ends else None
     status, reason = _status(run.lines, run.cut)
     draft.end(

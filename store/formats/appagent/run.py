@@ -24,6 +24,7 @@ from store.formats.androidworld.answers import usage_of
 from store.formats.appagent.actions import NumberedScreen, action_of, parts, recorded
 from store.formats.appagent.elements import NumberedElement, elements
 from store.formats.draft import Draft, run_id
+from store.formats.fallbacks import FallbackKind
 from store.formats.model_answers import answer_text, whole_answer
 from store.formats.pictures import Pictures
 from store.formats.trees import tree_in
@@ -110,6 +111,7 @@ def run(
         if number in after:
             _reflected(draft, screens, number, after[number], useless, target)
     if cut_line:
+        screens.source.fallbacks.add("line", log, "the last line is cut short")
         draft.verdict("source", cut=cut_line)
     _end(draft, screens, last, number, _used_up(len(lines), rounds))
     return draft.imported()
@@ -206,8 +208,7 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
     final = screens.at(number + 1, extra)[0] if beyond else None
     if not beyond and number in screens.after:
         final = screens.seen_after(number, extra)
-    if extra:
-        draft.verdict("source", **extra)
+    _tell_last(draft, screens, extra, number + 1)
     if not draft.count:
         draft.end("failed", reason="the source holds no steps", final=final)
     elif last.kind == "status":
@@ -218,6 +219,17 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
         draft.end("budget", reason=used_up, final=final)
     else:
         draft.end("stopped", reason="the source holds no FINISH", final=final)
+
+
+def _tell_last(draft: Draft, screens: Screens, extra: dict[str, Any], number: int) -> None:
+    """Keeps and counts what of the screen after the last step could not be read: no step tells of it."""
+    if not extra:
+        return
+    draft.verdict("source", **extra)
+    lost: tuple[tuple[FallbackKind, str], ...] = (("picture", "screenshot"), ("tree", "tree"))
+    for kind, key in lost:
+        if key in extra:
+            screens.source.fallbacks.add(kind, f"screen {number} in {screens.source.path}", extra[key])
 
 
 def demonstration(
@@ -249,8 +261,7 @@ def demonstration(
         stopped = action.kind == "status"
     more: dict[str, Any] = {}
     final = screens.at(draft.count + 1, more)[0] if draft.count + 1 in screens.shots else None
-    if more:
-        draft.verdict("source", **more)
+    _tell_last(draft, screens, more, draft.count + 1)
     if draft.count:
         draft.end("completed" if stopped else "stopped", reason="" if stopped else "no stop", final=final)
     else:

@@ -242,7 +242,10 @@ def _final(run: _DroidrunRun, pictures: Pictures) -> Observation | None:
     if not beyond:
         return None
     extra: dict[str, Any] = {}
-    observation = pictures.seen(run.shots.get(max(beyond)), extra, _state(run, max(beyond), extra).tree)
+    tree, shot = _state(run, max(beyond), extra).tree, run.shots.get(max(beyond))
+    if why := extra.get("ui_state"):
+        run.found.fallbacks.add("tree", f"screen {max(beyond)} in {run.found.path}", why)
+    observation = pictures.seen_last(shot, tree) if shot else Observation(tree=tree)
     return observation if observation.image or observation.tree else None
 
 

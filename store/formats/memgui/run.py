@@ -259,8 +259,7 @@ def _end(draft: Draft, of: MemguiRun, usages: list[Usage | None], score: float |
     status, reason = _status(of)
     judge_reason = next((verdict.reason for verdict in draft.verdicts if verdict.name in _WHYS and verdict.reason), "")
     last = max((_numbered(step, i) for i, step in enumerate(of.steps)), default=0)
-    extra: dict[str, Any] = {}
-    final = pictures.seen(of.shots[last], extra) if last in of.shots else None
+    final = pictures.seen_last(of.shots[last]) if last in of.shots else None
     draft.end(
         status,
         score,
