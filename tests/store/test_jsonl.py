@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.cli.main import main
 from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.proofreading import Review
@@ -21,6 +22,7 @@ from store.run_import import import_paths
 from store.run_redaction import redact
 from store.store import Store
 from tests.demonstrations import DEMO, demonstration, row
+from tests.lab.fitting import validator
 from tests.replied import bytes_of
 from tests.screens.runs import WHOLE, bare_run, long_run, waiting_run, whole_run
 
@@ -236,3 +238,21 @@ def test_reviewed_runs_are_runs_of_their_own_with_the_original_beside(store: Sto
     assert (again.source.format, again.source.path) == ("hitlab-reviewed", DEMO) if again.source else False
     export_runs(store, [DEMO], tmp_path / "again", reviewed=True)
     assert [path.name for path in (tmp_path / "again").iterdir()] == [folder.name]
+
+
+def test_the_guides_own_file_comes_in_as_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The sample of docs/guides/run-file.md, saved as the guide says; each line fits the schema that it names."""
+    page = Path(__file__).parents[2] / "docs" / "guides" / "run-file.md"
+    (sample,) = re.findall(r"^```jsonl\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+    (name,) = re.findall(r"Save this as `my-runs/([\w-]+)/run\.jsonl`", page.read_text(encoding="utf-8"))
+    folder = tmp_path / "my-runs" / name
+    folder.mkdir(parents=True)
+    (folder / "run.jsonl").write_text(sample, encoding="utf-8")
+    assert main(["import", str(tmp_path / "my-runs"), "--json", "--db", str(tmp_path / "x.db")]) == 0
+    assert json.loads(capsys.readouterr().out)["fallbacks"] == []
+    assert main(["show", name, "--db", str(tmp_path / "x.db")]) == 0
+    assert "Mild, please." in capsys.readouterr().out
+    assert main(["schema", "run-file"]) == 0
+    assert "RunFileLine" in capsys.readouterr().out
+    for line in sample.splitlines():
+        validator("run-file").validate(json.loads(line))
