@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from lab.core.codec import convert, read_file, read_json
+from lab.core.codec import convert, read_file
 from lab.core.errors import LabError
+from lab.core.json_lines import json_lines
 from lab.core.label import Label
 from lab.core.label_rules import as_option, check_value
 from lab.core.protocol import Field, Protocol
@@ -37,15 +38,10 @@ class GoldLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 def read_gold(path: Path) -> list[tuple[str, GoldLine]]:
     """Each line and where it stands; a `LabError` names the line and the field that is wrong."""
-    lines = read_file(path, f"gold file {path}").splitlines()
-    numbered_lines = [
-        (f"gold file {path}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()
-    ]
-    if not numbered_lines:
-        raise LabError(f"gold file {path}", "holds no line")
+    what = f"gold file {path}"
     golds = []
-    for where, line in numbered_lines:
-        one: GoldLine = convert(read_json(line, where).value, GoldLine, where)
+    for where, value in json_lines(read_file(path, what), what):
+        one: GoldLine = convert(value.value, GoldLine, where)
         if bool(one.unit) == bool(one.run):
             raise LabError(where, "field unit: names no unit and no run" if not one.unit else "names a unit and a run")
         golds.append((where, one))

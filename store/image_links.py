@@ -79,6 +79,19 @@ class Links:
         rows = self._database.rows_in("link", _OUTSIDE)
         return int(rows[0][0]) if rows else 0
 
+    def holds(self, sha256: str) -> bool:
+        """Whether the bytes of a picture are in the file, or in one that it names."""
+        return bool(self._database.read("SELECT 1 FROM blob WHERE sha256 = ?", sha256)) or bool(self.of(sha256))
+
+    def missing(self) -> tuple[int, int, str]:
+        """How many pictures runs name that are neither in the file nor linked, in how many runs, and one of these."""
+        linked = {sha256 for (sha256,) in self._database.rows_in("link", "SELECT DISTINCT sha256 FROM link")}
+        rows = self._database.read(
+            "SELECT trace, sha256 FROM use WHERE NOT EXISTS (SELECT 1 FROM blob WHERE sha256 = use.sha256)"
+        )
+        lost = [(trace, sha256) for trace, sha256 in rows if sha256 not in linked]
+        return len({sha256 for _, sha256 in lost}), len({trace for trace, _ in lost}), lost[0][0] if lost else ""
+
     def complete(self, trace_id: str, *, link: bool) -> bool:
         """True where the run is here with all bytes that it refers to; `link`: or with files that are still there.
 

@@ -379,3 +379,27 @@ BY_ADDRESS = {
 def test_agents_are_told_apart_by_their_identity() -> None:
     found = {name_of(path) for path in FILES if re.search(r"\.agent\.id\b", path.read_text(encoding="utf-8"))}
     assert found == BY_ADDRESS
+
+
+_TOLERANT = re.compile(r"""\.decode\([^)\n]*["'](?:replace|ignore|surrogateescape|backslashreplace)["']""")
+_COUNTED = ("androidcontrol/tree.py", "androidworld/values.py", "json_parts.py")
+"""Where damaged text becomes U+FFFD and is counted, or is looked at only to tell formats apart."""
+
+
+def test_no_reader_decodes_text_by_itself() -> None:
+    """A source's `text` is the one way: it tells the encoding, and counts what is damaged."""
+    readers = sorted((ROOT / "store" / "formats").rglob("*.py"))
+    assert len(readers) > 60
+    found = [path.relative_to(ROOT).as_posix() for path in readers if _TOLERANT.search(path.read_text("utf-8"))]
+    assert [path for path in found if not path.endswith(_COUNTED)] == []
+
+
+def test_no_reader_reads_bytes_but_of_pictures_trees_and_its_own_format() -> None:
+    """What is text goes through `RunSource.text`, which alone knows an encoding that was named."""
+    may = {"files.py", "pictures.py", "trees.py", "jsonl/reader.py", "__init__.py", "stream.py"}
+    folder = ROOT / "store" / "formats"
+    reads = re.compile(r"\b(?:read_within|unpacked|read_bytes|read_text)\(")
+    found = {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if reads.search(path.read_text("utf-8"))
+    }
+    assert found - may == set()

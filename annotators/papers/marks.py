@@ -12,8 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from lab.core.codec import decode, read_file
+from lab.core.codec import convert, read_file
 from lab.core.errors import LabError
+from lab.core.json_lines import json_lines
 from lab.core.measured_run import MeasuredRun, UnitMark
 
 
@@ -29,13 +30,8 @@ class Marks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 def read_marks(path: Path) -> list[tuple[str, Marks]]:
     """Each line's marks and where it stands; a `LabError` names the line and the field that is wrong."""
-    lines = read_file(path, f"marks file {path}").splitlines()
-    numbered_lines = [
-        (f"marks file {path}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()
-    ]
-    if not numbered_lines:
-        raise LabError(f"marks file {path}", "holds no line")
-    return [(where, decode(line, Marks, where)) for where, line in numbered_lines]
+    what = f"marks file {path}"
+    return [(where, convert(value.value, Marks, where)) for where, value in json_lines(read_file(path, what), what)]
 
 
 def marked(cases: Iterable[MeasuredRun], marks: dict[str, tuple[str, Marks]]) -> list[MeasuredRun]:

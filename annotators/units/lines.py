@@ -16,8 +16,9 @@ from typing import Any
 import msgspec
 
 from annotators.units.cards import facts_of
-from lab.core.codec import convert, read_file, read_json
+from lab.core.codec import convert, read_file
 from lab.core.errors import LabError
+from lab.core.json_lines import json_lines
 from lab.core.label import Label
 from lab.core.label_rules import as_option, check_value
 from lab.core.protocol import Protocol
@@ -58,11 +59,7 @@ class TextLine(_Line, frozen=True, forbid_unknown_fields=True, kw_only=True):
 def read_lines(path: Path) -> list[tuple[str, Any]]:
     """A JSON-lines file's values, each with where it stands; a `LabError` names the line that is none."""
     what = f"file {path}"
-    lines = read_file(path, what).splitlines()
-    numbered_lines = [(f"{what}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
-    if not numbered_lines:
-        raise LabError(what, "holds no line")
-    return [(where, read_json(line, where).value) for where, line in numbered_lines]
+    return [(where, value.value) for where, value in json_lines(read_file(path, what), what)]
 
 
 _SETS = '{"user": "u1", "A": {"method": "ours", "instructions": ["..."]}, "B": {"method": "other", "instructions": []}}'

@@ -24,8 +24,9 @@ from lab.cli.arguments import Arguments, Parser, amount, typed_words
 from lab.cli.database import open_store, write_new
 from lab.cli.output import emit, say
 from lab.core.adjudication import Means, Move, Settlement, SignedSettlement
-from lab.core.codec import convert, encode, read_file, read_json
+from lab.core.codec import convert, encode, read_file
 from lab.core.errors import LabError
+from lab.core.json_lines import json_lines
 from lab.core.label import Missing
 from lab.core.label_rules import as_option
 from lab.core.protocol import Field
@@ -387,11 +388,7 @@ def rows_of(name: str) -> list[tuple[str, Row]]:
     if len(data) > _MOST:
         raise LabError(what, f"has more than the {_MOST:,} bytes that are read")
     rows = []
-    for number, line in enumerate(data.splitlines(), 1):
-        if not line.strip():
-            continue
-        where = f"{what}, line {number}"
-        value, notes = read_json(line, where)
+    for where, (value, notes) in json_lines(data, what):
         for place, oddity in notes:
             raise LabError(where, f"field {place}: holds a {oddity}")
         row: Row = convert(value, Row, where)

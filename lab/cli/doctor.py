@@ -19,6 +19,7 @@ from lab.cli.output import (
     say,
 )
 from lab.core.errors import LabError
+from lab.core.rounding import count
 from lab.core.settings import Settings, database, load, settings_file
 
 if TYPE_CHECKING:
@@ -241,11 +242,20 @@ def _database(settings: Settings) -> list[Finding]:
     try:
         with Store.open(path, create=False, readonly=True) as store:
             wrong, link_count, lost_links = store.check(links=False), store.links.outside(), store.links.lost()
+            missing = store.links.missing()
     except LabError as error:
         return [Finding("database", False, f"{error.title}: {error.message}", error.hint or "Name another with --db.")]
     do = "" if not wrong else "Copy what can be read with `hitlab pack`, and keep the file."
     finding = Finding("database", not wrong, "; ".join(wrong) or f"{path} is sound", do)
-    return [finding, *([_pictures(link_count, lost_links)] if link_count else [])]
+    lost = [_missing(*missing)] if missing[0] else []
+    return [finding, *lost, *([_pictures(link_count, lost_links)] if link_count else [])]
+
+
+def _missing(pictures: int, runs: int, first: str) -> Finding:
+    """Pictures that runs name and the file does not hold."""
+    found = f"{count(pictures, 'picture')} of {count(runs, 'run')} not in the file, as of {first}"
+    do = "Import the runs again from where their pictures are. A copy by `hitlab pack --no-images` has none."
+    return Finding("pictures", False, found, do)
 
 
 def _pictures(link_count: int, lost_links: Sequence[Link]) -> Finding:

@@ -25,6 +25,7 @@ from lab.studies.seats import sees_outcomes
 from store.formats import FORMATS, WRITTEN
 
 if TYPE_CHECKING:
+    from store.formats.fallbacks import Fallback
     from store.incomplete_runs import MissingPictures
 
 
@@ -33,6 +34,14 @@ class ImportFailure(msgspec.Struct, frozen=True):
 
     path: str
     error: str
+
+
+class ImportFallback(msgspec.Struct, frozen=True):
+    """One kind of what was not taken as it stands in its source: how often, and where first."""
+
+    kind: str
+    count: int
+    first: str
 
 
 class ImportTally(msgspec.Struct, frozen=True):
@@ -47,6 +56,7 @@ class ImportResult(msgspec.Struct, frozen=True):
     """What came in: `import`. `skipped` runs were there already; `formats` counts by the format's name.
 
     `interrupted`: it was stopped by hand, and there was more. `linked` pictures of the database stand in files outside.
+    `fallbacks`: what of the runs that came in was not taken as it stands, and what holds no run though it should.
     """
 
     imported: int
@@ -55,6 +65,7 @@ class ImportResult(msgspec.Struct, frozen=True):
     formats: dict[str, ImportTally] = {}
     interrupted: bool = False
     linked: int = 0
+    fallbacks: tuple[ImportFallback, ...] = ()
 
 
 class Packed(msgspec.Struct, frozen=True):
@@ -86,6 +97,7 @@ class ImportArguments(Arguments):
 
     paths: list[str]
     format: str | None
+    encoding: str
     link: bool
 
 
@@ -94,6 +106,9 @@ def add_import(parser: Parser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="folders or files; runs are found inside folders")
     parser.add_argument(
         "--format", choices=FORMATS, metavar="FORMAT", help=f"read as this one, not as detected: {', '.join(FORMATS)}"
+    )
+    parser.add_argument(
+        "--encoding", default="", metavar="NAME", help="what texts are in that are not UTF-8: gbk, shift_jis, cp1252"
     )
     parser.add_argument(
         "--link", action="store_true", help="leave screenshots in their files; without them the runs have no pictures"
@@ -114,16 +129,26 @@ def bring(args: ImportArguments) -> int:
 
     paths = [Path(path) for path in args.paths]
     settings = load(db=args.db)
-    failure = failed_import(paths, args.format) if is_new(settings) else None
+    failure = failed_import(paths, args.format, encoding=args.encoding) if is_new(settings) else None
     if failure is not None:
-        return _tell_result(msgspec.convert({**msgspec.to_builtins(failure), "linked": 0}, ImportResult), args, "")
+        result = msgspec.convert({**msgspec.to_builtins(failure), "linked": 0}, ImportResult)
+        code = _tell_result(result, args, "")
+        _warn_of(failure.fallbacks)
+        return code
     with open_store(settings) as store:
         with incoming(store.size) as on_run:
-            report = import_paths(store, paths, args.format, on_run=on_run, link=args.link)
+            report = import_paths(store, paths, args.format, on_run=on_run, link=args.link, encoding=args.encoding)
         result = msgspec.convert({**msgspec.to_builtins(report), "linked": store.links.outside()}, ImportResult)
         code = _tell_result(result, args, str(store.path))
+        _warn_of(report.fallbacks)
         _warn_incomplete(report.incomplete, in_file(args.db))
         return code
+
+
+def _warn_of(fallbacks: Sequence[Fallback]) -> None:
+    """One sentence for each kind of what was not taken as it stands."""
+    for fallback in fallbacks:
+        warn(f"import: {fallback.sentence}")
 
 
 def _tell_result(result: ImportResult, args: ImportArguments, db: str) -> int:
@@ -143,15 +168,13 @@ _NAMED = 3
 
 
 def _warn_incomplete(runs: Sequence[tuple[str, MissingPictures]], db: str) -> None:
-    """One sentence where sources lack pictures: how many, which is the first, and how the whole runs come in."""
+    """How runs come in whole whose sources lack pictures now."""
     if not runs:
         return
-    pictures = sum(missing.pictures for _, missing in runs)
     ids = " ".join(id for id, _ in runs[:_NAMED]) + (" ..." if len(runs) > _NAMED else "")
     warn(
-        f"{count(pictures, 'picture is', 'pictures are')} missing or cut short in {count(len(runs), 'run')}, the first "
-        f"at {runs[0][1].first}; once the source has them, the same command brings the whole run in beside the one "
-        f"without, and `hitlab archive {ids}{db}` takes that out of the lists."
+        f"import: {count(len(runs), 'run lacks', 'runs lack')} pictures. Once the source has them, the same command "
+        f"brings the whole run in beside the one without, and `hitlab archive {ids}{db}` takes that out of the lists."
     )
 
 

@@ -12,8 +12,9 @@ from lab.cli.arguments import Arguments, Parser, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import SHORT_ID, print_json, say, warn
 from lab.core import limits
-from lab.core.codec import open_lines, read_file
+from lab.core.codec import encode, open_lines, read_file
 from lab.core.errors import LabError
+from lab.core.json_lines import check_no_table, is_list, json_lines
 from lab.core.label import Missing
 from lab.core.plain_text import plain
 from lab.core.protocol import NO_OPTION
@@ -50,7 +51,7 @@ or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
 "cost", "id". Rows that are there already are passed over.
 `hitlab schema label-row` has all of it."""
     parser.study()
-    parser.add_argument("files", nargs="*", metavar="FILE", help="JSON lines; - is standard input (default)")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="JSON lines, or a list; - is standard input (default)")
     parser.loose = "files"
     parser.add_argument(
         "--as", dest="rater", default="", metavar="R1", help="whose answers they are (or each row says)"
@@ -131,10 +132,27 @@ def _take_all(taking: RowImport, lines: Iterator[bytes], name: str, *, keep_goin
 
 
 def _each(taking: RowImport, lines: Iterator[bytes], name: str) -> Iterator[LabelDone]:
-    for number, data in enumerate(lines, 1):
-        if data.strip():
-            for row in rows_of(data, f"{name}, line {number}", number):
-                yield refused(row) if isinstance(row, LabError) else taking.take(row)
+    for number, where, data in _numbered(lines, name):
+        for row in rows_of(data, where, number):
+            yield refused(row) if isinstance(row, LabError) else taking.take(row)
+
+
+def _numbered(lines: Iterator[bytes], name: str) -> Iterator[tuple[int, str, bytes]]:
+    """Each row's number, place and bytes: of each line as it comes, or of each item of a JSON list."""
+    is_first = True
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if is_first and is_list(line):
+            for i, (where, value) in enumerate(json_lines(b"".join([line, *lines]), name), 1):
+                for place, fault in value.notes:
+                    raise LabError(where, f"field {place}: holds a {fault}")
+                yield i, where, encode(value.value)
+            return
+        if is_first:
+            check_no_table(line, name)
+        is_first = False
+        yield number, f"{name}, line {number}", line
 
 
 def refused(error: LabError) -> LabelDone:

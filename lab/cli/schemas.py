@@ -69,6 +69,7 @@ from lab.studies.judge_questions import JudgeEstimate, ShownQuestion
 from lab.studies.label_import import LabelDone
 from lab.studies.label_rows import LabelRow
 from simulators.users.scripted import Script
+from store.formats.jsonl.reader import RunFileLine
 
 
 def schemas() -> dict[str, Any]:
@@ -81,6 +82,7 @@ def schemas() -> dict[str, Any]:
         "script": Script,
         "settings": Settings,
         "event": AnyEvent,
+        "run-file": RunFileLine,
         "agent-reads": ToProgram,
         "agent-writes": FromProgram,
         "action": Action,

@@ -25,6 +25,7 @@ from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.json_size import check_values
 from lab.core.suggestion import suggestion
+from lab.core.text_encoding import utf8_text
 
 T = TypeVar("T")
 
@@ -145,11 +146,9 @@ def read_json(data: bytes, what: str) -> StorableValue:
 
     `what` names the file in the sentence when it is no JSON at all (`LabError`).
     """
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise LabError(what, "is UTF-16 text, and JSON is UTF-8; save it as UTF-8")
+    text = utf8_text(data, what)
     check_values(data, what)
     try:
-        text = data.decode("utf-8-sig", errors="surrogateescape")
         value = _JSON.decode(text)
     except json.JSONDecodeError as error:
         raise LabError(what, f"is not JSON (line {error.lineno}, column {error.colno}: {error.msg})") from error
@@ -184,15 +183,13 @@ def _known_yaml(data: bytes, what: str) -> tuple[bytes, tuple[tuple[str, str], .
 def _parse_yaml(data: bytes, what: str) -> StorableValue:
     import yaml
 
+    text = utf8_text(data, what)
     try:
-        text = data.decode("utf-8-sig")
         _check_events(text, what)
         loader = _loader()(text)
         node = loader.get_single_node()
         _ExpandedYaml(what).count(node)
         value = None if node is None else loader.construct_document(node)
-    except UnicodeDecodeError as error:
-        raise LabError(what, f"is not UTF-8 text (byte {error.start})") from error
     except yaml.MarkedYAMLError as error:
         if "nesting depth" in str(error.problem):  # newer versions of libyaml have a bound of their own
             raise LabError(what, "is nested too deeply to be read") from error
@@ -350,6 +347,8 @@ def reason_of(message: str, kind: Any) -> str:
         near = suggestion(field_match[2], _fields(kind, place)) if unknown else ""
         place = f"{place}.{field_match[2]}" if place else field_match[2]
         reason = f"there is none of that name{near}" if unknown else "is not there"
+    elif re.fullmatch(r"Expected `str(?: \| null)?`, got `(?:int|float|bool)`", reason):
+        reason += f'; write it in quotes, as in {place.rpartition(".")[2] or "id"}: "1"'
     elif of_key:
         reason = f"each key there must be text ({reason})"
         place = place or "names"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 import threading
 
+from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.tree_xml import read_tree, whole_xml
 from lab.core.ui_tree import UiTree
-from lab.devices.hierarchy import tree_of, whole
 from lab.devices.shell import Shell
 
 _REST = 10.0
@@ -37,11 +38,11 @@ class Dumper:
         with self._one:
             for _ in range(tries):
                 output = self._dump()
-                tree = tree_of(whole(output))
-                if tree is None and self._all and whole(output):
+                tree = _tree_of(whole_xml(output))
+                if tree is None and self._all and whole_xml(output):
                     self._all = False
                     output = self._dump()
-                    tree = tree_of(whole(output))
+                    tree = _tree_of(whole_xml(output))
                     self._all = self._listed or tree is None
                 self._listed = self._listed or (self._all and tree is not None)
                 self.missing = "" if tree is not None else _why(output)
@@ -51,10 +52,10 @@ class Dumper:
 
     def _dump(self) -> bytes:
         output = self._asked(self._by_file)
-        if self._by_file or whole(output) or _passing(output):
+        if self._by_file or whole_xml(output) or _passing(output):
             return output
         by_file = self._asked(True)
-        self._by_file = bool(whole(by_file))
+        self._by_file = bool(whole_xml(by_file))
         return by_file
 
     def _asked(self, by_file: bool) -> bytes:
@@ -65,12 +66,21 @@ class Dumper:
         return self._shell.raw(command, _REST)
 
 
+def _tree_of(xml: bytes) -> UiTree | None:
+    """The tree of a whole dump; None where it is no XML, or holds no node."""
+    try:
+        tree = read_tree(xml, "uiautomator's dump", cut=False).tree
+    except LabError:
+        return None
+    return tree if tree.roots else None
+
+
 def _passing(output: bytes) -> bool:
     return any(word.encode() in output for word in _PASSING)
 
 
 def _why(output: bytes) -> str:
-    if whole(output):
+    if whole_xml(output):
         return "uiautomator's dump is no XML with nodes"
     lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
     telling = [line for line in lines if "ERROR" in line or "Exception" in line or "Killed" in line]

@@ -3,27 +3,77 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from lab.core.codec import read_json
 from lab.core.errors import LabError
+from lab.core.limits import JSON_BYTES
 from lab.core.proofreading import Review
 from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict
 from lab.core.suggestion import suggestion
+from lab.core.text_encoding import decode_text, known_encoding, opening_as_utf8
 from lab.core.trace import AnyEvent
-from store.formats.files import BLANK, SNIFFED, beginning
+from store.formats.fallbacks import Fallbacks
+from store.formats.files import BLANK, SNIFFED, beginning, packed_kind, unpacked
 from store.formats.json_parts import first_value
 
 
-class RunSource(NamedTuple):
-    """A file or folder that holds runs of a format; links inside are followed only within `root`."""
+@dataclass(frozen=True)
+class RunSource:
+    """A file or folder that holds runs of a format; links inside are followed only within `root`.
+
+    Its reader reads every text by `text`, and counts in `fallbacks` what it does not take as it stands. `encoding`
+    is the one that was named for all text, empty where each file tells its own.
+    """
 
     format: str
     path: Path
     root: Path
+    encoding: str = ""
+    fallbacks: Fallbacks = field(default_factory=Fallbacks, compare=False)
+
+    def text(self, path: Path, *, most: int = JSON_BYTES) -> bytes:
+        """A text file's bytes in UTF-8, whatever its encoding, unpacked where its name ends in `.gz`.
+
+        Valid UTF-8 stays as it is. A `LabError` where the file cannot be read, or its encoding is not sure.
+        """
+        return self.as_utf8(unpacked(self.root, path, most=most), path)
+
+    def as_utf8(self, data: bytes, place: object) -> bytes:
+        """Bytes of a text as UTF-8; another encoding, and damaged characters, are counted."""
+        if not self.encoding and data.isascii() and b"\0" not in data:
+            return data
+        decoded = decode_text(data, str(place), self.encoding, hint=NAME_ENCODING)
+        if decoded.encoding:
+            self.fallbacks.add("encoding", place, decoded.encoding)
+        if decoded.damaged:
+            self.fallbacks.add("damaged text", place, count=decoded.damaged)
+        return decoded.text.encode("utf-8", "surrogatepass") if decoded.encoding or decoded.damaged else data
+
+    def side_text(self, path: Path, *, most: int = JSON_BYTES) -> bytes | None:
+        """As `text`, of a file beside a run; None where it is not there, or cannot be read, which is counted."""
+        if not path.is_file():
+            return None
+        try:
+            return self.text(path, most=most)
+        except LabError as error:
+            self.fallbacks.add("side file", path, error.body)
+            return None
+
+    def side_json(self, path: Path, *, most: int = JSON_BYTES) -> Any:
+        """The JSON of a file beside a run; None where it is not there, or cannot be read, which is counted."""
+        data = self.side_text(path, most=most)
+        try:
+            return None if data is None else read_json(data, str(path)).value
+        except LabError as error:
+            self.fallbacks.add("side file", path, error.body)
+            return None
 
 
 class FailedRun(NamedTuple):
@@ -48,6 +98,7 @@ class KnownRun(NamedTuple):
     under: Callable[[str], Imported] | None = None
 
 
+NAME_ENCODING = "Save it as UTF-8, or name its encoding: --encoding gbk."
 _SHADOW, _SHADOWS = "._", "__MACOSX"
 """What macOS calls the files that it lays beside others on foreign disks, and their folder in its archives."""
 
@@ -65,8 +116,8 @@ class CandidateFile:
 
     @cached_property
     def opening(self) -> bytes:
-        """Its first bytes, unpacked where its name ends in `.gz`, from the first that is no blank."""
-        return beginning(self.path, SNIFFED, self.root).lstrip(BLANK)
+        """Its first bytes, unpacked where its name ends in `.gz`, from the first that is no blank; text as UTF-8."""
+        return opening_as_utf8(beginning(self.path, SNIFFED, self.root)).lstrip(BLANK)
 
     @cached_property
     def _first(self) -> tuple[Any, bool]:
@@ -98,7 +149,8 @@ class Format(NamedTuple):
     """One trace format: which folders (with the names in them) and files are its own, and how they are read.
 
     `name` is what `--format` takes, `title` what people call it. A folder that is a run is not looked into further;
-    `is_run_folder` is given the folder, the names in it, and the root that no link may lead out of.
+    `is_run_folder` is given the folder, the names in it, and the root that no link may lead out of. `is_without_log`
+    tells why a folder that the format's own program left is no run, as one with screens but no log; empty for others.
     """
 
     name: str
@@ -107,6 +159,7 @@ class Format(NamedTuple):
     is_file: Callable[[CandidateFile], bool]
     read: Callable[[RunSource, Callable[[str], bool]], Iterator[Imported | KnownRun | FailedRun]]
     skips_folder: Callable[[str], bool] = lambda name: False
+    is_without_log: Callable[[Path, set[str], Path], str] = lambda folder, names, root: ""
 
 
 _READERS = {
@@ -214,29 +267,53 @@ def read(
             yield from formats()[source.format].read(source, known)
 
 
-def detect(path: Path, format: str | None = None) -> Iterator[RunSource | FailedRun]:
-    """The files and folders below `path` that hold runs, in the order of their names; links to folders are left."""
-    choice = _chosen(format)
+class _Search(NamedTuple):
+    """What is looked for: formats, in which encoding texts are, and where what holds no run is counted."""
+
+    choice: list[Format]
+    is_all: bool
+    encoding: str
+    fallbacks: Fallbacks
+
+    def owner(self, folder: Path, names: set[str], root: Path) -> str | None:
+        """The format of which a folder is a run."""
+        return next((one.name for one in self.choice if one.is_run_folder(folder, names, root)), None)
+
+    def source(self, format: str, path: Path, root: Path) -> RunSource:
+        return RunSource(format, path, root, self.encoding)
+
+
+def detect(
+    path: Path, format: str | None = None, *, encoding: str = "", fallbacks: Fallbacks | None = None
+) -> Iterator[RunSource | FailedRun]:
+    """The files and folders below `path` that hold runs, in the order of their names; links to folders are left.
+
+    Folders and files that should hold a run and do not are counted in `fallbacks`.
+    """
+    codec = known_encoding(encoding) if encoding else ""
+    search = _Search(_chosen(format), format is None, codec, Fallbacks() if fallbacks is None else fallbacks)
     try:
         if not path.is_dir():
-            yield from _named_file(path, choice)
+            yield from _named_file(path, search)
             return
     except OSError as error:
         yield _unreadable(path, error)
         return
-    yield from _in_folder(path, choice)
+    yield from _in_folder(path, search)
 
 
-def _named_file(path: Path, choice: list[Format]) -> Iterator[RunSource | FailedRun]:
+def _named_file(path: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     if not path.is_file():
         return
     if path.is_symlink():
         path = path.resolve()  # who names a link means what it leads to; links that are met are not followed out
-    for trace_format in choice:
-        if trace_format.is_run_folder(path.parent, {path.name}, path.parent):
-            yield RunSource(trace_format.name, path.parent, path.parent)
-            return
-    yield from _one_file(path, path.parent, choice)
+    if owner := search.owner(path.parent, {path.name}, path.parent):
+        yield search.source(owner, path.parent, path.parent)
+        return
+    sources = list(_one_file(path, path.parent, search))
+    if not sources and (kind := packed_kind(path, path.parent)):
+        sources = [FailedRun(str(path), f"{path}: is packed ({kind}). Unpack it, and name the folder.")]
+    yield from sources
 
 
 def _unreadable(path: Path, error: OSError) -> FailedRun:
@@ -253,41 +330,60 @@ def _chosen(format: str | None) -> list[Format]:
     return [formats_by_name[format]]
 
 
-def _in_folder(root: Path, choice: list[Format]) -> Iterator[RunSource | FailedRun]:
+def _in_folder(root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     unreadable: list[OSError] = []
     unfinished = formats()["jsonl"].skips_folder  # half an export of ours is no format's run
-    skips = {unfinished, _SHADOWS.__eq__, *(trace_format.skips_folder for trace_format in choice)}
+    skips = {unfinished, _SHADOWS.__eq__, *(trace_format.skips_folder for trace_format in search.choice)}
     for folder, below, names in os.walk(root, onerror=unreadable.append):
         here = Path(folder)
         names = [name for name in names if not name.startswith(_SHADOW)]
         try:
-            owner = _owner(here, set(names), root, choice)
+            owner = search.owner(here, {*names}, root)
         except OSError as error:
             below.clear()
             yield _unreadable(here, error)
             continue
         if owner is not None:
             below.clear()
-            yield RunSource(owner, here, root)
+            yield search.source(owner, here, root)
             continue
         below[:] = sorted(name for name in below if not any(skip(name) for skip in skips))
-        for name in sorted(names):
-            yield from _one_file(here / name, root, choice)
+        yield from _in_files(here, names, root, search)
     yield from (_unreadable(Path(error.filename), error) for error in unreadable)
 
 
-def _owner(folder: Path, names: set[str], root: Path, choice: list[Format]) -> str | None:
-    return next((trace_format.name for trace_format in choice if trace_format.is_run_folder(folder, names, root)), None)
+def _in_files(folder: Path, names: list[str], root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
+    """The runs in a folder's files; where none is, why the folder should have been one is counted."""
+    unclaimed: list[Path] = []
+    for name in sorted(names):
+        sources = list(_one_file(folder / name, root, search))
+        yield from sources
+        if not sources:
+            unclaimed.append(folder / name)
+    reasons = (why for one in search.choice if (why := one.is_without_log(folder, {*names}, root)))
+    if len(unclaimed) == len(names) and (why := next(reasons, "")):
+        search.fallbacks.add("folder", folder, why)
+        return
+    for path in unclaimed:
+        if _PACKED.search(path.name) and (kind := packed_kind(path, root)):
+            search.fallbacks.add("packed", path, kind)
+        elif search.is_all and _RUN_LIKE.fullmatch(path.name) and path.is_file() and path.stat().st_size > 2:
+            search.fallbacks.add("file", path)
 
 
-def _one_file(path: Path, root: Path, choice: list[Format]) -> Iterator[RunSource | FailedRun]:
+_PACKED = re.compile(r"\.(?:zip|tar|tgz|tbz2?|txz|7z|rar|tar\.\w{2,4})$", re.I)
+_RUN_LIKE = re.compile(r"(?:traj|trajector(?:y|ies)|trace|actions?|steps|episode)[\w-]*\.jsonl?(?:\.gz)?", re.I)
+"""How files are named that hold an agent's steps."""
+
+
+def _one_file(path: Path, root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     candidate = CandidateFile(path, root)
     try:
         if not path.is_file():
             return
-        for trace_format in choice:
+        for trace_format in search.choice:
             if trace_format.is_file(candidate):
-                yield RunSource(trace_format.name, path, root)
+                yield search.source(trace_format.name, path, root)
                 return
     except LabError as error:
         yield FailedRun(str(path), error.sentence)

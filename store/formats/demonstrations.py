@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -13,10 +14,12 @@ from lab.core.codec import escape_surrogates
 from lab.core.step import Action
 from lab.core.task import Actor
 from lab.core.trace import Ended
+from store.formats.files import PICTURE
 
 ANNOTATOR = Actor("human", "annotator")
 """Who demonstrated, where a source does not say."""
 
+_PICTURE = re.compile(rf"\.{PICTURE}\Z", re.I)
 _MOST_NAMES = 200_000
 _PARTS = 64
 
@@ -100,7 +103,7 @@ class ImageFinder:
             if name_count > _MOST_NAMES:
                 break
             for name in names:
-                if name.lower().endswith((".png", ".jpg", ".jpeg")):
+                if _PICTURE.search(name):
                     index.setdefault(name, []).append(os.path.join(folder, name))
         return index
 

@@ -23,6 +23,18 @@ def run_id(format: str, name: str, data: bytes) -> str:
     return imported_id(format, escape_surrogates(name).encode() + b"\0" + data)
 
 
+_RESULTS = ("result", "execution_result", "action_result", "tool_result", "execution", "outcome")
+_WHYS = ("error", "error_message", "message", "reason", "summary")
+
+
+def error_in(fields: Mapping[str, Any]) -> str | None:
+    """Why an act failed, where a step's own fields, or the result among them, say `success: false`; else None."""
+    for part in (fields, *(fields.get(name) for name in _RESULTS)):
+        if isinstance(part, Mapping) and (part.get("success") is False or part.get("ok") is False):
+            return next((why for name in _WHYS if isinstance(why := part.get(name), str) and why), "failed")
+    return None
+
+
 class Draft:
     """One run being read. Give its parts in the source's order, then `imported()`.
 
@@ -103,7 +115,7 @@ class Draft:
                 before=observation,
                 question=question,
                 reply=reply,
-                error=error,
+                error=error if error is not None else error_in(extra or {}),
                 accepted=accepted,
                 extra=extra or {},
                 at=at,

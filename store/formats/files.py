@@ -21,6 +21,9 @@ SNIFFED = 64 * 1024
 BLANK = b"\xef\xbb\xbf \t\r\n"
 """Bytes that may stand before the first of a text."""
 
+PICTURE = "(?:png|jpe?g|webp|gif|bmp|avif)"
+"""What names of pictures end in, as a pattern."""
+
 _PIECE = 1024**2
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -120,6 +123,25 @@ def beginning(path: Path, count: int, root: Path) -> bytes:
             return file.read(count)
         except OSError as error:
             raise LabError(str(path), f"cannot be read ({error.strerror})") from error
+
+
+_PACKED_BY = ((b"PK\3\4", "zip"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"Rar!\x1a\x07", "rar"), (b"BZh", "bzip2"),
+              (b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))  # fmt: skip
+_TAR = slice(257, 262)
+
+
+def packed_kind(path: Path, root: Path) -> str:
+    """Which kind of archive a file below `root` is: zip, tar (also in gzip), 7z, rar ...; empty where it is none."""
+    with open_within(root, path) as file:
+        opening = file.read(SNIFFED)
+    if kind := next((kind for mark, kind in _PACKED_BY if opening.startswith(mark)), ""):
+        return kind
+    if opening.startswith(b"\x1f\x8b"):
+        try:
+            opening = zlib.decompressobj(31).decompress(opening, 512)
+        except zlib.error:
+            return ""
+    return "tar" if opening[_TAR] == b"ustar" else ""
 
 
 def _pieces(gzip_file: BufferedReader, path: Path, size: int = _PIECE) -> Iterator[bytes]:

@@ -9,6 +9,8 @@ from lab.core.step import ActionKind, Direction, Point
 
 Box = tuple[int, int, int, int]
 _MOST = 2**31 - 1
+_BEYOND = 1.5
+"""How far a finger may leave the screen, as a part of it."""
 _WAY: dict[Direction, Point] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 _BACK: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
@@ -30,18 +32,23 @@ def point(x: Any, y: Any, size: Point | None = None, whole: float | None = None)
     """Two numbers as a pixel; with `whole`, they count up to that across and down a picture of `size`.
 
     `whole` is 1 for coordinates from 0 to 1, 1000 for those from 0 to 1000; None for pixels. None where either is
-    no number, or the picture's size is needed and not known.
+    no number, or the picture's size is needed and not known. A fraction is no pixel, and what lies far beyond
+    `whole` counts something else: neither is rounded to a place.
     """
     across, down = number(x), number(y)
     if across is None or down is None:
         return None
-    if whole is not None:
-        if size is None:
-            return None
-        across, down = across / whole * size[0], down / whole * size[1]
-    if max(abs(across), abs(down)) >= _MOST:
+    if whole is None:
+        is_share = min(across, down) >= 0 and max(across, down) <= 1 and (across % 1 or down % 1)
+        return None if is_share else pixel(across, down)
+    if size is None or max(abs(across), abs(down)) > _BEYOND * whole:
         return None
-    return round(across), round(down)
+    return pixel(across / whole * size[0], down / whole * size[1])
+
+
+def pixel(across: float, down: float) -> Point | None:
+    """The pixel that two computed numbers are nearest to; None where no screen is that large."""
+    return None if max(abs(across), abs(down)) >= _MOST else (round(across), round(down))
 
 
 def box(values: Any, size: Point | None = None, whole: float | None = None) -> Box | None:
@@ -92,7 +99,7 @@ def swept(kind: ActionKind, way: Direction | None, size: Point | None) -> Point 
 
 def moved(at: Point | None, to: Point | None) -> Point | None:
     """The way from one pixel to another; None where either is not known, or no screen is that large."""
-    return point(to[0] - at[0], to[1] - at[1]) if at and to else None
+    return pixel(to[0] - at[0], to[1] - at[1]) if at and to else None
 
 
 def way_of(vector: Point) -> Direction | None:

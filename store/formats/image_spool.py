@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.run_records import Blob
-from lab.core.safe_images import too_large
+from lab.core.safe_images import mended_picture, too_large
 from lab.core.step import Observation, Point
 from lab.core.ui_tree import UiTree
 from store.images import picture_kind, picture_size
@@ -54,10 +54,15 @@ class Spool:
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 (it closes with this object)
         self._places: dict[str, tuple[int, int]] = {}
         self._end = 0
+        self.mended = 0
+        """How many had to be mended, or turned into PNG."""
         weakref.finalize(self, self._file.close)
 
     def add(self, data: bytes) -> SpooledImage | None:
-        """Puts a PNG's or JPEG's bytes aside; None where they are neither, or too large."""
+        """Puts a picture's bytes aside; None where they are none, or too large."""
+        if picture_kind(data) is None and (mended := mended_picture(data)):
+            data = mended.data
+            self.mended += 1
         size = picture_size(data)
         if size is None or picture_kind(data) is None or too_large(size):
             return None

@@ -11,9 +11,10 @@ from lab.core.codec import escape_surrogates
 from lab.core.errors import LabError
 from lab.core.limits import PICTURE_BYTES
 from lab.core.run_records import Blob
-from lab.core.safe_images import too_large
+from lab.core.safe_images import mended_picture, too_large
 from lab.core.step import Observation
 from lab.core.ui_tree import UiTree
+from store.formats import RunSource
 from store.formats.files import read_within, unread
 from store.images import picture_ends, picture_kind, picture_size
 
@@ -27,10 +28,11 @@ class _File(NamedTuple):
 
 
 class Pictures(Mapping[str, Blob]):
-    """A run's pictures by their sha256, from files below `root` and from bytes that stand inside other files."""
+    """A run's pictures by their sha256, from files of its source and from bytes that stand inside other files."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, source: RunSource) -> None:
+        self._root = source.root
+        self._fallbacks = source.fallbacks
         self._kept: dict[str, Blob] = {}
         self._files: dict[str, _File] = {}
         self._held = 0
@@ -42,13 +44,9 @@ class Pictures(Mapping[str, Blob]):
         """Those of which a file holds the beginning alone, each with a few words that say so."""
 
     def file(self, path: Path, tree: UiTree | None = None) -> Observation:
-        """What was seen, from a PNG or JPEG file; a `LabError` where it is none, too big, or outside `root`."""
-        data = read_within(self._root, path, most=PICTURE_BYTES)
-        mime = picture_kind(data)
-        if mime is None:
-            raise LabError(str(path), "is not a picture")
-        if reason := too_large(picture_size(data)):
-            raise LabError(str(path), reason)
+        """What was seen, from a picture's file; a `LabError` where it is none, too big, or outside the source."""
+        read_bytes = read_within(self._root, path, most=PICTURE_BYTES)
+        data, mime = self._checked(read_bytes, str(path))
         sha256 = hashlib.sha256(data).hexdigest()
         self.from_files = True
         if not picture_ends(data):
@@ -57,7 +55,7 @@ class Pictures(Mapping[str, Blob]):
             self.size += len(data)
             if self._held + len(data) <= _HELD:
                 self._held += len(data)
-                self._kept[sha256] = Blob(data, mime, str(path.resolve()))
+                self._kept[sha256] = Blob(data, mime, str(path.resolve()) if data is read_bytes else "")
             else:
                 self._files[sha256] = _File(path, mime)
         return Observation(image=sha256, size=picture_size(data), tree=tree)
@@ -75,18 +73,22 @@ class Pictures(Mapping[str, Blob]):
             extra["screenshot"] = unread(path, error)
             return Observation(tree=tree)
 
+    def seen_last(self, path: Path, tree: UiTree | None = None) -> Observation:
+        """As `seen`, of the screen after the last step, which no step tells of: a lost picture is counted at once."""
+        extra: dict[str, Any] = {}
+        observation = self.seen(path, extra, tree)
+        if why := extra.get("screenshot"):
+            self._fallbacks.add("picture", path, why)
+        return observation
+
     def whole(self, paths: Iterable[Path | None]) -> tuple[str | None, ...]:
         """The sha256 of each picture; None where there is none, or a file holds its beginning alone."""
         images = [self.seen(path, {}).image for path in paths]
         return tuple(None if image in self.cut else image for image in images)
 
     def add(self, data: bytes, tree: UiTree | None = None) -> Observation:
-        """What was seen, from a PNG's or JPEG's bytes; a `LabError` where they are neither."""
-        mime = picture_kind(data)
-        if mime is None:
-            raise LabError("picture", "is neither PNG nor JPEG")
-        if reason := too_large(picture_size(data)):
-            raise LabError("picture", reason)
+        """What was seen, from a picture's bytes; a `LabError` where they are none."""
+        data, mime = self._checked(data, "picture")
         blob = Blob(data, mime)
         sha256 = blob.sha256
         if sha256 not in self:
@@ -98,10 +100,25 @@ class Pictures(Mapping[str, Blob]):
         if sha256 in self._kept:
             return self._kept[sha256]
         path, mime = self._files[sha256]
-        blob = Blob(read_within(self._root, path, most=PICTURE_BYTES), mime, str(path.resolve()))
+        data = read_within(self._root, path, most=PICTURE_BYTES)
+        blob = Blob(data, mime, str(path.resolve()))
+        if blob.sha256 != sha256 and (mended := mended_picture(data)):
+            blob = Blob(mended.data, mime)
         if blob.sha256 != sha256:
             raise LabError(str(path), "has changed while it was read")
         return blob
+
+    def _checked(self, data: bytes, place: str) -> tuple[bytes, str]:
+        """A picture's bytes as they are kept, and their kind; what had to be mended is counted."""
+        mime = picture_kind(data)
+        if mime is None and (mended := mended_picture(data)):
+            self._fallbacks.add("mended picture", place, mended.why)
+            data, mime = mended.data, picture_kind(mended.data)
+        if mime is None:
+            raise LabError(place, "is not a picture")
+        if reason := too_large(picture_size(data)):
+            raise LabError(place, reason)
+        return data, mime
 
     def __iter__(self) -> Iterator[str]:
         yield from self._kept

@@ -10,6 +10,7 @@ from typing import Any
 
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
+from lab.core.text_encoding import utf8_text
 
 Notes = list[tuple[str, str]]
 """What the tolerant reader changed: the place, and what stood there."""
@@ -18,9 +19,9 @@ _MOST_LITERAL = 1024**2
 _MOST_COUNT = 2**53
 
 
-def decoded(data: bytes) -> str:
-    """Bytes as text: a BOM is dropped, and what is no UTF-8 is escaped so that it can be told again."""
-    return escape_surrogates(data.decode("utf-8-sig", "surrogateescape"))
+def decoded(data: bytes, what: str = "text") -> str:
+    """The UTF-8 that a source's `text` gives, without a byte order mark; halves of characters are escaped."""
+    return escape_surrogates(utf8_text(data, what))
 
 
 def as_text(value: Any) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.cli.main import main
 from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.proofreading import Review
@@ -21,6 +22,7 @@ from store.run_import import import_paths
 from store.run_redaction import redact
 from store.store import Store
 from tests.demonstrations import DEMO, demonstration, row
+from tests.lab.fitting import validator
 from tests.replied import bytes_of
 from tests.screens.runs import WHOLE, bare_run, long_run, waiting_run, whole_run
 
@@ -143,12 +145,13 @@ BY = '"by":{"kind":"human","id":"P1"},"at":"x"'
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (rewritten(without_end), "line 13: is missing: the file was cut short"),
+        (rewritten(without_end), "line 13: is not there: a whole file ends with"),
         (rewritten(lambda lines: [*lines[:3], lines[3][:80]]), "line 4: is cut short"),
         (rewritten(lambda lines: [lines[0], *lines[2:]]), "line 2: event 1 stands where event 0 should"),
-        (rewritten(lambda lines: [*lines[:7], lines[-1]]), "line 8: says that 12 lines come before it"),
-        (rewritten(lambda lines: [*lines, lines[1]]), "says that 12 lines come before it and none after"),
-        (rewritten(lambda lines: lines[1:]), "line 1: is not the beginning of a run"),
+        (rewritten(lambda lines: [*lines[:7], lines[-1]]), "line 8: field end.lines: is 12, and 7 lines come"),
+        (rewritten(lambda lines: [*lines, lines[1]]), "line 14: stands after the line `end`"),
+        (renamed('"seq":0,', ""), "line 2: field event.seq: is not there; events count from 0, and this is 0"),
+        (rewritten(lambda lines: lines[1:]), "line 1: is not the header of a run"),
         (rewritten(lambda lines: ["{}\n", *lines]), "line 1: holds nothing"),
         (renamed(f'"v":1,"trace":"{DEMO}', '"v":1,"trace":"../../x'), "is no run's id"),
         (renamed('"hitlab run","v":1', '"hitlab run","v":9'), "newer hitlab"),
@@ -235,3 +238,21 @@ def test_reviewed_runs_are_runs_of_their_own_with_the_original_beside(store: Sto
     assert (again.source.format, again.source.path) == ("hitlab-reviewed", DEMO) if again.source else False
     export_runs(store, [DEMO], tmp_path / "again", reviewed=True)
     assert [path.name for path in (tmp_path / "again").iterdir()] == [folder.name]
+
+
+def test_the_guides_own_file_comes_in_as_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The sample of docs/guides/run-file.md, saved as the guide says; each line fits the schema that it names."""
+    page = Path(__file__).parents[2] / "docs" / "guides" / "run-file.md"
+    (sample,) = re.findall(r"^```jsonl\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+    (name,) = re.findall(r"Save this as `my-runs/([\w-]+)/run\.jsonl`", page.read_text(encoding="utf-8"))
+    folder = tmp_path / "my-runs" / name
+    folder.mkdir(parents=True)
+    (folder / "run.jsonl").write_text(sample, encoding="utf-8")
+    assert main(["import", str(tmp_path / "my-runs"), "--json", "--db", str(tmp_path / "x.db")]) == 0
+    assert json.loads(capsys.readouterr().out)["fallbacks"] == []
+    assert main(["show", name, "--db", str(tmp_path / "x.db")]) == 0
+    assert "Mild, please." in capsys.readouterr().out
+    assert main(["schema", "run-file"]) == 0
+    assert "RunFileLine" in capsys.readouterr().out
+    for line in sample.splitlines():
+        validator("run-file").validate(json.loads(line))

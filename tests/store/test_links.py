@@ -42,7 +42,9 @@ def run_folder(path: Path, *numbers: int) -> Path:
     for i, number in enumerate(numbers, 1):
         (shots / f"{path.name}-0-{i}.png").write_bytes(picture(number))
         act = {"action_type": "click", "x": 5, "y": 6}
-        steps.append({"task_goal": f"g of {path.name}", "step": i, "prediction": f"p{i} {path.name}", "action": act})
+        steps.append(
+            {"task_goal": f"g of {path.name}", "step": i, "prediction": f"Thought: p{i} {path.name}", "action": act}
+        )
     steps[-1]["action"] = {"action_type": "finished"}
     (path / "traj.json").write_text(json.dumps({"0": {"traj": steps}}))
     return path

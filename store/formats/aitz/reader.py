@@ -21,7 +21,6 @@ from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.aitz.actions import RAW, action_of, tree_of
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
 from store.formats.draft import Draft, run_id
-from store.formats.files import unpacked
 from store.formats.geometry import number
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, missing, without, words
@@ -48,7 +47,7 @@ def read(run_source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imp
     """Every episode of a file, in the order in which they first appear."""
     path = str(run_source.path)
     try:
-        value, notes = read_json(unpacked(run_source.root, run_source.path), path)
+        value, notes = read_json(run_source.text(run_source.path), path)
         if not isinstance(value, list):
             raise LabError(path, "holds no list of steps")
         episodes = _episodes(value, path)
@@ -57,7 +56,7 @@ def read(run_source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imp
         return
     shots = ImageFinder(run_source.root, run_source.path.parent)
     for key, places in episodes.items():
-        source = _Source(run_source, notes, shots, Pictures(run_source.root))
+        source = _Source(run_source, notes, shots, Pictures(run_source))
         yield _run(source, key, [(i, value[i]) for i in places], is_known)
 
 

@@ -20,7 +20,7 @@ from lab.core.errors import LabError
 from lab.core.run_records import Imported
 from lab.core.step import Action, Observation, Point
 from lab.core.task import Task
-from lab.core.trace import DeviceInfo
+from lab.core.trace import DeviceInfo, Started, Step
 from lab.core.ui_tree import UiTree
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.androidcontrol.messages import message, parsed
@@ -29,7 +29,6 @@ from store.formats.androidcontrol.tree import text_of, tree_of
 from store.formats.androidworld.actions import action_of
 from store.formats.demonstrations import ANNOTATOR
 from store.formats.draft import Draft, run_id
-from store.formats.files import read_within
 from store.formats.image_spool import RunImages, Spool
 from store.formats.stream import FileStream
 
@@ -65,7 +64,10 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
         with FileStream(path, source.root) as stream:
             count = 0
             for record in records(stream):
-                yield _one(record, f"{path}#{count}", path, splits, is_known)
+                run = _one(record, f"{path}#{count}", path, splits, is_known)
+                if isinstance(run, Imported) and (damaged := _damaged(run)):
+                    source.fallbacks.add("damaged text", f"{path}#{count}", count=damaged)
+                yield run
                 count += 1
         if not count:
             raise LabError(str(path), "holds no episodes")
@@ -87,6 +89,15 @@ def _one(
         return _imported(episode, id, sha256.hexdigest(), escape_surrogates(str(path)), splits)
     except LabError as error:
         return FailedRun(place, error.sentence)
+
+
+def _damaged(run: Imported) -> int:
+    """How many damaged characters a run's words and trees hold."""
+    steps = [event for event in run.events if isinstance(event, Step)]
+    nodes = (node for step in steps if step.before.tree for node in step.before.tree.nodes())
+    started = next(event for event in run.events if isinstance(event, Started))
+    texts = [started.task.instruction, *(step.proposed.instruction for step in steps)]
+    return sum(text.count("\ufffd") for text in [*texts, *(node.text + node.desc for node in nodes)])
 
 
 def _features(record: bytes, place: str) -> dict[str, list[Any]]:
@@ -204,7 +215,7 @@ def _splits(source: RunSource) -> dict[str, dict[str, str]]:
         path = source.path.parent / name
         if not path.is_file():
             continue
-        value, _ = read_json(read_within(source.root, path, most=_MOST_SPLITS), str(path))
+        value, _ = read_json(source.text(path, most=_MOST_SPLITS), str(path))
         split_by_episode = out.setdefault(kind, {})
         for split, ids in value.items() if isinstance(value, dict) else ():
             for id in ids if isinstance(ids, list) else ():

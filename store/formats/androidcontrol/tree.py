@@ -77,5 +77,5 @@ def _node(node: Any, children: tuple[Node, ...]) -> Node | None:
 
 
 def text_of(data: bytes) -> str:
-    """Text that should be UTF-8; what is not is escaped."""
-    return escape_surrogates(data.decode("utf-8", "surrogateescape"))
+    """Text that should be UTF-8; what is not becomes U+FFFD, which its reader counts."""
+    return escape_surrogates(data.decode("utf-8", "replace"))

@@ -26,9 +26,9 @@ from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.androidlab.actions import action_of
 from store.formats.draft import Draft, run_id
 from store.formats.failures import with_failures
-from store.formats.files import read_within, unread
 from store.formats.geometry import point
 from store.formats.pictures import Pictures
+from store.formats.trees import tree_in
 from store.formats.values import as_text
 
 NAME = "androidlab"
@@ -37,7 +37,7 @@ ROUNDS = 25
 
 _STUCK = 5
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d$")
-_TAKEN = re.compile(r"screenshot-(?:(\d{1,6}|end)-)?(\d{9,10}(?:\.\d+)?)(?:-before|-after)?\.(?:png|jpe?g)")
+_TAKEN = re.compile(r"screenshot-(?:(\d{1,6}|end)-)?(\d{9,10}(?:\.\d+)?)(?:-before|-after)?\.(?:png|jpe?g|webp)")
 _CALL = re.compile(r"^\W{0,64}+(?:Action:\s*+)?(?:do|finish)\s*+\(", re.M)
 _PLACEHOLDERS = ("", "** XML **", "** screenshot **")
 _MARKS = {"parsed_action", "xml", "ac_xml", "current_activity", "target", "window"}
@@ -51,7 +51,7 @@ _OURS = {
 class _AndroidLabRun(NamedTuple):
     """One run's lines and where its files are."""
 
-    root: Path
+    source: RunSource
     home: Path
     path: Path
     lines: list[dict[str, Any]]
@@ -70,16 +70,16 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     path = source.path / "trace.jsonl" if inside else source.path / "traces" / "trace.jsonl"
     home = source.path.resolve().parent if inside else source.path
     name = escape_surrogates(home.resolve().name)
-    data = read_within(source.root, path)
+    data = source.text(path)
     source_path = escape_surrogates(str(path))
     id = run_id(NAME, name, data)
     if is_known(id):
         return KnownRun(id, source_path)
     lines, is_cut = _lines(data, str(path))
     trace_name = as_text(lines[0].get("trace_id")) if lines else ""
-    run = _AndroidLabRun(source.root, home, path, lines, is_cut, _STAMP.sub("", trace_name or name))
+    run = _AndroidLabRun(source, home, path, lines, is_cut, _STAMP.sub("", trace_name or name))
     agent = escape_surrogates(home.resolve().parent.name) or "unknown"
-    pictures = Pictures(source.root)
+    pictures = Pictures(source)
     first = next(
         (picture_time for line in lines if (picture_time := _picture_time(line.get("image"))) is not None), None
     )
@@ -97,6 +97,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     _steps(draft, run, pictures, first)
     score = _judge(draft, run)
     if run.cut:
+        run.source.fallbacks.add("line", path, "the last line is cut short")
         draft.verdict("source", None, "the last line of trace.jsonl is cut short")
     _end(draft, run, score, pictures, first)
     return draft.imported()
@@ -171,12 +172,8 @@ def _tree(run: _AndroidLabRun, line: dict[str, Any], extra: dict[str, Any]) -> U
     name = next((name for key in ("xml", "ac_xml") if (name := _last(line.get(key))) not in ("", "ERROR")), "")
     if not name:
         return None
-    path = run.home / "xml" / name
-    try:
-        return UiTree.from_xml(read_within(run.root, path), path.name)
-    except LabError as error:
-        extra["tree"] = unread(path, error)
-        return None
+    read = tree_in(run.source, run.home / "xml" / name, extra)
+    return read.tree if read else None
 
 
 def _thought(response: str) -> str:
@@ -189,8 +186,9 @@ def _judge(draft: Draft, run: _AndroidLabRun) -> float | None:
     """The task's line in the nearest results.jsonl, as a verdict and a score; None where there is none."""
     for path in _results(run):
         try:
-            lines, _ = _lines(read_within(run.root, path), str(path))
+            lines, _ = _lines(run.source.text(path), str(path))
         except LabError as error:
+            run.source.fallbacks.add("side file", path, error.body)
             draft.verdicts.append(Verdict("source", extra={"unread": escape_surrogates(error.sentence)}))
             continue
         line = next((line for line in reversed(lines) if line.get("task_id") == run.task), None)
@@ -205,7 +203,7 @@ def _judge(draft: Draft, run: _AndroidLabRun) -> float | None:
 
 def _results(run: _AndroidLabRun) -> Iterator[Path]:
     """Where results of this run may be, within the folder that was named: above it, and in `outputs` folders there."""
-    if not run.home.is_relative_to(run.root):
+    if not run.home.is_relative_to(run.source.root):
         return
     name = run.home.parent.name
     for above in (run.home, *run.home.parents):
@@ -215,14 +213,14 @@ def _results(run: _AndroidLabRun) -> Iterator[Path]:
             mine = (f for f in outputs.iterdir() if f.name == name or f.name.startswith(f"{name}_"))
             beside += [folder / "results.jsonl" for folder in sorted(mine, reverse=True)]
         yield from (path for path in beside if path.is_file())
-        if above == run.root:
+        if above == run.source.root:
             return
 
 
 def _end(draft: Draft, run: _AndroidLabRun, score: float | None, pictures: Pictures, first: float | None) -> None:
     shots = run.home / "Screen"
     ends = [path for path in shots.glob("screenshot-end-*") if _TAKEN.fullmatch(path.name)] if shots.is_dir() else []
-    final = pictures.seen(max(ends), {}) if ends else None
+    final = pictures.seen_last(max(ends)) if ends else None
     picture_time = _picture_time(max(ends).name) if ends else None
     status, reason = _status(run.lines, run.cut)
     draft.end(
@@ -284,10 +282,17 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     return "index" in step if candidate.is_cut else "image" in step and bool(_MARKS & step.keys())
 
 
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why a folder with AndroidLab's screens and trees is no run; empty for others."""
+    has_screens = (folder / "Screen").is_dir() and (folder / "xml").is_dir()
+    return "screens and trees, and no traces/trace.jsonl" if has_screens and "trace.jsonl" not in names else ""
+
+
 ANDROIDLAB = Format(
     name=NAME,
     title="AndroidLab",
     is_run_folder=_is_run_folder,
     is_file=lambda candidate: False,
     read=read,
+    is_without_log=_without_log,
 )

@@ -15,7 +15,7 @@ from lab.core.codec import escape_surrogates
 from lab.core.step import Action, ActionKind, Point
 from lab.core.ui_tree import Bounds, Node, UiTree
 from store.formats.androidworld.values import fields_of
-from store.formats.geometry import direction, moved, number, point, swept
+from store.formats.geometry import direction, moved, number, pixel, point, swept
 from store.formats.values import spelled_out
 
 _KINDS: dict[str, ActionKind] = {
@@ -104,7 +104,7 @@ def _point(x: Any, y: Any, pair: Any = None) -> Point | None:
 
 
 def _scaled(at: Point | None, scale: float) -> Point | None:
-    return None if at is None else point(at[0] * scale, at[1] * scale)
+    return None if at is None else pixel(at[0] * scale, at[1] * scale)
 
 
 def parsed(output: Any) -> dict[str, Any] | None:
@@ -170,13 +170,12 @@ def _bounds(fields: dict[Any, Any], screen: Point | None, scale: float) -> Bound
     """The box in pixels of the observed screen; one that counts from 0 to 1 is used where there is no other."""
     for name, across, down in (("bbox_pixels", 1.0, 1.0), ("bbox", *(screen or (0.0, 0.0)))):
         box = fields_of(fields.get(name)) or {}
-        first = point(_times(box.get("x_min"), across * scale), _times(box.get("y_min"), down * scale))
-        last = point(_times(box.get("x_max"), across * scale), _times(box.get("y_max"), down * scale))
+        corners = [number(box.get(side)) for side in ("x_min", "y_min", "x_max", "y_max")]
+        if None in corners:
+            continue
+        left, top, right, bottom = (side or 0 for side in corners)
+        first = pixel(left * across * scale, top * down * scale)
+        last = pixel(right * across * scale, bottom * down * scale)
         if first and last:
             return Bounds(*first, *last)
     return Bounds(0, 0, 0, 0)
-
-
-def _times(value: Any, by: float) -> float | None:
-    amount = number(value)
-    return None if amount is None else amount * by

@@ -12,9 +12,10 @@ from typing import Any
 from lab.core.step import Action, Direction, Point
 from store.formats.appagent.elements import NumberedElement, cell
 from store.formats.geometry import centre, direction, moved, way_of
+from store.formats.model_answers import answer_text
 
-_PARTS = ("Observation", "Thought", "Intermediate Goal", "Action", "Function", "Summary")
-_PART = re.compile(rf"^[ \t]*[*#\"]*({'|'.join(_PARTS)})[*\"]*[ \t]*:[*]*[ \t]*", re.M)
+_PARTS = frozenset({"Observation", "Thought", "Intermediate Goal", "Action", "Function", "Summary"})
+_PART = re.compile(rf"^[ \t]*[*#\"]*({'|'.join(sorted(_PARTS))})[*\"]*[ \t]*:[*]*[ \t]*", re.M)
 _CALLS = ("tap", "text", "long_press", "swipe")
 _HELD, _SWIPED = 1000, 400
 """Milliseconds for which the executor holds a long press, and takes for a swipe."""
@@ -23,10 +24,14 @@ _UNITS = {"long": 3, "medium": 2}
 
 
 def parts(response: Any) -> dict[str, str]:
-    """An answer's named parts (Observation, Thought, Action, ...), from its text or from its JSON object."""
-    if isinstance(response, dict):
+    """An answer's named parts (Observation, Thought, Action, ...), from its text or from its JSON object.
+
+    Early versions log the server's whole response.
+    """
+    if isinstance(response, dict) and not _PARTS.isdisjoint(response):
         return {name: text for name in _PARTS if isinstance(text := response.get(name), str)}
-    if not isinstance(response, str):
+    response = answer_text(response)
+    if response is None:
         return {}
     matches = list(_PART.finditer(response))
     ends = [part.start() for part in matches[1:]] + [len(response)]

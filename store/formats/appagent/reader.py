@@ -17,13 +17,15 @@ from lab.core.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.appagent.run import NAME, LogLine, Screens, demonstration, run
 from store.formats.failures import with_failures
-from store.formats.files import numbered, read_within
+from store.formats.files import PICTURE, numbered
+from store.formats.values import decoded
 
 _LOG = re.compile(r"log_.+_task_.+\.txt|log_explore_.+\.txt")
-_SHOT = re.compile(r"(?:^|_)(\d{1,6})(?:_before)?\.(?:png|jpe?g)$", re.I)
-_AFTER = re.compile(r"(?:^|_)(\d{1,6})_after\.(?:png|jpe?g)$", re.I)
+_SHOT = re.compile(rf"(?:^|_)(\d{{1,6}})(?:_before)?\.{PICTURE}$", re.I)
+_AFTER = re.compile(rf"(?:^|_)(\d{{1,6}})_after\.{PICTURE}$", re.I)
 _STAMPED = re.compile(r"_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.txt$")
 _MAX_ROUNDS = re.compile(rb"^MAX_ROUNDS[ \t]*:[ \t]*(\d{1,5})\b", re.M)
+_TASK = re.compile(r"(?:task|self_explore|demo)_.+")
 _ABOVE = 4
 _MOST_CONFIG = 1024**2
 _RECORDED = re.compile(rb"(?:tap|text|long_press|swipe)\(|stop\b|back\b")
@@ -41,16 +43,14 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
 
 
 def _run(source: RunSource, log: Path, is_known: Callable[[str], bool]) -> Imported | KnownRun:
-    data = read_within(source.root, log)
+    data = source.text(log)
     lines, cut_line = _lines(data, log)
     explored = log.name.startswith("log_explore_")
     reflections: list[LogLine] = []
     if explored:
         for path in sorted(source.path.glob("log_reflect_*.txt")):
-            reflections += _lines(read_within(source.root, path), path)[0]
-    screens = Screens(
-        source.root, numbered(source.path, _SHOT), numbered(source.path, _TREE), numbered(source.path, _AFTER)
-    )
+            reflections += _lines(source.side_text(path) or b"", path)[0]
+    screens = Screens(source, numbered(source.path, _SHOT), numbered(source.path, _TREE), numbered(source.path, _AFTER))
     rounds = _rounds(source)
     return run(log, data, lines, screens, is_known, cut_line=cut_line, reflections=reflections, rounds=rounds)
 
@@ -62,10 +62,7 @@ def _rounds(source: RunSource) -> int | None:
         path = folder / "config.yaml"
         if not folder.is_relative_to(source.root.resolve()) or not path.is_file():
             continue
-        try:
-            limit = _MAX_ROUNDS.search(read_within(source.root, path, most=_MOST_CONFIG))
-        except LabError:
-            continue
+        limit = _MAX_ROUNDS.search(source.side_text(path, most=_MOST_CONFIG) or b"")
         if limit:
             return max(1, int(limit[1]))
     return None
@@ -73,11 +70,10 @@ def _rounds(source: RunSource) -> int | None:
 
 def _demonstration(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     folder = source.path
-    data = read_within(source.root, folder / "record.txt")
-    goal = folder / "task_desc.txt"
-    text = read_within(source.root, goal) if goal.is_file() else b""
+    data = source.text(folder / "record.txt")
+    text = source.side_text(folder / "task_desc.txt") or b""
     shots, trees = folder / "raw_screenshots", folder / "xml"
-    screens = Screens(source.root, numbered(shots, _SHOT), numbered(trees, _TREE), {})
+    screens = Screens(source, numbered(shots, _SHOT), numbered(trees, _TREE), {})
     return demonstration(folder, data, text, screens, is_known)
 
 
@@ -91,7 +87,7 @@ def _lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:
             value, notes = read_json(text, what)
         except LabError:
             if i == texts[-1][0] and lines:
-                return lines, text.decode("utf-8", "replace")
+                return lines, decoded(text, what)
             raise
         if not isinstance(value, dict):
             raise LabError(what, "is no object with the fields of a step")
@@ -131,4 +127,19 @@ def _is_record(candidate: CandidateFile) -> bool:
         return True
 
 
-APPAGENT = Format(name=NAME, title="AppAgent", is_run_folder=_is_run, is_file=lambda candidate: False, read=read)
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why a folder of AppAgent's, whose screens bear its name, is no run; empty for others."""
+    own = [name for name in names if name.startswith(f"{folder.name}_") and (_SHOT.search(name) or _TREE.search(name))]
+    if _TASK.fullmatch(folder.name) and own:
+        return f"{len(own)} screens and trees, and no log"
+    return ""
+
+
+APPAGENT = Format(
+    name=NAME,
+    title="AppAgent",
+    is_run_folder=_is_run,
+    is_file=lambda candidate: False,
+    read=read,
+    is_without_log=_without_log,
+)

@@ -16,17 +16,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lab.core.codec import escape_surrogates
-from lab.core.errors import LabError
 from lab.core.run_records import Imported
 from lab.core.step import Action, Observation
 from lab.core.task import Actor, Task
-from lab.core.ui_tree import UiTree
-from store.formats import KnownRun
+from store.formats import KnownRun, RunSource
+from store.formats.androidworld.answers import usage_of
 from store.formats.appagent.actions import NumberedScreen, action_of, parts, recorded
 from store.formats.appagent.elements import NumberedElement, elements
 from store.formats.draft import Draft, run_id
-from store.formats.files import read_within, unread
+from store.formats.fallbacks import FallbackKind
+from store.formats.model_answers import answer_text, whole_answer
 from store.formats.pictures import Pictures
+from store.formats.trees import tree_in
 from store.formats.values import Notes, as_text, decoded, missing
 
 NAME = "appagent"
@@ -38,7 +39,6 @@ _GOAL = re.compile(
 )
 _APP = re.compile(r"log_(.+?)_task_")
 _TOLD = 100
-_MOST_XML = 16 * 1024**2
 
 
 class LogLine(NamedTuple):
@@ -51,24 +51,19 @@ class LogLine(NamedTuple):
 class Screens:
     """A run's pictures and trees by step number."""
 
-    def __init__(self, root: Path, shots: dict[int, Path], trees: dict[int, Path], after: dict[int, Path]) -> None:
-        self.root = root
+    def __init__(
+        self, source: RunSource, shots: dict[int, Path], trees: dict[int, Path], after: dict[int, Path]
+    ) -> None:
+        self.source = source
         self.shots = shots
         self.trees = trees
         self.after = after
-        self.pictures = Pictures(root)
+        self.pictures = Pictures(source)
 
     def at(self, number: int, extra: dict[str, Any]) -> tuple[Observation, bytes | None]:
         """What was seen before a step, and its XML where that can be read; what cannot be read is told in `extra`."""
-        tree, xml = None, None
-        path = self.trees.get(number)
-        if path is not None:
-            try:
-                xml = read_within(self.root, path, most=_MOST_XML)
-                tree = UiTree.from_xml(xml, str(path))
-            except LabError as error:
-                xml = None
-                extra["tree"] = unread(path, error)
+        read = tree_in(self.source, self.trees.get(number), extra)
+        tree, xml = (read.tree, read.xml) if read else (None, None)
         return self.pictures.seen(self.shots.get(number), extra, tree), xml
 
     def seen_after(self, number: int, extra: dict[str, Any]) -> Observation:
@@ -116,6 +111,7 @@ def run(
         if number in after:
             _reflected(draft, screens, number, after[number], useless, target)
     if cut_line:
+        screens.source.fallbacks.add("line", log, "the last line is cut short")
         draft.verdict("source", cut=cut_line)
     _end(draft, screens, last, number, _used_up(len(lines), rounds))
     return draft.imported()
@@ -161,7 +157,8 @@ def _step(
     answer = parts(response)
     screen = NumberedScreen(None if xml is None else elements(xml, useless), before.size, grid)
     call = answer.get("Function", answer.get("Action", ""))
-    action = action_of(call if isinstance(response, dict) else call.partition("\n")[0], screen)
+    is_object = isinstance(response, dict) and call in response.values()
+    action = action_of(call if is_object else call.partition("\n")[0], screen)
     extra |= {name: text for name, text in answer.items() if name in ("Observation", "Summary")}
     if reflection is not None:
         extra["reflection"] = reflection.value
@@ -170,6 +167,7 @@ def _step(
         before,
         thought=answer.get("Thought", answer.get("Intermediate Goal", "")),
         raw=response if isinstance(response, str) else msgspec.json.encode(response).decode(),
+        usage=usage_of(whole_answer(response)),
         instruction=answer.get("Action", "") if "Function" in answer else "",
         error="the executor could not use this answer" if _unused(action) else None,
         extra=extra,
@@ -197,9 +195,9 @@ def _reflected(
 
 
 def _decision(response: Any) -> str:
-    if isinstance(response, dict):
-        return str(response.get("Decision", "")).strip()
-    match = re.search(r"^[^\S\n]*+Decision:\s*+([A-Z]++)", response, re.M) if isinstance(response, str) else None
+    if isinstance(response, dict) and "Decision" in response:
+        return str(response["Decision"]).strip()
+    match = re.search(r"^[^\S\n]*+Decision:\s*+([A-Z]++)", answer_text(response) or "", re.M)
     return match[1] if match else ""
 
 
@@ -216,8 +214,7 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
     final = screens.at(number + 1, extra)[0] if beyond else None
     if not beyond and number in screens.after:
         final = screens.seen_after(number, extra)
-    if extra:
-        draft.verdict("source", **extra)
+    _tell_last(draft, screens, extra, number + 1)
     if not draft.count:
         draft.end("failed", reason="the source holds no steps", final=final)
     elif last.kind == "status":
@@ -228,6 +225,17 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
         draft.end("budget", reason=used_up, final=final)
     else:
         draft.end("stopped", reason="the source holds no FINISH", final=final)
+
+
+def _tell_last(draft: Draft, screens: Screens, extra: dict[str, Any], number: int) -> None:
+    """Keeps and counts what of the screen after the last step could not be read: no step tells of it."""
+    if not extra:
+        return
+    draft.verdict("source", **extra)
+    lost: tuple[tuple[FallbackKind, str], ...] = (("picture", "screenshot"), ("tree", "tree"))
+    for kind, key in lost:
+        if key in extra:
+            screens.source.fallbacks.add(kind, f"screen {number} in {screens.source.path}", extra[key])
 
 
 def demonstration(
@@ -259,8 +267,7 @@ def demonstration(
         stopped = action.kind == "status"
     more: dict[str, Any] = {}
     final = screens.at(draft.count + 1, more)[0] if draft.count + 1 in screens.shots else None
-    if more:
-        draft.verdict("source", **more)
+    _tell_last(draft, screens, more, draft.count + 1)
     if draft.count:
         draft.end("completed" if stopped else "stopped", reason="" if stopped else "no stop", final=final)
     else:

@@ -11,7 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from lab.core.step import Action, ActionKind, Direction, Point
-from store.formats.geometry import Box, box, centre, direction, number, opposite, point, swept, way_of
+from store.formats.geometry import Box, box, centre, direction, number, opposite, pixel, point, swept, way_of
 from store.formats.hitlab_fields import OURS, beside, with_ours
 from store.formats.values import literal, words
 
@@ -74,7 +74,7 @@ class CoordinateFrame(NamedTuple):
         if not self.scaled or not self.told or not self.seen:
             return at
         there = at[0] * self.seen[0] / self.told[0], at[1] * self.seen[1] / self.told[1]
-        return point(*there) or at
+        return pixel(*there) or at
 
 
 def flat(value: Any) -> str:

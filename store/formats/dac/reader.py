@@ -17,7 +17,6 @@ from lab.core.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.dac.run import ACTIONS, STEPS, DacEpisode, imported
 from store.formats.demonstrations import ImageFinder
-from store.formats.files import unpacked
 from store.formats.json_parts import each, is_list
 from store.formats.values import Notes, words
 
@@ -44,7 +43,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
     """Every episode of a file, in its order."""
     path = str(source.path)
     try:
-        data = unpacked(source.root, source.path)
+        data = source.text(source.path)
     except LabError as error:
         yield FailedRun(path, error.sentence)
         return

@@ -86,7 +86,7 @@ def imported(episode: DacEpisode, is_known: Callable[[str], bool]) -> Imported |
     id = run_id(NAME, name, data)
     if is_known(id):
         return KnownRun(id, path)
-    pictures = Pictures(episode.found.root)
+    pictures = Pictures(episode.found)
     draft = Draft(
         id,
         _task(episode, name),

@@ -122,7 +122,7 @@ def _text(kind: str, args: dict[str, Any], macro: Sequence[dict[str, Any]]) -> s
         return spelled_out(args.get("text")) or spelled_out(macro_text)
     if kind == "status":
         return spelled_out(args.get("reason", args.get("message")))
-    return spelled_out(args.get("information")) if kind == "other" else None
+    return spelled_out(args.get("information", args.get("code"))) if kind == "other" else None
 
 
 def _ms(value: dict[str, Any]) -> int | None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
+from store.formats.values import as_text
 
 _LONGEST = 50_000
 _NAMES: dict[str, tuple[str, ...]] = {
@@ -33,6 +34,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Tools by their names in all versions, and the names of their arguments in order."""
 
+_OUTCOME = ("outcome", "success", "error", "summary")
 _WORDS = frozenset({"text", "reason", "message", "information", "package", "activity", "button", "secret_id"})
 _ERROR = re.compile(r"^Error: (\w[^\n]{0,300})", re.M)
 _ERROR_LINE = re.compile(r'File "<string>", line (\d{1,6}), in <module>')
@@ -87,12 +89,15 @@ def call_of(action: Any) -> ToolCall | None:
     """A call from an Executor's action: `{"action": name, ...}`, or a record with its arguments beside its outcome."""
     if not isinstance(action, dict) or not isinstance(name := action.get("action", action.get("name")), str):
         return None
+    outcome = action.get("outcome", action.get("success"))
+    success = outcome if isinstance(outcome, bool) and name != "complete" else None
     arguments = action.get("args")
     if isinstance(arguments, dict):
-        outcome = action.get("outcome", action.get("success"))
-        success = outcome if isinstance(outcome, bool) else None
-        return ToolCall(name, arguments, success, _call_error(action))
-    return ToolCall(name, {key: value for key, value in action.items() if key not in ("action", "name")})
+        return ToolCall(name, arguments, success, call_error(action) or as_text(action.get("summary")))
+    if success is None:
+        return ToolCall(name, {key: value for key, value in action.items() if key not in ("action", "name")})
+    given = {key: value for key, value in action.items() if key not in ("action", "name", *_OUTCOME)}
+    return ToolCall(name, given, success, call_error(action) or as_text(action.get("summary")))
 
 
 def with_outcomes(code_calls: list[ToolCall], run_calls: list[ToolCall]) -> list[ToolCall]:
@@ -109,11 +114,10 @@ def with_outcomes(code_calls: list[ToolCall], run_calls: list[ToolCall]) -> list
     return calls if not queue else run_calls
 
 
-def _call_error(action: dict[str, Any]) -> str:
-    error = action.get("error")
-    if isinstance(error, str) and error not in ("", "None"):
-        return error
-    return action["summary"] if isinstance(action.get("summary"), str) else ""
+def call_error(outcome: dict[str, Any]) -> str:
+    """The error that a call's outcome tells; empty where it tells none."""
+    error = as_text(outcome.get("error")).strip()
+    return "" if error == "None" else error
 
 
 def _python(code: str) -> list[ToolCall]:

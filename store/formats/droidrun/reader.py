@@ -27,14 +27,15 @@ from store.formats.droidrun.macro import RECORDED, is_recorded, kind_of, shared
 from store.formats.droidrun.screens import RecordedScreen, state_of
 from store.formats.droidrun.turns import AgentTurn, EventTurns, turns_of
 from store.formats.failures import with_failures
-from store.formats.files import numbered, read_within, unread
+from store.formats.files import PICTURE, numbered, unread
 from store.formats.pictures import Pictures
 from store.formats.values import as_mappings, as_text
 
 NAME = "droidrun"
 CLAIM = "agent's claim"
 """The verdict that keeps what the agent said of its own success: nobody checked it, so it is no score."""
-_NUMBERED = re.compile(r"\A(\d{1,6})\.(?:png|jpe?g|json)\Z", re.I)
+_NUMBERED = re.compile(rf"\A(\d{{1,6}})\.(?:{PICTURE}|json)\Z", re.I)
+_FOLDER = re.compile(r"\d{8}_\d{6}_[0-9a-f]{8}")
 _UNTOLD = ("", "DroidRun automation sequence", "Mobilerun automation sequence")
 _OUT_OF_STEPS = re.compile(r"max(?:imum)?[ _]?(?:step|iteration)|step limit", re.I)
 _LEAST = 30
@@ -69,7 +70,7 @@ def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
     main = run_source.path / "trajectory.json"
     alone = not main.is_file()
     main = run_source.path / "macro.json" if alone else main
-    data = read_within(run_source.root, main)
+    data = run_source.text(main)
     name = escape_surrogates(run_source.path.resolve().name)
     id = run_id(NAME, name, data)
     path = escape_surrogates(str(main))
@@ -91,7 +92,7 @@ def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
         numbered(run_source.path / "ui_states", _NUMBERED),
         has_macro,
     )
-    pictures = Pictures(run_source.root)
+    pictures = Pictures(run_source)
     task = _task(run, name)
     draft = Draft(id, task, _agent(events), format=NAME, path=path, data=data, images=pictures)
     idle = _steps(draft, run, pictures)
@@ -125,13 +126,18 @@ def _macro(source: RunSource) -> tuple[dict[str, Any], str]:
     if not path.is_file():
         return {}, ""
     try:
-        value = read_json(read_within(source.root, path), str(path)).value
+        value = read_json(source.text(path), str(path)).value
     except LabError as error:
-        return {}, unread(path, error)
+        return _no_macro(source, path, unread(path, error))
     if not isinstance(value, dict) or not isinstance(value.get("actions"), list):
-        return {}, "macro.json field actions: is no list"
+        return _no_macro(source, path, "macro.json field actions: is no list")
     actions = [action for action in value["actions"] if isinstance(action, dict)]
     return {**value, "actions": actions}, ""
+
+
+def _no_macro(source: RunSource, path: Path, why: str) -> tuple[dict[str, Any], str]:
+    source.fallbacks.add("side file", path, why)
+    return {}, why
 
 
 def _task(run: _DroidrunRun, name: str) -> Task:
@@ -220,7 +226,7 @@ def _state(run: _DroidrunRun, screen: int, extra: dict[str, Any]) -> RecordedScr
     if path is None:
         return RecordedScreen(None, {})
     try:
-        return state_of(read_json(read_within(run.found.root, path), str(path)).value)
+        return state_of(read_json(run.found.text(path), str(path)).value)
     except LabError as error:
         extra["ui_state"] = unread(path, error)
         return RecordedScreen(None, {})
@@ -247,7 +253,10 @@ def _final(run: _DroidrunRun, pictures: Pictures) -> Observation | None:
     if not beyond:
         return None
     extra: dict[str, Any] = {}
-    observation = pictures.seen(run.shots.get(max(beyond)), extra, _state(run, max(beyond), extra).tree)
+    tree, shot = _state(run, max(beyond), extra).tree, run.shots.get(max(beyond))
+    if why := extra.get("ui_state"):
+        run.found.fallbacks.add("tree", f"screen {max(beyond)} in {run.found.path}", why)
+    observation = pictures.seen_last(shot, tree) if shot else Observation(tree=tree)
     return observation if observation.image or observation.tree else None
 
 
@@ -289,10 +298,23 @@ def _tells_actions(value: Any) -> bool:
     return any(isinstance(action, dict) and kind_of(action) in RECORDED for action in value["actions"])
 
 
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why a folder that droidrun named, or an empty list of events, is no run; empty for others."""
+    named = _FOLDER.fullmatch(folder.name) is not None
+    if "trajectory.json" in names:
+        try:
+            is_empty = CandidateFile(folder / "trajectory.json", root).value == []
+        except LabError:
+            return ""
+        return "trajectory.json holds no events" if is_empty else ""
+    return "no trajectory.json" if named else ""
+
+
 DROIDRUN = Format(
     name=NAME,
     title="droidrun",
     is_run_folder=_is_run_folder,
     is_file=lambda candidate: False,
     read=read,
+    is_without_log=_without_log,
 )

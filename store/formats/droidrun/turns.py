@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lab.core.step import Usage
-from store.formats.droidrun.calls import CodeError, ToolCall, call_of, calls_of, code_error, with_outcomes
+from store.formats.droidrun.calls import CodeError, ToolCall, call_error, call_of, calls_of, code_error, with_outcomes
 from store.formats.values import as_text
 
 _LOOKS = re.compile(r"(?:CodeAct|FastAgent|Task|ToolsAgent)InputEvent|ManagerContextEvent|ManagerThinkingEvent")
@@ -43,6 +43,7 @@ class AgentTurn:
     instruction: str = ""
     written: list[ToolCall] = field(default_factory=list)
     run: list[ToolCall] = field(default_factory=list)
+    scripts: list[ToolCall] = field(default_factory=list)
     success: bool | None = None
     answer: str = ""
     looked: bool = False
@@ -64,12 +65,12 @@ class AgentTurn:
         """The turn's calls; those that stand after the line at which its code ended were not run."""
         error = self.error
         outcomes = with_outcomes(self.written, self.run)
-        if error is None or not error.line:
-            return outcomes
-        return [
-            call._replace(done=False, summary=error.sentence(False)) if call.line > error.line else call
-            for call in outcomes
-        ]
+        if error is not None and error.line:
+            outcomes = [
+                call._replace(done=False, summary=error.sentence(False)) if call.line > error.line else call
+                for call in outcomes
+            ]
+        return [*outcomes, *self.scripts]
 
 
 @dataclass
@@ -154,7 +155,10 @@ def _fill(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
         args = event.get("tool_args")
         success = event.get("success") if isinstance(event.get("success"), bool) else None
         name = as_text(event.get("tool_name"))
-        turn.run.append(ToolCall(name, args if isinstance(args, dict) else {}, success, as_text(event.get("summary"))))
+        words = call_error(event) or as_text(event.get("summary"))
+        turn.run.append(ToolCall(name, args if isinstance(args, dict) else {}, success, words))
+    elif kind.startswith("Scripter"):
+        _script(turn, event, kind)
     elif _WRITES.fullmatch(kind):
         code = as_text(event.get("code", event.get("tool_calls_repr")))
         turn.thought = turn.thought or as_text(event.get("thought"))
@@ -195,12 +199,27 @@ def _results(turn: AgentTurn, event: dict[str, Any]) -> None:
     outcome = event.get("outcome", event.get("success"))
     if call is None:
         return
-    error = as_text(event.get("error"))
-    success = outcome if isinstance(outcome, bool) else None
-    turn.run = [
-        call._replace(done=success, summary=error if error not in ("", "None") else as_text(event.get("summary")))
-    ]
+    success = outcome if isinstance(outcome, bool) else call.done
+    turn.run = [call._replace(done=success, summary=call_error(event) or as_text(event.get("summary")) or call.summary)]
     turn.thought = turn.thought or as_text(event.get("thought"))
+
+
+def _script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
+    """What the Scripter does off the phone: code that it writes and runs for the Manager, each a call of its own."""
+    turn.extra.setdefault("events", []).append(event)
+    code = as_text(event.get("code"))
+    if kind in ("ScripterThinkingEvent", "ScripterExecutionEvent"):
+        if code and not (turn.scripts and turn.scripts[-1].args["code"] == code):
+            turn.scripts.append(ToolCall("script", {"code": code}))
+        if code:
+            turn.thought = turn.thought or as_text(event.get("thoughts", event.get("thought")))
+            turn.usage = _plus(turn.usage, _usage(event.get("usage")))
+    elif turn.scripts and kind == "ScripterExecutionResultEvent":
+        error = code_error(event.get("output"))
+        words = error.error if error else as_text(event.get("output"))
+        turn.scripts[-1] = turn.scripts[-1]._replace(done=error is None, summary=words)
+    elif turn.scripts and kind == "ScripterEndEvent" and event.get("success") is False:
+        turn.scripts[-1] = turn.scripts[-1]._replace(done=False, summary=as_text(event.get("message")))
 
 
 def _asked(event: dict[str, Any]) -> str:

@@ -7,8 +7,6 @@ line), `survey_result.json` (`intentDescription`, `scenario`, `app`, ...) and `S
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 from collections.abc import Iterator
@@ -17,7 +15,8 @@ from typing import Any, NamedTuple
 
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
-from store.formats.files import read_within
+from store.formats import RunSource
+from store.formats.csv_table import table_of
 from store.formats.fingertip.actions import is_action, source_action
 from store.formats.json_parts import first_value
 from store.formats.values import Notes, decoded, literal, words
@@ -25,7 +24,7 @@ from store.formats.values import Notes, decoded, literal, words
 STAMP = re.compile(r"\d{8}[_-]?\d{6}")
 """What an episode's folder is called."""
 DATA = (".json", ".jsonl", ".txt")
-_IMAGES = (".jpg", ".jpeg", ".png")
+_IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".avif")
 _LISTS = ("actions", "action", "action_list", "steps")
 _PROFILES = ("user_profile", "user_profiles", "profile", "profiles", "user_info", "users")
 _WORDS = ("intent_description", "intentDescription", "intent", "app", "scenario", "time", "user_id")
@@ -41,15 +40,15 @@ Row = tuple[Any, Notes]
 class Files(NamedTuple):
     """An episode's folder, seen once: its data files, pictures and trees, each in their natural order."""
 
-    folder: Path
-    root: Path
+    source: RunSource
     data: list[Path]
     images: list[Path]
     trees: list[Path]
 
 
-def files_of(folder: Path, root: Path) -> Files:
+def files_of(source: RunSource) -> Files:
     """What lies in an episode's folder, and its pictures and trees one and two folders further down."""
+    folder = source.path
     paths: list[Path] = []
     for here, below, names in os.walk(folder):
         depth = len(Path(here).relative_to(folder).parts)
@@ -61,7 +60,7 @@ def files_of(folder: Path, root: Path) -> Files:
     own = [path for path in paths if path.parent == folder and path.suffix.lower() in DATA]
     images = [path for path in paths if path.suffix.lower() in _IMAGES]
     trees = [path for path in paths if path.suffix.lower() == ".xml"]
-    return Files(folder, root, sorted(own, key=lambda path: "action" not in path.name.lower()), images, trees)
+    return Files(source, sorted(own, key=lambda path: "action" not in path.name.lower()), images, trees)
 
 
 def natural(name: str) -> list[Any]:
@@ -79,7 +78,7 @@ def actions_in(files: Files) -> tuple[Path, bytes, list[Row]]:
     first_problem = ""
     for path in files.data:
         try:
-            data = read_within(files.root, path, most=_MOST)
+            data = files.source.text(path, most=_MOST)
             rows = _rows(data, str(path))
         except LabError as error:
             first_problem = first_problem or error.sentence
@@ -87,7 +86,7 @@ def actions_in(files: Files) -> tuple[Path, bytes, list[Row]]:
         if any(is_action(row) for row, _ in rows) or (path.name == "action.jsonl" and not data.strip()):
             return path, data, rows
     why = f" ({first_problem})" if first_problem else ""
-    raise LabError(str(files.folder), f"holds no file with a list of actions{why}")
+    raise LabError(str(files.source.path), f"holds no file with a list of actions{why}")
 
 
 def _rows(data: bytes, path: str) -> list[Row]:
@@ -143,19 +142,34 @@ def spells_actions(opening: bytes) -> bool:
     return any(("(" in line or line.lstrip().startswith("{")) and is_action(_line(line)[0]) for line in lines)
 
 
+def spells_calls(opening: bytes) -> bool:
+    """Whether a file's actions are calls such as `click(coordinates=(x,y))`, or stand under screenshots' names."""
+    value, _ = first_value(opening)
+    if isinstance(value, list):
+        rows = value
+    elif isinstance(value, dict):
+        rows = next(
+            (value[key] for key in _LISTS if isinstance(value.get(key), list)), [{k: v} for k, v in value.items()]
+        )
+    else:
+        rows = [line for line in decoded(opening).splitlines()[:_FEW_LINES] if line.strip()]
+    return any(is_action(row) and (isinstance(row, str) or source_action(row).image) for row in rows)
+
+
 def episode_fields(files: Files, actions: Path) -> dict[str, Any]:
     """What is told of an episode: the fields of its JSON mappings, and of text files that are named after one."""
     fields: dict[str, Any] = {}
     for path in files.data:
         if path.suffix.lower() == ".txt":
             if path.stem in _WORDS:
-                data = read_within(files.root, path, most=_MOST)
+                data = files.source.side_text(path, most=_MOST) or b""
                 fields.setdefault(path.stem, decoded(data).strip())
             continue
         try:
-            value = read_json(read_within(files.root, path, most=_MOST), str(path)).value
+            value = read_json(files.source.text(path, most=_MOST), str(path)).value
         except LabError as error:
             if path != actions:
+                files.source.fallbacks.add("side file", path, error.body)
                 fields.setdefault("unread", []).append(escape_surrogates(error.sentence))
             continue
         if isinstance(value, dict) and not source_action(value).image:
@@ -165,27 +179,24 @@ def episode_fields(files: Files, actions: Path) -> dict[str, Any]:
 
 def profile_of(files: Files, user: str) -> dict[str, Any]:
     """The user's profile, from a file beside the episodes or above them; empty where there is none."""
-    for folder in list(files.folder.parents)[: _ABOVE + 1]:
+    for folder in list(files.source.path.parents)[: _ABOVE + 1]:
         for name in _PROFILES:
             for ending in (".json", ".csv"):
                 path = folder / f"{name}{ending}"
-                if path.is_file() and (profile := _profile(path, files.root, user, folder.name == user)):
+                if path.is_file() and (profile := _profile(files.source, path, user, folder.name == user)):
                     return profile
-        if folder == files.root:
+        if folder == files.source.root:
             break
     return {}
 
 
-def _profile(path: Path, root: Path, user: str, own: bool) -> dict[str, Any]:
+def _profile(source: RunSource, path: Path, user: str, own: bool) -> dict[str, Any]:
     """The user's row of a file; with `own` it lies in the user's folder, and may be of nobody else."""
     try:
-        data = read_within(root, path, most=_MOST)
-        if path.suffix == ".csv":
-            text = decoded(data)
-            rows: Any = [dict(row) for row in csv.DictReader(io.StringIO(text), restkey="more")]
-        else:
-            rows = read_json(data, str(path)).value
-    except (LabError, csv.Error):
+        data = source.text(path, most=_MOST)
+        rows: Any = table_of(source, data, path) if path.suffix == ".csv" else read_json(data, str(path)).value
+    except LabError as error:
+        source.fallbacks.add("side file", path, error.body)
         return {}
     if isinstance(rows, dict):
         user_row = rows.get(user)

@@ -18,12 +18,10 @@ from lab.core.errors import LabError
 from lab.core.run_records import Imported
 from lab.core.step import Action
 from lab.core.task import Actor, Persona, Task
-from lab.core.ui_tree import UiTree
-from store.formats import FailedRun, Format, KnownRun, RunSource
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.demonstrations import ended
 from store.formats.draft import Draft, run_id
 from store.formats.failures import with_failures
-from store.formats.files import SNIFFED, beginning, unread
 from store.formats.fingertip.actions import action_of, source_action
 from store.formats.fingertip.files import (
     DATA,
@@ -36,10 +34,12 @@ from store.formats.fingertip.files import (
     profile_of,
     screens,
     spells_actions,
+    spells_calls,
 )
-from store.formats.fingertip.trees import tree_in
+from store.formats.fingertip.trees import spelled_as_dump
 from store.formats.hitlab_fields import OURS, agent_of, exported_from, with_ours
 from store.formats.pictures import Pictures
+from store.formats.trees import tree_in
 from store.formats.values import missing, names_of, without, words
 
 NAME = "fingertip"
@@ -62,7 +62,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
 
 
 def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
-    files = files_of(source.path, source.root)
+    files = files_of(source)
     actions_file, data, rows = actions_in(files)
     fields = episode_fields(files, actions_file)
     stamp = escape_surrogates(source.path.resolve().name)
@@ -72,7 +72,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     if is_known(id):
         return KnownRun(id, path)
     profile = profile_of(files, user)
-    pictures = Pictures(source.root)
+    pictures = Pictures(source)
     draft = Draft(
         id,
         _task(fields, user, stamp, len(rows)),
@@ -140,7 +140,8 @@ def _step(
         extra["content"] = content
     if shot is None and stated_instruction.image:
         extra["screenshot"] = f"{stated_instruction.image} is not there"
-    tree = _tree(xml, files.root, extra)
+    read = tree_in(files.source, xml, extra, spelled_as_dump)
+    tree = read.tree if read else None
     observation = pictures.seen(shot, extra, tree)
     ours = _ours(fields).get("actions")
     action = action_of(stated_instruction, observation.size)
@@ -151,39 +152,38 @@ def _step(
     return action
 
 
-def _tree(path: Path | None, root: Path, extra: dict[str, Any]) -> UiTree | None:
-    if path is None:
-        return None
-    try:
-        return tree_in(path, root)
-    except LabError as error:
-        extra["tree"] = unread(path, error)
-        return None
-
-
 def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     if names & _OTHERS:
         return False
     if ACTIONS in names and (SURVEY in names or (folder / SURVEY).is_file()):
         return _tells_intent(folder / SURVEY, root) or _spells_actions(folder / ACTIONS, root, empty=True)
-    data = [name for name in names if name.lower().endswith(DATA)]
+    data = [folder / name for name in names if name.lower().endswith(DATA)]
     if not STAMP.fullmatch(folder.name) or not data:
         return False
-    return any(_spells_actions(folder / name, root) for name in data)
+    spelled = [path for path in data if _spells_actions(path, root)]
+    return bool(spelled) and (
+        any(_tells_intent(path, root) for path in data) or any(_is_ours(p, root) for p in spelled)
+    )
+
+
+def _is_ours(path: Path, root: Path) -> bool:
+    """Whether a file's actions are spelled as no other program's: named after screenshots, or as FingerTip's calls."""
+    return spells_calls(CandidateFile(path, root).opening)
 
 
 def _tells_intent(path: Path, root: Path) -> bool:
-    """Whether a survey's answers hold what a person wanted."""
+    """Whether a file tells what a person wanted: as a field of its own, or because it is named so."""
     try:
-        return any(f'"{name}"'.encode() in beginning(path, SNIFFED, root) for name in _INTENT[:2])
+        opening = CandidateFile(path, root).opening
     except LabError:
         return False
+    return path.stem in _INTENT[:3] or any(f'"{name}"'.encode() in opening for name in _INTENT[:3])
 
 
 def _spells_actions(path: Path, root: Path, *, empty: bool = False) -> bool:
     """Whether a file begins with a list of actions; `empty` is what an empty one counts as."""
     try:
-        opening = beginning(path, SNIFFED, root) if path.is_file() else b""
+        opening = CandidateFile(path, root).opening if path.is_file() else b""
     except LabError:
         return False
     if not opening.strip():

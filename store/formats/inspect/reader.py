@@ -15,7 +15,6 @@ from lab.core.errors import LabError
 from lab.core.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.failures import with_failures
-from store.formats.files import unpacked
 from store.formats.inspect.archive import Entries
 from store.formats.inspect.run import NAME, imported
 from store.formats.json_parts import pieces
@@ -34,7 +33,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
     if path.suffix == ".eval":
         yield from _zipped(source, is_known)
         return
-    log = pieces(unpacked(source.root, path), "samples", str(path))
+    log = pieces(source.text(path), "samples", str(path))
     for i, sample in enumerate(log.items):
         yield _one(sample, log.rest, source, f"{path}#{i}", is_known)
 
@@ -75,7 +74,7 @@ def _one(
         if not isinstance(sample.value, dict):
             raise LabError(what, "is no sample")
         path = escape_surrogates(str(source.path))
-        return imported(sample.value, sample.notes, header, path, Pictures(source.root), is_known)
+        return imported(sample.value, sample.notes, header, path, Pictures(source), is_known)
     except LabError as error:
         return FailedRun(what, error.sentence)
 

@@ -56,10 +56,11 @@ def imported(
     name = as_text(spec.get("task")) or "task"
     here = f"{path}#{sample.get('id')} epoch {sample.get('epoch')}"
     data = msgspec.json.encode(sample, order="deterministic")
-    id = run_id(NAME, name, data)
-    if is_known(id):
-        return KnownRun(id, here)
     attachments = Attachments(sample.get("attachments"), pictures)
+    id = run_id(NAME, name, _identity(sample, spec, attachments))
+    for known_id in (id, run_id(NAME, name, data)):  # the second: how earlier versions named a sample
+        if is_known(known_id):
+            return KnownRun(known_id, here)
     epoch = sample.get("epoch")
     draft = Draft(
         id,
@@ -78,6 +79,26 @@ def imported(
     status, reason = _status(sample, draft)
     draft.end(status, score, reason, final=final, usage=_usage(sample, draft.count), at=utc(sample.get("completed_at")))
     return draft.imported()
+
+
+_SAME = ("id", "epoch", "uuid", "input", "target", "messages", "scores", "score", "error", "limit")
+"""What a sample is: the same in a `.eval` and in a `.json` of one log, however else they are built."""
+
+
+def _identity(sample: dict[str, Any], spec: dict[str, Any], attachments: Attachments) -> bytes:
+    """What makes a sample the same one, in whichever container it stands."""
+    fields = {key: _bare(_resolved(sample.get(key), attachments)) for key in _SAME}
+    fields |= {key: spec.get(key) for key in ("run_id", "eval_id", "model")}
+    return msgspec.json.encode(_bare(fields), order="deterministic")
+
+
+def _bare(value: Any) -> Any:
+    """A value without fields that are null, whole numbers as integers."""
+    if isinstance(value, dict):
+        return {key: _bare(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_bare(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class _Turns:

@@ -2,7 +2,7 @@
 
 Each line of `run.jsonl` is one JSON object with one key that says what it is: `run` (the header, first), `event`,
 `verdict`, `review`, `clearance`, `tombstone`, `blob` (what the folder holds beside it), and last `end` with counts, so
-that a file that was cut is told from a whole one. `jsonl.writer` writes it.
+that a file that was cut is told from a whole one. `jsonl.writer` writes it; docs/guides/run-file.md tells others how.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ BLOBS = "blobs"
 ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "application/json": "json"}
 """The kinds of bytes that a run refers to, and what their files' names end in."""
 
+BLANKS = 4096
+"""Bytes that are looked at after the last line, which may be blanks."""
+_HEADER = f'{{"run": {{"format": "{FORMAT}", "v": {VERSION}, "trace": "ID"}}}} comes first'
+_GUIDE = "docs/guides/run-file.md has a file to begin from."
 MOST_LINE = 64 * 1024**2
 MOST_LINES = 4_000_000
 ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")
@@ -84,6 +88,20 @@ class FileLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     end: msgspec.Raw = msgspec.Raw()
 
 
+class RunFileLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of a run.jsonl: an object with one of these keys. `original` stands beside `event` alone."""
+
+    run: HeaderLine | None = None
+    event: AnyEvent | None = None
+    original: dict[str, Any] | None = None
+    verdict: Verdict | None = None
+    review: Review | None = None
+    clearance: Clearance | None = None
+    tombstone: Tombstone | None = None
+    blob: BlobLine | None = None
+    end: EndLine | None = None
+
+
 _KINDS: dict[str, tuple[Any, int | None]] = {
     "run": (HeaderLine, VERSION),
     "event": (AnyEvent, EVENT_VERSION),
@@ -107,7 +125,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     lines = _lines(source.root, path)
     header = next(lines, (1, "", None))[2]
     if not isinstance(header, HeaderLine) or header.format != FORMAT:
-        raise LabError(f"{path}, line 1", "is not the beginning of a run in this format")
+        raise LabError(f"{path}, line 1", f"is not the header of a run: {_HEADER}", _GUIDE)
     if not ID.fullmatch(header.trace):
         raise LabError(f"{path}, line 1", f"field run.trace: {header.trace!r} is no run's id")
     if is_known(header.trace):
@@ -141,18 +159,23 @@ def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
             line = file.readline(MOST_LINE + 1)
             where = f"{path}, line {number}"
             if not line:
-                raise LabError(where, "is missing: the file was cut short before its end")
-            if not line.endswith(b"\n"):
-                is_cut_short = len(line) <= MOST_LINE
-                raise LabError(
-                    where, "is cut short" if is_cut_short else f"is longer than the {MOST_LINE:,} bytes that are read"
-                )
-            kind, value = _line(line, where)
+                lines = f'{{"end": {{"lines": {number - 1}}}}}'
+                raise LabError(where, f"is not there: a whole file ends with {lines}", _GUIDE)
+            if len(line) > MOST_LINE:
+                raise LabError(where, f"is longer than the {MOST_LINE:,} bytes that are read")
+            try:
+                kind, value = _line(line, where)
+            except LabError as error:
+                if line.endswith(b"\n"):
+                    raise
+                raise LabError(where, "is cut short: it ends within a line", _GUIDE) from error
             if kind != "end":
                 yield number, kind, value
                 continue
-            if value.lines != number - 1 or file.read(1):
-                raise LabError(where, f"says that {value.lines} lines come before it and none after; that is not so")
+            if value.lines != number - 1:
+                raise LabError(where, f"field end.lines: is {value.lines}, and {number - 1} lines come before it")
+            if file.read(BLANKS).strip():
+                raise LabError(f"{path}, line {number + 1}", "stands after the line `end`, which comes last")
             return
     raise LabError(str(path), f"holds more than the {MOST_LINES:,} lines that are read")
 
@@ -173,8 +196,12 @@ def _checked(path: Path, number: int, kind: str, value: Any, trace: str, events:
     if kind == "run":
         raise LabError(where, "begins another run; a folder holds one")
     if kind == "event":
-        if value.seq != events or isinstance(value, Started) != (events == 0):
+        if value.seq < 0:
+            raise LabError(where, f"field event.seq: is not there; events count from 0, and this is {events}", _GUIDE)
+        if value.seq != events:
             raise LabError(where, f"event {value.seq} stands where event {events} should")
+        if isinstance(value, Started) != (events == 0):
+            raise LabError(where, f"field event.event: `started` is the first event and no other; this is {events}")
         if isinstance(value, Started) and value.trace != trace:
             raise LabError(where, f"is of run {value.trace}, not of {trace}")
     if kind in ("review", "clearance") and value.trace != trace:

@@ -8,14 +8,13 @@ it. Attempts after the first stand in `_attempt_trajs/<task>/attempt_<n>`. Sourc
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lab.core.codec import read_json
 from lab.core.errors import LabError
 from lab.core.run_records import Verdict
-from store.formats.files import read_within
+from store.formats import RunSource
 from store.formats.memgui.run import judgement
 from store.formats.values import as_mapping, as_text
 
@@ -34,29 +33,32 @@ def placed(folder: Path) -> tuple[str, Path, int]:
     return folder.parent.name, above.parent if above.name == ATTEMPTS else above, int(numbered[1])
 
 
-def judged(root: Path, log_root: Path, task: str, attempt: int) -> list[Verdict]:
+def judged(source: RunSource, log_root: Path, task: str, attempt: int) -> list[Verdict]:
     """What the judges said of an attempt; a file of theirs that cannot be read is told in the verdict's reason."""
-    if not log_root.is_relative_to(root.resolve()) or "/" in task or task in ("", ".", ".."):
+    if not log_root.is_relative_to(source.root.resolve()) or "/" in task or task in ("", ".", ".."):
         return []
     verdicts: list[Verdict] = []
     for folder in sorted((log_root / EVALUATED / task).glob(f"*/attempt_{attempt}")):
         for name in _FILES:
             path = folder / f"{name}.json"
             if path.is_file():
-                verdicts.append(_verdict(root, path, name))
+                verdicts.append(_verdict(source, path, name))
     return verdicts
 
 
-def reported_agent(root: Path, log_root: Path) -> tuple[str, str]:
+def reported_agent(source: RunSource, log_root: Path) -> tuple[str, str]:
     """The agent's type and its model as the reports of an evaluation name them; empty where they do not agree."""
-    if not log_root.is_relative_to(root.resolve()):
+    if not log_root.is_relative_to(source.root.resolve()):
         return "", ""
     agents: set[tuple[str, str]] = set()
     for path in sorted(log_root.glob("eval_report_*.json"))[-_REPORTS:]:
-        with suppress(LabError):  # a report says nothing that a run needs
-            value: Any = read_json(read_within(root, path), str(path)).value
-            fields = as_mapping(as_mapping(value).get("metadata"))
-            agents.add((as_text(fields.get("agent_type")), as_text(fields.get("model_name"))))
+        try:
+            value: Any = read_json(source.text(path), str(path)).value
+        except LabError as error:
+            source.fallbacks.add("side file", path, error.body)
+            continue
+        fields = as_mapping(as_mapping(value).get("metadata"))
+        agents.add((as_text(fields.get("agent_type")), as_text(fields.get("model_name"))))
     return agents.pop() if len(agents) == 1 else ("", "")
 
 
@@ -64,10 +66,11 @@ _REPORTS = 5
 """The newest reports of an evaluation that are read."""
 
 
-def _verdict(root: Path, path: Path, name: str) -> Verdict:
+def _verdict(source: RunSource, path: Path, name: str) -> Verdict:
     try:
-        value: Any = read_json(read_within(root, path), str(path)).value
+        value: Any = read_json(source.text(path), str(path)).value
     except LabError as error:
+        source.fallbacks.add("side file", path, error.body)
         return Verdict(name, reason=error.sentence)
     return judgement(name, value)
 

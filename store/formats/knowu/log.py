@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 
-from lab.core.codec import escape_surrogates
-from lab.core.errors import LabError
-from store.formats.files import read_within
+from store.formats import RunSource
+from store.formats.values import decoded
 
 _MOST = 256 * 1024**2
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) \| \w+\s*\| [^|\n]* \| container: [^|\n]* \| (.*)", re.S)
@@ -32,15 +30,13 @@ class ThreadLog(NamedTuple):
         return (datetime.fromisoformat(self.times[step]) - first).total_seconds() * 1000
 
 
-def read_logs(folder: Path, root: Path) -> ThreadLog:
-    """All `thread_*.log` of a run, oldest first; a log that cannot be read is as if it were not there."""
+def read_logs(source: RunSource) -> ThreadLog:
+    """All `thread_*.log` of a run, oldest first; one that cannot be read is counted, as if it were not there."""
     entries: list[list[tuple[str, str]]] = []
-    for path in sorted(folder.glob("thread_*.log")):
-        try:
-            text = read_within(root, path, most=_MOST).decode("utf-8", "surrogateescape")
-        except LabError:
-            continue
-        entries.append(list(_entries(text)))
+    for path in sorted(source.path.glob("thread_*.log")):
+        data = source.side_text(path, most=_MOST)
+        if data is not None:
+            entries.append(list(_entries(decoded(data, str(path)))))
     log = ThreadLog({}, {})
     step = 0
     for time, message in (entry for thread_entries in sorted(filter(None, entries)) for entry in thread_entries):
@@ -53,7 +49,7 @@ def read_logs(folder: Path, root: Path) -> ThreadLog:
             if (iso := _iso(time)) is not None:
                 log.times.setdefault(step, iso)
         elif message.startswith(_REPLY):
-            log.replies[step] = escape_surrogates(message[len(_REPLY) :])
+            log.replies[step] = message[len(_REPLY) :]
     return log
 
 

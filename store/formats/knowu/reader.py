@@ -19,13 +19,15 @@ from lab.core.run_records import Imported, Verdict
 from lab.core.step import Point
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.failures import with_failures
-from store.formats.files import numbered, read_within, unpacked
+from store.formats.files import PICTURE, numbered
 from store.formats.geometry import point
 from store.formats.knowu.judged import judged, placed
 from store.formats.knowu.log import read_logs
 from store.formats.knowu.run import NAME, KnowuEpisode, imported, usual_shape
 from store.formats.values import as_count, as_mappings, decoded
 
+_THREAD = re.compile(r"thread_\d+\.log")
+_ATTEMPT_FOLDER = re.compile(r"attempt_\d+")
 _BACKUP = re.compile(r"_backup_\d{8}_\d{6}")
 _KEYS = ("0", "token_usage")
 """What a `traj.json` of the logger holds, and nothing else."""
@@ -35,7 +37,7 @@ _DAMAGED = re.compile(rb'\[\s*\]|\Z|\xff\xfe|\xfe\xff|\{\s*"(?:0|token_usage)"\s
 
 _BESIDE = ("token_usage", "result", "tools", "attempts")
 """Fields of a bundle's run beside its steps."""
-_SHOT = re.compile(r"-(\d+)\.(?:png|jpe?g)$", re.I)
+_SHOT = re.compile(rf"-(\d+)\.{PICTURE}$", re.I)
 
 
 @with_failures
@@ -50,11 +52,10 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
 def _folder_episode(source: RunSource) -> KnowuEpisode:
     folder = source.path
     path = folder / "traj.json"
-    data = read_within(source.root, path)
+    data = source.text(path)
     value, notes = read_json(data, str(path))
     run_fields, field = _held(value, str(path))
-    result_path = folder / "result.txt"
-    result = read_within(source.root, result_path) if result_path.is_file() else None
+    result = source.side_text(folder / "result.txt")
     task, log_root, attempt = placed(folder.resolve())
     name = escape_surrogates(_BACKUP.sub("", task))
     return KnowuEpisode(
@@ -69,12 +70,12 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
         tools=run_fields.get("tools"),
         result=decoded(result) if result else None,
         shots=numbered(folder / "screenshots", _SHOT),
-        root=source.root,
-        log=read_logs(folder, source.root),
+        source=source,
+        log=read_logs(source),
         shape=_without_steps(value, run_fields),
         attempt=attempt,
         log_root=log_root,
-        verdicts=judged(source.root, log_root, task, attempt),
+        verdicts=judged(source, log_root, task, attempt),
     )
 
 
@@ -103,7 +104,7 @@ def _steps(run_fields: dict[str, Any]) -> Any:
 
 def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     path = source.path
-    value, notes = read_json(unpacked(source.root, path), str(path))
+    value, notes = read_json(source.text(path), str(path))
     if not isinstance(value, dict):
         raise LabError(str(path), "holds no mapping of tasks")
     meta = value.get("_meta")
@@ -121,6 +122,7 @@ def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Impo
             field = f"{name}{place}"
             try:
                 episode = KnowuEpisode(
+                    source=source,
                     name=model if name == "0" else name,
                     model=model,
                     path=escape_surrogates(str(path)),
@@ -215,11 +217,21 @@ def _is_logged(key: str, value: Any) -> bool:
     return value is None or (isinstance(value, dict) and (key != "0" or not value or not _LOGGED.isdisjoint(value)))
 
 
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why a folder with screens or a thread's log is no run; empty for others."""
+    if "traj.json" in names or _ATTEMPT_FOLDER.fullmatch(folder.name):
+        return ""
+    if any(_THREAD.fullmatch(name) for name in names) or (folder / "marked_screenshots").is_dir():
+        return "screens or a thread's log, and no traj.json"
+    return ""
+
+
 KNOWU = Format(
     name=NAME,
     title="KnowU-Bench and MobileWorld",
     is_run_folder=_is_run_folder,
     is_file=_is_bundle,
+    is_without_log=_without_log,
     skips_folder=lambda name: "_backup_" in name,
     read=read,
 )

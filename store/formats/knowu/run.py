@@ -22,10 +22,12 @@ from lab.core.run_records import Imported, Verdict, imported_id, numbered
 from lab.core.step import Observation, Point, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Task
 from lab.core.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
-from store.formats import KnownRun
+from store.formats import KnownRun, RunSource
+from store.formats.draft import error_in
 from store.formats.knowu.actions import BROKEN, ENDING, WIDTH, action_of, thought_of
 from store.formats.knowu.judged import reported_agent
 from store.formats.knowu.log import ThreadLog
+from store.formats.model_answers import answer_text
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, missing
 
@@ -51,6 +53,7 @@ _FEW = 3
 class KnowuEpisode(NamedTuple):
     """One run as its source holds it, before it becomes events."""
 
+    source: RunSource
     name: str
     model: str
     path: str
@@ -64,7 +67,6 @@ class KnowuEpisode(NamedTuple):
     result: str | None = None
     size: Point | None = None
     shots: dict[int, Path] = {}
-    root: Path = Path()
     log: ThreadLog = ThreadLog({}, {})
     shape: Any = None
     """The whole of `traj.json` without its steps."""
@@ -87,7 +89,7 @@ class KnowuEpisode(NamedTuple):
     @property
     def agent(self) -> Actor:
         """The log's folder by its name, with the model and the kind of agent that its reports name."""
-        kind, model = reported_agent(self.root, self.log_root) if self.log_root is not None else ("", "")
+        kind, model = reported_agent(self.source, self.log_root) if self.log_root is not None else ("", "")
         return Actor(
             "model", self.model, model="" if model == self.model else model,
             arguments=(("agent_type", kind),) if kind else (),
@@ -100,7 +102,7 @@ class KnowuEpisode(NamedTuple):
 
     def pictures(self) -> tuple[str | None, ...]:
         """The sha256 of each step's picture; None where there is none, or not the whole of it."""
-        return Pictures(self.root).whole(self.shots.get(_number(step, i)) for i, step in enumerate(self.steps))
+        return Pictures(self.source).whole(self.shots.get(_number(step, i)) for i, step in enumerate(self.steps))
 
 
 def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
@@ -112,7 +114,7 @@ def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported
 
 
 def _imported(episode: KnowuEpisode, id: str) -> Imported:
-    images = Pictures(episode.root)
+    images = Pictures(episode.source)
     events: list[AnyEvent] = []
     for i in range(len(episode.steps)):
         events.extend(_turn(episode, i, images))
@@ -155,7 +157,7 @@ def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]
     output = prediction if isinstance(prediction, str) else None
     proposed = Proposed(
         action=action_of(step.get("action"), before.size[0] if before.size else WIDTH),
-        thought=thought_of(output) if output else "",
+        thought=thought_of(answer_text(prediction) or ""),
         raw=output,
     )
     ms = episode.log.ms(number)
@@ -164,7 +166,16 @@ def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]
         yield Asked(index=i, question=question, proposed=proposed, before=before, ms=ms)
     if reply:
         yield Answered(index=i, reply=reply, ms=ms)
-    yield Step(index=i, proposed=proposed, before=before, question=question, reply=reply, extra=extra, ms=ms)
+    yield Step(
+        index=i,
+        proposed=proposed,
+        before=before,
+        question=question,
+        reply=reply,
+        error=error_in(extra),
+        extra=extra,
+        ms=ms,
+    )
 
 
 def _number(step: dict[str, Any], i: int) -> int:

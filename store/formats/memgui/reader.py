@@ -19,14 +19,14 @@ from lab.core.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.draft import run_id
 from store.formats.failures import with_failures
-from store.formats.files import numbered, read_within
+from store.formats.files import PICTURE, numbered
 from store.formats.knowu.judged import is_copy
 from store.formats.memgui.run import BESIDE, NAME, MemguiRun, imported
 from store.formats.memgui.table import row_of
 from store.formats.values import as_mappings
 
 _ATTEMPT = re.compile(r"attempt_(\d{1,6})")
-_SHOT = re.compile(r"\A(\d{1,6})\.(?:png|jpe?g)\Z", re.I)
+_SHOT = re.compile(rf"\A(\d{{1,6}})\.{PICTURE}\Z", re.I)
 
 
 @with_failures
@@ -38,7 +38,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
 
 def _attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / "log.json"
-    data = read_within(source.root, path)
+    data = source.text(path)
     task, agent, attempt = _named(source.path)
     id = run_id(NAME, f"{task}/{agent}/{attempt}", data)
     if is_known(id):
@@ -47,9 +47,10 @@ def _attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
     log = as_mappings(value, str(path), "step")
     unread: dict[str, str] = {}
     try:
-        row = row_of(source.root, source.path, task)
+        row = row_of(source, task)
     except LabError as error:
         row = None
+        source.fallbacks.add("side file", error.title, error.body)
         unread["results.csv"] = error.message
     return imported(
         MemguiRun(
@@ -65,7 +66,7 @@ def _attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
             unread=unread,
             row=row,
             shots=numbered(source.path, _SHOT),
-            root=source.root,
+            source=source,
         )
     )
 
@@ -87,8 +88,9 @@ def _beside(source: RunSource, unread: dict[str, str]) -> dict[str, Any]:
         if not path.is_file():
             continue
         try:
-            contents[name] = read_json(read_within(source.root, path), str(path)).value
+            contents[name] = read_json(source.text(path), str(path)).value
         except LabError as error:
+            source.fallbacks.add("side file", path, error.body)
             unread[path.name] = escape_surrogates(error.message)
     return contents
 
@@ -114,10 +116,17 @@ def _is_step(step: dict[str, Any]) -> bool:
     return "step" in step and (has_name or "raw_action" in step or "action_output" in step)
 
 
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why an attempt's folder is no run; empty for others."""
+    shots = sum(_SHOT.fullmatch(name) is not None for name in names)
+    return f"{shots} screens, and no log.json" if _ATTEMPT.fullmatch(folder.name) and "log.json" not in names else ""
+
+
 MEMGUI = Format(
     name=NAME,
     title="MemGUI-Bench and SPA-Bench",
     is_run_folder=_is_run_folder,
     is_file=lambda candidate: False,
     read=read,
+    is_without_log=_without_log,
 )

@@ -17,6 +17,7 @@ import msgspec
 from lab.core.run_records import Imported, Verdict
 from lab.core.step import Action, Usage
 from lab.core.task import Actor, Task
+from store.formats import RunSource
 from store.formats.draft import Draft
 from store.formats.geometry import number
 from store.formats.knowu.actions import thought_of
@@ -73,7 +74,7 @@ class MemguiRun(NamedTuple):
     unread: dict[str, str]
     row: TableRow | None
     shots: dict[int, Path]
-    root: Path
+    source: RunSource
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -91,7 +92,7 @@ class MemguiRun(NamedTuple):
 
 def imported(of: MemguiRun) -> Imported:
     """A run as events, its pictures and all that its source says of it."""
-    pictures = Pictures(of.root)
+    pictures = Pictures(of.source)
     session = of.row.session.name.removeprefix("session-") if of.row else ""
     draft = Draft(
         of.id,
@@ -258,8 +259,7 @@ def _end(draft: Draft, of: MemguiRun, usages: list[Usage | None], score: float |
     status, reason = _status(of)
     judge_reason = next((verdict.reason for verdict in draft.verdicts if verdict.name in _WHYS and verdict.reason), "")
     last = max((_numbered(step, i) for i, step in enumerate(of.steps)), default=0)
-    extra: dict[str, Any] = {}
-    final = pictures.seen(of.shots[last], extra) if last in of.shots else None
+    final = pictures.seen_last(of.shots[last]) if last in of.shots else None
     draft.end(
         status,
         score,

@@ -6,17 +6,16 @@ only: `step_ratio` is not steps to golden steps, and `total_token_cost` has one 
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.run_records import Verdict
-from store.formats.files import read_within
+from store.formats import RunSource
+from store.formats.csv_table import table_of
 from store.formats.geometry import number
-from store.formats.values import decoded, literal
+from store.formats.values import literal
 
 _LONGEST_LIST = 10_000
 _DIFFICULTY = {"1": "easy", "2": "medium", "3": "hard"}
@@ -86,17 +85,20 @@ class TableRow(NamedTuple):
         return attempt_cells
 
 
-def row_of(root: Path, folder: Path, task: str) -> TableRow | None:
+def row_of(source: RunSource, task: str) -> TableRow | None:
     """The row of a task in the nearest results.csv from its run's folder up to `root`; None where there is none.
 
     Raises `LabError` where there is a table that cannot be read.
     """
-    for above in (folder, *folder.parents):
+    for above in (source.path, *source.path.parents):
         table = above / "results.csv"
         if table.is_file():
-            cells = _find(read_within(root, table), task, str(table))
+            rows = table_of(source, source.text(table), table)
+            if rows and "task_identifier" not in rows[0]:
+                raise LabError(str(table), "has no column task_identifier")
+            cells = _find(rows, task)
             return None if cells is None else TableRow(above, cells)
-        if above == root:
+        if above == source.root:
             break
     return None
 
@@ -141,15 +143,8 @@ def verdicts(row: TableRow, agent: str, attempt: int, judged_names: set[str]) ->
     return _SCORES.get(letter), verdict_list
 
 
-def _find(data: bytes, task: str, what: str) -> dict[str, str] | None:
-    text = decoded(data)
-    try:
-        for cells in csv.DictReader(io.StringIO(text, newline="")):
-            if cells.get("task_identifier") == task:
-                return {k: v for k, v in cells.items() if isinstance(k, str) and isinstance(v, str)}
-    except csv.Error as error:
-        raise LabError(what, f"is no table that can be read ({error})") from error
-    return None
+def _find(rows: list[dict[str, str]], task: str) -> dict[str, str] | None:
+    return next((cells for cells in rows if cells.get("task_identifier") == task), None)
 
 
 def _number(cell: Any) -> float | int | None:

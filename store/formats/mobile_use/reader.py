@@ -28,16 +28,17 @@ from store.formats.androidworld import actions
 from store.formats.androidworld.answers import usage_of
 from store.formats.draft import Draft, run_id
 from store.formats.failures import with_failures
-from store.formats.files import SNIFFED, numbered, read_within
+from store.formats.files import PICTURE, SNIFFED, numbered
 from store.formats.geometry import number, point
 from store.formats.json_parts import first_value, is_list
 from store.formats.mobile_use.actions import Space, action_of, scaled, space_of
+from store.formats.model_answers import answer_text
 from store.formats.pictures import Pictures
-from store.formats.values import Notes, as_text, missing
+from store.formats.values import Notes, as_text, decoded, missing
 
 NAME = "mobile_use"
 _FILE = "action.jsonl"
-_SHOT = re.compile(r"\Ascreenshot_(\d{1,6})\.(?:png|jpe?g)\Z", re.I)
+_SHOT = re.compile(rf"\Ascreenshot_(\d{{1,6}})\.{PICTURE}\Z", re.I)
 _BOX = re.compile(r"bbox_pixels=BoundingBox\(x_min=(-?[\d.]+), x_max=(-?[\d.]+), y_min=(-?[\d.]+), y_max=(-?[\d.]+)\)")
 _MOST_LINES = 100_000
 _FEW = 5
@@ -77,7 +78,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
 
 def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / _FILE
-    data = read_within(source.root, path)
+    data = source.text(path)
     name = escape_surrogates(source.path.resolve().name) or "unknown"
     id = run_id(NAME, name, data)
     source_path = escape_surrogates(str(path))
@@ -94,7 +95,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
 def _pictures(source: RunSource, data: bytes) -> tuple[str | None, ...]:
     """The sha256 of each step's picture; None where there is none, or not the whole of it."""
     shots = numbered(source.path, _SHOT)
-    return Pictures(source.root).whole(shots.get(i) for i in range(len(_lines(data, _FILE))))
+    return Pictures(source).whole(shots.get(i) for i in range(len(_lines(data, _FILE))))
 
 
 def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
@@ -113,11 +114,11 @@ def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
         path=escape_surrogates(str(path)),
         data=data,
         model=model,
-        images=(pictures := Pictures(source.root)),
+        images=(pictures := Pictures(source)),
     )
-    frame = _frame(lines, source.root, folder)
+    frame = _frame(lines, source)
     for i, line in enumerate(lines):
-        _step(draft, line, pictures, shots.get(i), frame, source.root, folder / f"prompt_{i}.txt")
+        _step(draft, line, pictures, shots.get(i), frame, source, folder / f"prompt_{i}.txt")
     late = [path.name for i, path in sorted(shots.items()) if i >= len(lines)]
     if late:
         draft.verdict("source", screenshots_left_out=[escape_surrogates(name) for name in late])
@@ -126,7 +127,7 @@ def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
 
 
 def _step(
-    draft: Draft, line: _Line, pictures: Pictures, shot: Path | None, frame: _Frame, root: Path, prompt: Path
+    draft: Draft, line: _Line, pictures: Pictures, shot: Path | None, frame: _Frame, source: RunSource, prompt: Path
 ) -> None:
     extra = {key: value for key, value in line.fields.items() if key not in _USED and value is not None}
     if line.notes:
@@ -134,7 +135,7 @@ def _step(
     before = pictures.seen(shot, extra)
     if activity := as_text(line.fields.get("start_page_activity")):
         before = msgspec.structs.replace(before, activity=activity)
-    action = _action(line, before, frame, lambda index: _box(root, prompt, index))
+    action = _action(line, before, frame, lambda index: _box(source, prompt, index))
     question, reply = None, None
     if action.kind == "ask_user":
         replies = (line.fields.get(key, line.call.get(key)) for key in _REPLIES)
@@ -144,7 +145,7 @@ def _step(
         action,
         before,
         thought=_thought(line),
-        raw=response if isinstance(response, str) else None,
+        raw=answer_text(response),
         usage=_usage(line),
         question=question,
         reply=reply,
@@ -152,11 +153,11 @@ def _step(
     )
 
 
-def _frame(lines: list[_Line], root: Path, folder: Path) -> _Frame:
+def _frame(lines: list[_Line], source: RunSource) -> _Frame:
     """What a run's coordinates count: as its prompt says, else as what was done shows, else as the numbers look."""
-    prompt = folder / "prompt_0.txt"
+    prompt = source.path / "prompt_0.txt"
     texts = [line.fields.get(name) for line in lines[:1] for name in _PROMPTS]
-    for text in (*texts, _prompt(root, prompt)):
+    for text in (*texts, _prompt(source, prompt)):
         if isinstance(text, str) and (match := _RESOLUTION.search(text)):
             size = int(match[1]), int(match[2])
             return _Frame("px", size) if max(size) > 1000 else _Frame("0-1000")
@@ -205,7 +206,7 @@ def _lines(data: bytes, what: str) -> list[_Line]:
             lines.append(_line(*read_json(text, f"{what}, line {i}")))
         except LabError as error:
             wrong = wrong or error
-            lines.append(_Line({}, escape_surrogates(text.decode("utf-8", "surrogateescape")), {}, []))
+            lines.append(_Line({}, decoded(text, what), {}, []))
     if wrong and not any(line.call for line in lines):
         raise wrong
     return lines
@@ -257,9 +258,9 @@ def _usage(line: _Line) -> Usage | None:
     return msgspec.structs.replace(usage or Usage(), seconds=seconds)
 
 
-def _box(root: Path, prompt: Path, index: int) -> Bounds | None:
+def _box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
     """The box of an element by its index, as the step's own prompt lists it."""
-    lines = _prompt(root, prompt).splitlines()
+    lines = _prompt(source, prompt).splitlines()
     line = next((line for line in lines if line.startswith(f"UI element {index}:")), "")
     if not (match := _BOX.search(line)):
         return None
@@ -270,14 +271,9 @@ def _box(root: Path, prompt: Path, index: int) -> Bounds | None:
     return Bounds(left, top, right, bottom)
 
 
-def _prompt(root: Path, path: Path) -> str:
+def _prompt(source: RunSource, path: Path) -> str:
     """What the model was sent at a step; empty where that is not kept."""
-    if not path.is_file():
-        return ""
-    try:
-        return read_within(root, path, most=_MOST_PROMPT).decode("utf-8", "replace")
-    except LabError:
-        return ""
+    return decoded(source.side_text(path, most=_MOST_PROMPT) or b"", str(path))
 
 
 def _end(draft: Draft, last: Action | None, lines: list[_Line]) -> None:
@@ -318,10 +314,17 @@ def _is_call(line: _Line, has_shots: bool) -> bool:
     return by_agent and _action(line, Observation(), _Frame("px"), lambda _: None).kind != "other"
 
 
+def _without_log(folder: Path, names: set[str], root: Path) -> str:
+    """Why a folder with the dump's screens is no run; empty for others."""
+    shots = sum(_SHOT.match(name) is not None for name in names)
+    return f"{shots} screens, and no {_FILE}" if shots and _FILE not in names else ""
+
+
 MOBILE_USE = Format(
     name=NAME,
     title="mobile_use dumps",
     is_run_folder=_is_run_folder,
     is_file=lambda candidate: False,
     read=read,
+    is_without_log=_without_log,
 )

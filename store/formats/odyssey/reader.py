@@ -20,7 +20,6 @@ from lab.core.trace import DeviceInfo
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
 from store.formats.draft import Draft, run_id
-from store.formats.files import unpacked
 from store.formats.geometry import number
 from store.formats.json_parts import each, is_list
 from store.formats.odyssey.actions import action_of
@@ -70,7 +69,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
 
 def _episodes(source: RunSource) -> Iterator[tuple[str, StorableValue | LabError]]:
     """What a file holds, read one by one where it is a list, with where that stands."""
-    data = unpacked(source.root, source.path)
+    data = source.text(source.path)
     if is_list(data):
         yield from ((f"[{i}]", item) for i, item in enumerate(each(data, str(source.path))))
     else:
@@ -88,7 +87,7 @@ def _one(
         raise episode
     if not isinstance(episode.value, dict):
         raise LabError(str(source.path), f"field {place or 'episode'}: is no episode")
-    return _run(_Source(source, episode.value, place, episode.notes, shots, Pictures(source.root)), is_known)
+    return _run(_Source(source, episode.value, place, episode.notes, shots, Pictures(source)), is_known)
 
 
 def _run(source: _Source, is_known: Callable[[str], bool]) -> Imported | KnownRun:

@@ -15,7 +15,6 @@ from lab.core.errors import LabError
 from lab.core.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.failures import with_failures
-from store.formats.files import read_within, unpacked
 from store.formats.json_parts import each, is_list, pieces
 from store.formats.tau2.run import NAME, FileContext, imported
 from store.formats.values import as_mapping
@@ -29,7 +28,7 @@ _MARKS = (b'"simulations"', b'"agent_info"', b'"task_id"')
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every conversation of a file, and of the folder `simulations` beside a `results.json`."""
     path = source.path
-    data = unpacked(source.root, path)
+    data = source.text(path)
     source_path = escape_surrogates(str(path))
     if is_list(data):
         yield from _runs(each(data, source_path), FileContext(source_path, {}, {}), is_known)
@@ -41,17 +40,17 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
     context = FileContext(source_path, as_mapping(results.rest.get("info")), _tasks(results.rest.get("tasks")))
     yield from _runs(results.items, context, is_known)
     if path.name == _INDEX:
-        yield from _folder(source.root, path.parent / _FOLDER, context, is_known)
+        yield from _folder(source, path.parent / _FOLDER, context, is_known)
 
 
 def _folder(
-    root: Path, folder: Path, context: FileContext, is_known: Callable[[str], bool]
+    source: RunSource, folder: Path, context: FileContext, is_known: Callable[[str], bool]
 ) -> Iterator[Imported | KnownRun | FailedRun]:
     if not folder.is_dir():
         return
     for path in sorted(folder.glob("[!.]*.json")):
         try:
-            value = read_json(read_within(root, path), str(path))
+            value = read_json(source.text(path), str(path))
         except LabError as error:
             yield FailedRun(str(path), error.sentence)
             continue

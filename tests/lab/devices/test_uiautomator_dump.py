@@ -115,6 +115,16 @@ def test_an_emoji_in_two_references_is_one_character() -> None:
     assert next(tree.nodes()).text == "🙂 ok"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("&#55357; hi", "\ufffd hi"), ("Chat &#0; hi", "Chat  hi"), ("\x0bhi\0", "hi"), ("a & b", "a & b")],
+)
+def test_what_xml_cannot_hold_does_not_lose_the_tree(text: str, shown: str) -> None:
+    tree = Dumper(answering(partial(said, XML.format(text).encode()))).tree()
+    assert tree is not None
+    assert next(tree.nodes()).text == shown
+
+
 @pytest.mark.skipif(not TRACES.is_dir(), reason="the recorded dumps are not here")
 def test_no_recorded_dump_trips_the_reader() -> None:
     dumps = [*TRACES.glob("uiautomator_xml/**/*.xml"), *TRACES.glob("appagent/**/*.xml")]

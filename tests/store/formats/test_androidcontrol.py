@@ -152,7 +152,7 @@ def test_without_pictures_the_sizes_that_are_told_are_used(tmp_path: Path) -> No
         ({"action_type": "wait"}, "wait", {}),
         ("no JSON", "other", {"raw": "no JSON"}),
         ("[1]", "other", {"raw": [1]}),
-        (b"\xff", "other", {"raw": "␛udcff"}),
+        (b"\xff", "other", {"raw": "\ufffd"}),
         ('{"action_type": "click", "x": NaN, "y": 1e400}', "click", {"at": None}),
     ],
 )
@@ -193,7 +193,7 @@ def test_a_forest_becomes_nested_nodes_and_hides_what_cannot_be_seen(tmp_path: P
     leaf = Node(box, "设置", "d", "a:id/b", package="p", clickable=True, password=True)
     assert found.roots == (
         Node(box, cls="android.widget.FrameLayout", children=(Node(box, children=(leaf,)),)),
-        Node(box, "␛udcff", enabled=False),
+        Node(box, "\ufffd", enabled=False),
     )
 
 

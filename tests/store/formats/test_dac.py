@@ -17,7 +17,7 @@ from lab.core.task import Actor, Branch, Task
 from lab.core.trace import AnyEvent, DeviceInfo, Ended, Flagged, Started, Step, Trace, fold
 from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.studies.proofreading import ProofreadingSession
-from store.formats import read
+from store.formats import RunSource, read
 from store.formats.dac.actions import CoordinateFrame, action_of, spelled
 from store.formats.pictures import Pictures
 from store.run_export import export_runs
@@ -405,7 +405,7 @@ def test_what_the_format_has_words_for_is_spelled_in_them(action: Action) -> Non
 
 def demonstration(root: Path, actions: list[Action], *, id: str = "a" * 32, **task: Any) -> Imported:
     """A run as `hitlab record` leaves one, two steps to a picture, the trees with every other."""
-    pictures = Pictures(root)
+    pictures = Pictures(RunSource("x", root, root))
     started = Started(
         trace=id, task=Task("demo-1", "general", instruction="Do 'it'", place="office", **task),
         agent=Actor("human", "R1"), device=DeviceInfo("adb", product="PX", release="14", sdk="34", size=(100, 200)),
@@ -527,7 +527,7 @@ def _with(step: Step, **fields: Any) -> Step:
 
 def test_runs_of_one_task_get_folders_of_their_own_and_jpegs_stay_jpegs(tmp_path: Path, store: Store) -> None:
     runs = [demonstration(tmp_path, ACTS[:1], id=imported_id("t", bytes([i]))) for i in range(3)]
-    pictures = Pictures(tmp_path)
+    pictures = Pictures(RunSource("x", tmp_path, tmp_path))
     seen = pictures.add(JPEG)
     started = Started(trace="jpeg", task=Task("../../up", "general", instruction="x"), agent=Actor("model", "m"))
     ends: list[AnyEvent] = [

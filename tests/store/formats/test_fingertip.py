@@ -13,6 +13,7 @@ from lab.core.step import Action, Proposed
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Ended, Started, Step, fold
 from lab.core.ui_tree import Bounds, Node, UiTree
+from store.formats import RunSource
 from store.formats.fingertip.actions import action_of, source_action, spelled
 from store.formats.pictures import Pictures
 from store.run_export import export_runs
@@ -341,7 +342,7 @@ def test_what_the_format_has_words_for_is_spelled_in_them(action: Action, call: 
 
 
 def run_of(root: Path, actions: list[Action], id: str = "a" * 32, **started: Any) -> Imported:
-    pictures = Pictures(root)
+    pictures = Pictures(RunSource("x", root, root))
     begun = {"agent": Actor("human", "R1"), "at": "2026-11-22T07:34:04.5+00:00", **started}
     task = Task("t-1", "general", instruction="Do 'it'", place="office", apps=("com.x",))
     steps = []

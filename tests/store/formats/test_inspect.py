@@ -268,7 +268,7 @@ def test_pictures_that_are_not_there_are_told(tmp_path: Path) -> None:
     gone = sample(attachments={"shot0": "data:image/png;base64,AAAA", "shot1": "http://far/away.png", "shot2": 7})
     trace, _, found = only(log(tmp_path / "log.json", gone))
     assert found.images == {}
-    assert trace.steps[0].extra["screenshot"] == "is neither PNG nor JPEG"
+    assert trace.steps[0].extra["screenshot"] == "is not a picture"
     assert "http://far/away.png" in trace.steps[1].extra["screenshot"]
     assert "attachment://shot2" in trace.steps[2].extra["screenshot"]
 

@@ -1,0 +1,250 @@
+"""Text in any encoding: by its byte order mark, as UTF-8, or in an older encoding where the bytes leave no doubt.
+
+Files from Windows and from spreadsheets are often in UTF-16 or in the encoding of a country. A guess is taken only
+where every byte decodes, almost every character is one that everyday text of that language consists of, and no other
+encoding fits as well. Whoever reads tells which encoding was taken.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import NamedTuple
+
+from lab.core.errors import LabError
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+"""Byte order marks, the longer of two that begin alike first."""
+_NO_TEXT = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs", "oem", "utf-7"})
+_LOOKED_AT = 256 * 1024
+"""Bytes of a file by which its encoding is guessed; that all others decode is checked, too."""
+_WIDE_SHARE = 0.2
+_SURE, _APART = 0.95, 0.04
+"""The share of everyday characters by which an encoding is sure, and by how much all others must stay below it."""
+_WIDE_NOISE = 4
+"""How many times as many zero bytes stand in the one half of UTF-16 as in the other: U+5F00 has one there, too."""
+_ENOUGH = 16
+"""Characters from which on a whole text of one half of another encoding's is not of that: Korean syllables stand where
+half of GB's characters do, and Big5's second bytes are below 0xA1 in two of five.
+"""
+_WHOLE = 4
+"""Whole characters for each damaged one by which a file is still UTF-8."""
+
+
+class DecodedText(NamedTuple):
+    """A text and the encoding that was taken: empty for UTF-8. `damaged` counts what U+FFFD stands for."""
+
+    text: str
+    encoding: str = ""
+    damaged: int = 0
+
+
+class _Legacy(NamedTuple):
+    """An older encoding: one character of more than ASCII, one of everyday text, and one that some text must hold."""
+
+    name: str
+    character: re.Pattern[bytes]
+    everyday: re.Pattern[bytes]
+    required: re.Pattern[bytes] | None = None
+    required_share: float = 0
+
+
+_PAIR = re.compile(rb"[\x81-\xfe][\x40-\xfe]")
+_LEGACY = (
+    _Legacy("gb18030", _PAIR, re.compile(rb"[\xb0-\xd7\xa1-\xa3][\xa1-\xfe]")),
+    _Legacy("cp950", _PAIR, re.compile(rb"[\xa4-\xc6\xa1-\xa3][\x40-\x7e\xa1-\xfe]")),
+    _Legacy("cp949", _PAIR, re.compile(rb"[\xb0-\xc8\xa1-\xa3][\xa1-\xfe]")),
+    _Legacy("euc_jp", _PAIR, re.compile(rb"[\xa1\xa3-\xa5\xb0-\xcf][\xa1-\xfe]"), re.compile(rb"[\xa4\xa5]."), 0.2),
+    _Legacy(
+        "cp932",
+        re.compile(rb"[\x81-\x9f\xe0-\xfc][\x40-\xfc]|[\xa1-\xdf]"),
+        re.compile(rb"\x81[\x40-\xac]|[\x82\x83][\x40-\xf1]|[\x88-\x97][\x40-\xfc]"),
+        re.compile(rb"\x82[\x9f-\xf1]|\x83[\x40-\x96]"),
+        0.1,
+    ),
+)
+"""Chinese (GB and Big5), Korean and Japanese; characters of the most frequent rows count as everyday ones."""
+_NAMES = {"gb18030": "GBK", "cp950": "Big5", "cp949": "EUC-KR", "euc_jp": "EUC-JP", "cp932": "Shift-JIS"}
+_WESTERN = re.compile(
+    rb"[\x80\x85\x91-\x97\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb4\xb7\xba\xbb\xbf]"
+    rb"|[\xc0-\xcf\xd1-\xd6\xd8-\xdc\xdf-\xef\xf1-\xf6\xf8-\xfc]"
+)
+"""Letters and signs of western European languages in cp1252; those of its neighbours' alphabets are left out."""
+_LETTERS = 3
+"""Plain letters for each accent, at least."""
+_HIGH_RUN = re.compile(rb"[\x80-\xff]+")
+
+
+def known_encoding(name: str) -> str:
+    """Python's name of an encoding; `LabError` where there is none of that name, or it is none of text."""
+    try:
+        codec = codecs.lookup(name)
+    except (LookupError, ValueError):  # a name with a NUL in it is a ValueError
+        codec = None
+    if codec is None or codec.name in _NO_TEXT or not getattr(codec, "_is_text_encoding", True):
+        hint = "Known are, for instance, utf-8, utf-16, gbk, big5, shift_jis, euc_kr, cp1252 and latin-1."
+        raise LabError(f"encoding {name[:60]!r}", "is not known.", hint, code=2)
+    return codec.name
+
+
+def decode_text(data: bytes, what: str, encoding: str = "", *, hint: str = "Save it as UTF-8.") -> DecodedText:
+    """Bytes as text, in the `encoding` that is named or told by the bytes themselves; a `LabError` where none is sure.
+
+    A few damaged bytes in UTF-8 become U+FFFD and are counted.
+    """
+    if encoding:
+        return _named(data, what, encoding)
+    for bom, name in _BOMS:
+        if data.startswith(bom):
+            return _by_mark(data[len(bom) :], what, name)
+    if (wide := _wide(data)) and (text := _strictly(data, wide)) is not None:
+        return DecodedText(text, _shown(wide))
+    try:
+        return DecodedText(data.decode())
+    except UnicodeDecodeError as error:
+        start, reason = error.start, error.reason
+    if (damaged := _damaged(data, start, reason)) is not None:
+        return damaged
+    names = _fitting(data)
+    if len(names) == 1 and (text := _strictly(data, names[0])) is not None:
+        return DecodedText(text, _shown(names[0]))
+    raise _refused(what, start, names, hint)
+
+
+def utf8_text(data: bytes, what: str) -> str:
+    """Bytes that must be UTF-8 as text, without a byte order mark; a `LabError` says what they may be instead.
+
+    Halves of surrogate pairs stay, as JSON may hold them.
+    """
+    try:
+        return data.decode("utf-8-sig", "surrogatepass")
+    except UnicodeDecodeError as error:
+        for bom, name in _BOMS[1:]:
+            if data.startswith(bom):
+                raise LabError(what, f"is {_shown(name)} text, not UTF-8.", "Save it as UTF-8.") from error
+        raise _refused(what, error.start, _fitting(data), "Save it as UTF-8.") from error
+
+
+def _refused(what: str, start: int, names: list[str], hint: str) -> LabError:
+    may_be = f"; it may be {' or '.join(map(_shown, names))}" if names else ""
+    return LabError(what, f"is not UTF-8 text (byte {start}){may_be}.", hint)
+
+
+def opening_as_utf8(data: bytes) -> bytes:
+    """A file's first bytes as UTF-8, whatever their encoding; as they are where they are no text of a known one."""
+    if data.isascii() and b"\0" not in data:
+        return data
+    for end in range(len(data), max(0, len(data) - 4), -1):  # the last character may be cut
+        try:
+            decoded = decode_text(data[:end], "")
+        except LabError:
+            continue
+        return decoded.text.encode("utf-8", "surrogatepass") if decoded.encoding or decoded.damaged else data
+    return data
+
+
+def _named(data: bytes, what: str, encoding: str) -> DecodedText:
+    codec = known_encoding(encoding)
+    for bom, name in _BOMS:
+        if data.startswith(bom) and name.startswith(codec):
+            return _by_mark(data[len(bom) :], what, name)
+    try:
+        return DecodedText(data.decode(codec), "" if codec == "utf-8" else codec)
+    except UnicodeError as error:
+        byte = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
+        raise LabError(what, f"is not {encoding} text{byte}.", "Name another --encoding, or none.") from error
+
+
+def _by_mark(data: bytes, what: str, name: str) -> DecodedText:
+    try:
+        return DecodedText(data.decode(name), "" if name == "utf-8" else _shown(name))
+    except UnicodeDecodeError as error:
+        damaged = _damaged(data, error.start, error.reason) if name == "utf-8" else None
+        if damaged is None:
+            hint = "Save it as UTF-8."
+            raise LabError(what, f"is not {_shown(name)} text (byte {error.start}).", hint) from error
+        return damaged
+
+
+def _strictly(data: bytes, name: str) -> str | None:
+    try:
+        return data.decode(name)
+    except UnicodeDecodeError:
+        return None
+
+
+def _wide(data: bytes) -> str:
+    """UTF-16 or UTF-32 without a mark, told by where its zero bytes stand; empty where it is neither."""
+    sample = data[: _LOOKED_AT // 4 * 4]
+    if b"\0" not in sample or len(data) % 2:
+        return ""
+    zeros = [sample[at::4].count(0) / max(1, len(sample[at::4])) for at in range(4)]
+    if len(data) % 4 == 0 and min(zeros[2:]) == 1 and zeros[0] < 1:
+        return "utf-32-le"
+    if len(data) % 4 == 0 and min(zeros[:2]) == 1 and zeros[3] < 1:
+        return "utf-32-be"
+    even, odd = (zeros[0] + zeros[2]) / 2, (zeros[1] + zeros[3]) / 2
+    if odd >= _WIDE_SHARE and odd >= _WIDE_NOISE * even:
+        return "utf-16-le"
+    return "utf-16-be" if even >= _WIDE_SHARE and even >= _WIDE_NOISE * odd else ""
+
+
+def _damaged(data: bytes, start: int, reason: str) -> DecodedText | None:
+    """UTF-8 of which a few bytes are damaged, or the last character is cut; None where it is something else."""
+    text = data.decode("utf-8", "replace")
+    damaged = text.count("\ufffd") - data.count(b"\xef\xbf\xbd")
+    whole = sum(byte >= 0xC0 for byte in data.translate(None, bytes(range(0x80)))) - damaged
+    is_cut = reason == "unexpected end of data" and start >= len(data) - 3
+    return DecodedText(text, damaged=damaged) if is_cut or whole >= _WHOLE * damaged else None
+
+
+def _fitting(data: bytes) -> list[str]:
+    """The older encodings that the bytes fit: one where they leave no doubt."""
+    sample = data[:_LOOKED_AT]
+    shares = {
+        legacy.name: share
+        for legacy in _LEGACY
+        if (share := _everyday_share(legacy, sample)) and _strictly(data, legacy.name) is not None
+    }
+    if _is_western(sample) and _strictly(data, "cp1252") is not None:
+        shares["cp1252"] = 1.0
+    pairs = _PAIR.findall(sample)
+    if len(pairs) >= _ENOUGH and all(pair[1] >= 0xA1 for pair in pairs):
+        shares.pop("cp950", None)
+    if len(pairs) >= _ENOUGH and shares.get("gb18030") == shares.get("cp949") == 1:
+        del shares["gb18030"]
+    best = max(shares.values(), default=0.0)
+    return [name for name, share in shares.items() if best >= _SURE and share > best - _APART]
+
+
+def _everyday_share(legacy: _Legacy, sample: bytes) -> float:
+    """The share of everyday characters among those of more than ASCII; 0 without what some text must hold."""
+    everyday = required = count = at = 0
+    while match := legacy.character.search(sample, at):
+        count, at = count + 1, match.end()
+        everyday += legacy.everyday.fullmatch(match[0]) is not None
+        required += legacy.required is not None and legacy.required.fullmatch(match[0]) is not None
+    if not count or required < legacy.required_share * count:
+        return 0
+    return everyday / count
+
+
+def _is_western(sample: bytes) -> bool:
+    """Whether all that is not ASCII are accents and signs of western Europe, each among plain letters."""
+    runs = _HIGH_RUN.findall(sample)
+    letters = sum(bytes([byte]).isalpha() for byte in sample if byte < 0x80)
+    high = b"".join(runs)
+    capitals = sum(0xC0 <= byte <= 0xDC for byte in high)
+    usual = len(_WESTERN.findall(high)) == len(high) and capitals <= len(high) // 2
+    return usual and max(map(len, runs)) <= 2 and letters >= _LETTERS * len(high)
+
+
+def _shown(name: str) -> str:
+    """An encoding as people write it."""
+    return _NAMES.get(name, name.removesuffix("-le").removesuffix("-be").upper() if name.startswith("utf") else name)

@@ -1,0 +1,161 @@
+"""A phone's dump of its screen as a tree, mended where a parser refuses it: one way for phones and for imported files.
+
+Dumps hold what XML has no way to write (halves of an emoji, zero bytes, control characters), text before and after the
+XML, bare ampersands, an encoding of their own, or end in the middle. Windows of `uiautomator dump --windows` become
+one hierarchy, those of the phone's own display.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from lab.core.errors import LabError
+from lab.core.text_encoding import decode_text
+from lab.core.ui_tree import UiTree
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_MARKS = (b"<?xml", b"<displays", b"<hierarchy")
+_ENDS = (b"</displays>", b"<displays />", b"<displays/>", b"</hierarchy>")
+_DECLARED = re.compile(r"\A\s*<\?xml\b[^>]{0,200}?\?>\s*")
+_ENCODING = re.compile(rb"<\?xml\b[^>]{0,100}?encoding=['\"]([\w.-]{1,40})['\"]")
+_REFERENCE = re.compile(r"&#(?:[xX]([0-9a-fA-F]{1,8})|(\d{1,9}));")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNHELD = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 has no way to write (section 2.2, Char)."""
+_BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});)")
+_VALUE = re.compile(r'="([^"]*)"')
+_TAG = re.compile(r"<(/?)([A-Za-z_][\w:.$-]*)((?:\s+[\w:.-]+\s*=\s*\"[^\"]*\")*)\s*(/?)>")
+
+
+class ReadTree(NamedTuple):
+    """A screen's tree, the XML that a parser takes of it, and what was mended; empty where it was well."""
+
+    tree: UiTree
+    xml: bytes
+    mended: str = ""
+
+
+def whole_xml(output: bytes) -> bytes:
+    """The XML in what uiautomator printed; empty where there is none, or not to its end."""
+    start = min((at for mark in _MARKS if (at := output.find(mark)) >= 0), default=-1)
+    end = max(output.rfind(mark) + len(mark) if mark in output else -1 for mark in _ENDS)
+    return output[start:end] if 0 <= start < end else b""
+
+
+def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> ReadTree:
+    """The tree of a dump; a `LabError` names `what` where it is none that can be mended.
+
+    With `cut`, of a dump that ends in the middle the nodes before that are read.
+    """
+    xml, mended = _one_hierarchy(data), ""
+    try:
+        return ReadTree(UiTree.from_xml(xml, what), xml)
+    except LabError as error:
+        if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
+            raise
+        first_error = error
+    xml, mended = _mended(data, what)
+    for attempt, why in ((xml, mended), (_closed(xml) if cut else b"", "is cut short")):
+        try:
+            merged = _one_hierarchy(attempt)
+            tree = UiTree.from_xml(merged, what)
+        except LabError:
+            continue
+        if why == mended or any(node.bounds.area for node in tree.nodes()):
+            return ReadTree(tree, merged, why)
+    raise first_error
+
+
+def _one_hierarchy(xml: bytes) -> bytes:
+    """The nodes of every window of the phone's own display, lowest first; anything else as it is.
+
+    `uiautomator dump --windows` (Android 11 on) nests windows in displays; each has a `layer` and a hierarchy.
+    """
+    if b"<displays" not in xml[:4096] or b"<!DOCTYPE" in xml or b"<!ENTITY" in xml:
+        return xml
+    from xml.etree import ElementTree
+
+    try:
+        top = ElementTree.fromstring(xml[max(0, xml.find(b"<")) :])
+    except (ElementTree.ParseError, ValueError, LookupError):
+        return xml
+    display = next((element for element in top.iter("display") if element.get("id") == "0"), top)
+    root = ElementTree.Element("hierarchy", rotation="0")
+    for hierarchy in (one for window in sorted(display.iter("window"), key=_layer) for one in window.iter("hierarchy")):
+        root.set("rotation", hierarchy.get("rotation", "0"))
+        root.extend(hierarchy)
+    data: bytes = ElementTree.tostring(root, encoding="utf-8")
+    return data
+
+
+def _layer(window: Element) -> int:
+    text = window.get("layer", "0")
+    return int(text) if re.fullmatch(r"-?\d{1,9}", text) else 0
+
+
+def _mended(data: bytes, what: str) -> tuple[bytes, str]:
+    """A dump with what XML cannot hold taken out, and a few words on what that was."""
+    reasons: list[str] = []
+    start = max(0, min((at for mark in _MARKS if (at := data.find(mark)) >= 0), default=data.find(b"<")))
+    end = max(data.rfind(mark) + len(mark) if mark in data else -1 for mark in _ENDS)
+    end = end if end > start else len(data)
+    if data[:start].strip() or data[end:].strip(b" \t\r\n\0"):
+        reasons.append("text around the XML")
+    text = _text(data[start:end], what, reasons)
+    clean = _BARE.sub("&amp;", _PAIR.sub(_joined, _REFERENCE.sub(_referred, _DECLARED.sub("", text))))
+    clean = _VALUE.sub(lambda value: f'="{value[1].replace("<", "&lt;")}"' if "<" in value[1] else value[0], clean)
+    held = _UNHELD.sub("", _SURROGATE.sub("\ufffd", clean))
+    if held != _DECLARED.sub("", text):
+        reasons.append("characters that XML cannot hold")
+    return held.encode(), ", ".join(reasons)
+
+
+def _text(data: bytes, what: str, reasons: list[str]) -> str:
+    """The XML's text, in the encoding that it declares, else in the one that fits."""
+    try:
+        return data.decode("utf-8-sig", "surrogatepass")
+    except UnicodeDecodeError:
+        declared = _ENCODING.search(data[:1024])
+    try:
+        name = declared[1].decode() if declared and declared[1].lower() != b"utf-8" else ""
+        decoded = decode_text(data, what, name)
+        reasons.append(decoded.encoding or "damaged characters")
+        return decoded.text
+    except LabError:
+        reasons.append("damaged characters")
+        return data.decode("utf-8", "replace")
+
+
+def _referred(match: re.Match[str]) -> str:
+    """A numeric reference that XML can hold as it is; any other as its character, to be mended with the text's own."""
+    code = int(match[1], 16) if match[1] else int(match[2])
+    if 0xD800 <= code <= 0xDFFF:
+        return chr(code)
+    return match[0] if code <= 0x10FFFF and not _UNHELD.match(chr(code)) else ""
+
+
+def _joined(pair: re.Match[str]) -> str:
+    """Two halves of a character as the one that they are."""
+    return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def _closed(xml: bytes) -> bytes:
+    """A dump that was cut, up to its last whole tag, every element closed; empty where none is open there."""
+    open_names: list[str] = []
+    text = xml.decode()
+    end = 0
+    for tag in _TAG.finditer(text):
+        closes, name, _, is_alone = tag.groups()
+        if closes and (not open_names or open_names.pop() != name):
+            return b""
+        if not closes and not is_alone:
+            open_names.append(name)
+        end = tag.end()
+        if not open_names:
+            return b""
+    closing = "".join(f"</{name}>" for name in reversed(open_names))
+    return f"{text[:end]}{closing}".encode() if open_names else b""

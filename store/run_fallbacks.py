@@ -1,0 +1,100 @@
+"""What of a run that comes in was not taken as it stands in its source, told by its own events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lab.core.run_records import Imported
+from lab.core.step import Action
+from lab.core.trace import Started, Step
+from store.formats.fallbacks import Fallbacks
+from store.formats.jsonl.reader import Blobs
+from store.formats.pictures import Pictures
+from store.run_rows import referred
+
+_THINKING = frozenset({"knowu", "androidworld", "mobile_use", "memgui", "aitz", "appagent", "androidlab", "droidrun"})
+"""Formats whose steps have a field for the agent's thought."""
+_TOUCHES = frozenset({"click", "double_tap", "long_press", "drag"})
+_ASIDE = frozenset(
+    {
+        "unknown", "error_env", "error", "mcp", "grid", "remember", "memory_add", "memory_update", "memory_delete",
+        "take_screenshot", "screenshot", "zoom", "get_state", "get_clickables", "list_packages", "get_memory",
+        "cursor_position", "call_api", "snapshot", "no_action", "script", "key", "hold_key", "mouse_move",
+        "left_mouse_down", "left_mouse_up", "middle_click", "right_click", "back_click", "forward_click",
+    }
+)  # fmt: skip
+"""What sources name that is done, but not on the phone's screen: `other` is right for it."""
+_TOOLS = frozenset({"tau2", "inspect"})
+"""Formats whose agents call tools of any name."""
+
+
+def fallbacks_in(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
+    """What a run's events tell of what its reader could not take: for every format by the same rules.
+
+    `has_blob` tells whether the bytes of a picture are in the file already.
+    """
+    found = Fallbacks()
+    started = run.events[0]
+    if not isinstance(started, Started):
+        return found
+    if isinstance(run.images, Blobs):  # our own format: all else stands there as it was recorded
+        _add_lost(found, run, has_blob)
+        return found
+    if started.source is None:
+        return found
+    format, path = started.source.format, started.source.path
+    steps = [event for event in run.events if isinstance(event, Step)]
+    if not started.task.instruction.strip():
+        found.add("goal", f"{started.task.id} in {path}")
+    if steps and format in _THINKING and started.agent.kind == "model" and not any(s.proposed.thought for s in steps):
+        found.add("thought", f"{started.task.id} in {path}")
+    for step in steps:
+        place = f"step {step.index + 1} of {path}"
+        if isinstance(why := step.extra.get("screenshot"), str) and not isinstance(run.images, Pictures):
+            found.add("picture", place, why)  # those of files are counted with the whole run (`incomplete_runs`)
+        _add_step(found, step, place, format)
+    return found
+
+
+def _add_lost(found: Fallbacks, run: Imported, has_blob: Callable[[str], bool]) -> None:
+    """Pictures and phone states that events name and no `blob` line brings."""
+    counted = set(run.images)
+    for event in run.events:
+        for sha256 in sorted(referred(event) - counted):
+            counted.add(sha256)
+            if not has_blob(sha256):
+                found.add("picture", f"event {event.seq} of run {run.id}", f"no blob line for {sha256[:12]}")
+
+
+def _add_step(found: Fallbacks, step: Step, place: str, format: str) -> None:
+    action = step.proposed.action
+    if why := step.extra.get("tree") or step.extra.get("ui_state"):
+        found.add("tree", place, str(why))
+    if (time := step.extra.get("timestamp")) and not step.at:
+        found.add("time", place, str(time))
+    for field, value in step.extra.get("missing") or ():
+        found.add("value", f"{place} field {field}", str(value))
+    if action.kind == "other" and format not in _TOOLS and name_of(action).lower() not in _ASIDE:
+        found.add("action", place, _shown(action))
+    if action.kind in _TOUCHES and action.at is None:
+        found.add("place", place, _shown(action))
+
+
+def name_of(action: Action) -> str:
+    """What the source calls an action, as far as its spelling tells; empty where it has none."""
+    raw: Any = action.raw
+    for _ in range(3):
+        if isinstance(raw, dict):
+            names = ("action_type", "action", "name", "operation", "function", "type")
+            raw = next((raw[key] for key in names if raw.get(key)), "")
+        elif isinstance(raw, list):
+            raw = raw[0] if raw else ""
+    text = raw if isinstance(raw, str) else action.text or ""
+    return text.partition("(")[0].strip()
+
+
+def _shown(action: Action) -> str:
+    """An action's own words, cut to what a sentence holds."""
+    words = action.raw if isinstance(action.raw, str) else name_of(action)
+    return " ".join(words.split())[:60]
