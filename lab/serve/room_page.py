@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from html import escape
 from string import Template
 
 from lab.serve.pages import CLOSE_CODES, WORDS, Language
 
-_KEYS = (*((digit, digit) for digit in "1234567890"), ("Esc", "\x1b"), ("Tab", "\t"), ("←", "\x1b[D"), ("↑", "\x1b[A"),
-         ("↓", "\x1b[B"), ("→", "\x1b[C"), ("⏎", "\r"))  # fmt: skip
-"""The keys below the terminal where a finger points, each with what a terminal sends for it."""
+_DIGITS = tuple((digit, digit) for digit in "1234567890")
+_KEYS = (("Esc", "\x1b"), ("Tab", "\t"), ("←", "\x1b[D"), ("↑", "\x1b[A"), ("↓", "\x1b[B"), ("→", "\x1b[C"),
+         ("␣", " "), ("⏎", "\r"))  # fmt: skip
+"""The keys below the terminal where a finger points, each with what a terminal sends for it: a row each."""
 
 
 def room_page(title: str, socket: str, pictures: str, language: Language, nonce: str) -> str:
@@ -23,7 +25,8 @@ def room_page(title: str, socket: str, pictures: str, language: Language, nonce:
         title=escape(title),
         socket=escape(socket),
         pictures=escape(pictures),
-        keys=_keys(),
+        digits=_buttons(_DIGITS),
+        keys=_buttons(_KEYS),
         picture=words.picture,
         keyboard=words.keyboard,
         wait=words.wait,
@@ -39,10 +42,10 @@ def room_page(title: str, socket: str, pictures: str, language: Language, nonce:
     )
 
 
-def _keys() -> str:
-    """The buttons of the keys; what one sends is JSON, for no attribute of a page holds an escape as it is."""
+def _buttons(keys: Iterable[tuple[str, str]]) -> str:
+    """Return the buttons of keys; what one sends is JSON, for no attribute of a page holds an escape as it is."""
     return "".join(
-        f'<button type="button" data-sends="{escape(json.dumps(sends))}">{caption}</button>' for caption, sends in _KEYS
+        f'<button type="button" data-sends="{escape(json.dumps(sends))}">{caption}</button>' for caption, sends in keys
     )
 
 
@@ -57,16 +60,17 @@ html, body { margin: 0; height: 100%; background: #121212; color: #e6e8ee; font:
 body { display: grid; grid-template: minmax(0, 1fr) auto / minmax(0, 1fr) auto; overflow: hidden; }
 #terminal { grid-area: 1 / 1; width: auto; height: auto; min-width: 0; min-height: 0; }
 #phone { grid-area: 1 / 2; width: 32vw; max-width: 56vh; height: 100%; border: 0; border-left: 1px solid #333;
-  box-sizing: border-box; display: none; background: #16181d; }
+  box-sizing: border-box; display: none; background: #16181d; padding-top: 1.9em; }
+body.settling #terminal { opacity: 0; }
 body.picture #phone { display: block; }
 #phone, #toggle, #notice { z-index: 20; }
 #toggle { position: fixed; right: 0; top: 0; padding: .1em .7em; font-size: 13px; opacity: .8; }
 .toggle { display: none; }
 body.pictures .toggle { display: block; }
-#keys { grid-area: 2 / 1 / 3 / 3; display: none; grid-template-columns: repeat(20, 1fr); gap: 3px; padding: 3px; }
+#keys { grid-area: 2 / 1 / 3 / 3; display: none; grid-template-columns: repeat(22, 1fr); gap: 3px; padding: 3px; }
 #keys button { grid-column: span 2; padding: .35em 0; background: #2a2e37; touch-action: manipulation; }
 #keys button:active { background: #2f6fed; }
-#keys button.toggle { grid-column: span 4; overflow: hidden; }
+#keys button.toggle { grid-column: span 6; overflow: hidden; }
 #keys button[aria-pressed=true] { background: #2f6fed; }
 #notice { position: fixed; inset: 0; display: grid; place-items: center; background: #16181dee; }
 #notice[hidden] { display: none; }
@@ -77,18 +81,19 @@ button { font: inherit; padding: .4em 1.4em; border: 0; border-radius: .3em; bac
 }
 @media (pointer: coarse) {
   #keys { display: grid; }
+  #phone { padding-top: 0; }
   body.pictures #toggle { display: none; }
   #terminal { touch-action: none; }
 }
 @media (max-height: 500px) {
   #keys button { grid-column: span 1; }
-  #keys button.toggle { grid-column: span 2; }
+  #keys button.toggle { grid-column: span 3; }
 }
 </style></head><body data-pictures="$pictures">
 <div id="terminal" class="textual-terminal" data-session-websocket-url="$socket" data-font-size="16"></div>
 <iframe id="phone" title="$picture"></iframe>
 <button id="toggle" class="toggle" type="button">$picture</button>
-<div id="keys">$keys<button id="keyboard" type="button" aria-label="$keyboard" aria-pressed="false">⌨</button>
+<div id="keys">$digits<button id="keyboard" type="button" aria-label="$keyboard" aria-pressed="false">⌨</button>$keys
 <button class="toggle" type="button">$picture</button></div>
 <div id="notice" role="status" aria-live="polite"><div><p id="words">$wait</p>
 <button id="again" type="button" hidden>$go_on</button></div></div>
@@ -134,7 +139,14 @@ function pictures(seen) {  // a study that hides the phone has none
   if (seen) localStorage.setItem(SEEN, "yes");
   else localStorage.removeItem(SEEN);
   if (seen) at("phone").src = document.body.dataset.pictures;
+  if (seen && broad && !document.body.classList.contains("picture")) settle(1500);
   showPicture(seen && broad);
+}
+let settling = 0;
+function settle(most) {  // made narrower, a terminal shows rows of the wide one until it is painted anew; hidden it would lose the keys
+  document.body.classList.add("settling");
+  clearTimeout(settling);
+  settling = setTimeout(() => document.body.classList.remove("settling"), most);
 }
 function showPicture(shown) {
   document.body.classList.toggle("picture", shown);
@@ -151,7 +163,10 @@ window.WebSocket = class extends Plain {
       if (typeof event.data === "string") {
         const [kind, seen] = JSON.parse(event.data);
         if (kind === "pictures") pictures(seen);
-      } else if (!at("notice").hidden) {
+        return;
+      }
+      if (document.body.classList.contains("settling")) settle(150);
+      if (!at("notice").hidden) {
         at("notice").hidden = true;
         sessionStorage.removeItem(TRIED);
         typed().focus();

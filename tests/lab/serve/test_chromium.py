@@ -201,6 +201,7 @@ async def test_a_phone_needs_no_keyboard(store: Store, study: Study, chromium: B
         pictures = await room.pictures()
         await keys.get_by_text("→").tap()
         await until(partial(says, pictures, "step 2, before"))
+        assert await keys.get_by_text("␣", exact=True).is_visible(), "what says that space reads on has a key for it"
 
 
 async def says(frame: Any, words: str) -> bool:
@@ -225,6 +226,11 @@ async def test_the_picture_beside_the_terminal_is_the_screenshot_itself_and_foll
         assert await pictures.evaluate("() => document.getElementById('picture').naturalWidth") == SIZE[0]
         assert await pictures.evaluate("() => document.querySelectorAll('#marks circle').length") == 1
         assert await room.page.evaluate("() => document.getElementById('phone').clientWidth") > 300
+        toggle = await room.page.locator("#toggle").bounding_box()
+        caption = await pictures.locator("#caption").bounding_box()
+        assert toggle is not None
+        assert caption is not None
+        assert toggle["y"] + toggle["height"] <= caption["y"], "the button covers no word above the picture"
 
 
 async def types(page: Page) -> bool:
