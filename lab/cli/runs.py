@@ -23,7 +23,7 @@ from store.store import Store
 
 
 class RunLine(msgspec.Struct, frozen=True):
-    """One run of `runs`. What it cost is null where it was not read, and where its source does not tell."""
+    """One run of `runs`. What it cost is null where its source does not tell."""
 
     id: str
     task: str
@@ -98,7 +98,11 @@ def add_runs(parser: Parser) -> None:
     parser.add_argument("--sort", metavar="COLUMN", help="by this column; with a - after it, the other way round")
     parser.add_argument("--group", metavar="COLUMN", help="by task, agent, source, persona or status, with mean scores")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N lines")
-    parser.add_argument("--costs", action="store_true", help="also what each run cost, for which its steps are read")
+    parser.add_argument(
+        "--costs",
+        action="store_true",
+        help="also what each run cost (--json tells it)",
+    )
     parser.tagged()
     parser.archived()
     parser.json()
@@ -128,7 +132,7 @@ def runs(args: RunsArguments) -> int:
             costs = _costs(store, entries)
         arrangement = arrange(entries, run_filter, order, costs, frozenset())
         lines = arrangement.lines[: args.limit]
-        if args.costs and not costs:
+        if (args.costs or args.json) and not costs:
             costs = _costs(store, [line.entry for line in lines if line.entry is not None])
         arrangement = arrangement._replace(lines=lines)
     if not rows and not args.json:

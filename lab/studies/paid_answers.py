@@ -23,6 +23,7 @@ class PaidAnswer(NamedTuple):
     """What a model said to a question, what that cost, and the model's name (empty: not kept).
 
     `thinking` is what it wrote before its answer, `source` where that stood. `why` where what it said is no answer.
+    `batch` is the batch in which it came where it is `empty`: the question is asked again, and the cost counts.
     """
 
     text: str
@@ -31,6 +32,7 @@ class PaidAnswer(NamedTuple):
     thinking: str = ""
     source: str = ""
     why: str = ""
+    batch: str = ""
 
     @classmethod
     def of(cls, answer: ModelAnswer, model: str) -> PaidAnswer:
@@ -41,6 +43,11 @@ class PaidAnswer(NamedTuple):
     def missing(cls, error: NoModelAnswer, model: str) -> PaidAnswer:
         """What a model said that is no answer, and would be none if it was asked again."""
         return cls("", error.usage, model, error.thinking, error.source, error.said)
+
+    @classmethod
+    def empty(cls, error: NoModelAnswer, model: str, batch: str) -> PaidAnswer:
+        """What was paid for in a batch and says nothing."""
+        return cls("", error.usage, model, error.thinking, error.source, error.message, batch)
 
 
 class KeptAnswer(NamedTuple):
@@ -69,15 +76,25 @@ class PaidAnswers:
         self._judge, self._config = judge, config_sha
         self._once: AnswerRows | None = None
         self._sheet: tuple[str, int, dict[str, PaidAnswer]] = ("", 0, {})
+        self._empty = Usage(tries=0)
 
     def find(self, question: JudgeQuestion, unit: str, run: int) -> PaidAnswer | None:
         """The answer to this very question on this sheet; to one that is asked once, on any sheet."""
         return self._asked_once(question.sha) if question.once else self._of(unit, run).get(question.sha)
 
     def holds(self, one: KeptAnswer) -> bool:
-        """Whether an answer to the same question on the same sheet is kept."""
+        """Whether an answer to the same question on the same sheet is kept; of an empty one, that of its batch."""
+        if one.answer.batch:
+            acts = self._store.labels.acts(self._study, self._judge.id, one.unit, one.run, judged=True)
+            asked = (one.sha, one.answer.batch)
+            return any((act.detail.get("question"), act.detail.get("batch")) == asked for act in acts)
         found = self._asked_once(one.sha) if one.once else self._of(one.unit, one.run).get(one.sha)
         return found is not None
+
+    def empty_usage(self, unit: str, run: int) -> Usage:
+        """What was paid for on a sheet in batches that gave no answer to its questions."""
+        self._of(unit, run)
+        return self._empty
 
     def keep(self, answers: Sequence[KeptAnswer]) -> None:
         """Keeps answers, all of them durable on return."""
@@ -88,7 +105,9 @@ class PaidAnswers:
             for act in acts:
                 self._store.labels.record_act(act)
         for one, act in zip(answers, acts, strict=True):
-            if one.once:
+            if one.answer.batch:
+                self._sheet = ("", 0, {})
+            elif one.once:
                 self._rows().add(one.sha, self._store.labels.act_number(act.id))
             elif self._sheet[:2] == (one.unit, one.run):
                 self._sheet[2][one.sha] = one.answer
@@ -107,6 +126,8 @@ class PaidAnswers:
             detail["thinking_source"] = one.answer.source
         if one.answer.why:
             detail["no_answer"] = one.answer.why
+        if one.answer.batch:
+            detail["batch"] = one.answer.batch
         if one.once:
             detail["once"] = True
         study = self._study
@@ -116,6 +137,10 @@ class PaidAnswers:
         if self._sheet[:2] != (unit, run):
             acts = self._store.labels.acts(self._study, self._judge.id, unit, run, judged=True)
             self._sheet = unit, run, self._read(acts)
+            self._empty = Usage(tries=0)
+            for act in acts:
+                if "batch" in act.detail and act.detail.get("config_sha") == self._config:
+                    self._empty = self._empty.plus(msgspec.convert(act.detail["usage"], Usage))
         return self._sheet[2]
 
     def _asked_once(self, sha: str) -> PaidAnswer | None:
@@ -128,7 +153,7 @@ class PaidAnswers:
         if self._once is None:
             self._once = AnswerRows()
             for number, act in self._store.labels.numbered_acts(self._study, self._judge.id, "judged"):
-                if act.rater == self._judge and act.detail.get("once") and act.detail.get("config_sha") == self._config:
+                if act.rater == self._judge and act.detail.get("once") and self._answers(act):
                     self._once.add(act.detail["question"], number)
         return self._once
 
@@ -136,8 +161,12 @@ class PaidAnswers:
         return {
             act.detail["question"]: _read_answer(act.detail)
             for act in acts
-            if act.act == "judged" and act.detail.get("config_sha") == self._config
+            if act.act == "judged" and self._answers(act)
         }
+
+    def _answers(self, act: Act) -> bool:
+        """Whether an act is an answer to a question of this judge: an empty one of a batch answers nothing."""
+        return act.detail.get("config_sha") == self._config and "batch" not in act.detail
 
 
 def _read_answer(detail: dict[str, Any]) -> PaidAnswer:
