@@ -7,6 +7,7 @@ from lab.core.demonstration import demonstration
 from lab.core.rounding import count
 from lab.core.run_records import Verdict
 from lab.core.step import Action
+from lab.core.task_checks import weighed, weight_words
 from lab.core.trace import Ended, Step, Trace
 from lab.runs.descriptions import demonstration_words, outcome_words, spent_words, without_words
 from lab.runs.family import change_words
@@ -37,8 +38,11 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
     demo = demonstration(trace)
     verb = "live" if demo is None else "record"
     say(_end(trace.ended) if trace.ended else f"open    hitlab {verb} --resume {trace.id} goes on")
-    for name, holds in trace.ended.checks if trace.ended else ():
-        say(f"        {'✓' if holds else '✗'} {name}")
+    checks = trace.ended.checks if trace.ended else ()
+    for name, holds, weight in weighed(trace.task, checks):
+        say(f"        {'✓' if holds else '✗'} {name}" + ("" if weight is None else f" (weight {weight:g})"))
+    if words := weight_words(trace.task, checks):
+        say(f"        {words}")
     for verdict in verdicts or []:
         if verdict.value is not None or verdict.reason:
             value = "" if verdict.value is None else f" {verdict.value}"
