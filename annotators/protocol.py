@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from msgspec.structs import replace
 
-from lab.core.codec import convert, read_file, read_yaml
+from lab.core.codec import convert, faults_words, read_file, read_yaml
 from lab.core.errors import LabError
 from lab.core.practice import Practice
 from lab.core.protocol import NO_OPTION, PRACTICE, Field, Option, Protocol
@@ -47,26 +48,47 @@ def _keyed(field: Field) -> Field:
 
 def check_protocol(protocol: Protocol, what: str) -> None:
     """The rules a schema cannot say; raises `LabError` naming `what` and the field."""
+    ids = [field.id for field in protocol.fields]
+    checks: list[Callable[[], None]] = [
+        lambda: _check_names(protocol, what),
+        lambda: _once(what, "fields", ids),
+        lambda: _once(what, "shows", protocol.shows),
+        lambda: _check_targets(protocol, what),
+        lambda: _check_sides(protocol, what),
+        *(partial(_check_field, protocol, field, what) for field in protocol.fields),
+        lambda: _check_reasons(protocol, what),
+    ]
+    _all_hold(checks, what)
+    # What follows reads fields together, and takes each of them for right.
+    together: list[Callable[[], None]] = []
+    for place, field in enumerate(protocol.fields):
+        together.append(partial(_check_condition, protocol, field, protocol.fields[:place], what))
+        together.append(partial(_check_precedence, field, protocol.fields[:place], what))
+    together += [lambda: _check_keys(protocol, what), lambda: _check_words(protocol, what)]
+    if protocol.practice is not None:
+        together.append(partial(_check_practice, protocol, protocol.practice, what))
+    _all_hold(together, what)
+
+
+def _all_hold(checks: Iterable[Callable[[], None]], what: str) -> None:
+    """Runs all checks; raises one `LabError` that tells what each of them found."""
+    faults: list[str] = []
+    for check in checks:
+        try:
+            check()
+        except LabError as error:
+            faults.append(error.message)
+    if faults:
+        raise LabError(what, faults_words(faults))
+
+
+def _check_names(protocol: Protocol, what: str) -> None:
     if not _ID.fullmatch(protocol.id):
         _refuse(what, "id", f"{protocol.id!r} is not small letters and digits, joined by - or _")
     if not protocol.title.strip():
         _refuse(what, "title", "is empty")
-    ids = [field.id for field in protocol.fields]
-    if not ids:
+    if not protocol.fields:
         _refuse(what, "fields", "there is none")
-    _once(what, "fields", ids)
-    _once(what, "shows", protocol.shows)
-    _check_targets(protocol, what)
-    _check_sides(protocol, what)
-    for place, field in enumerate(protocol.fields):
-        _check_field(protocol, field, what)
-        _check_condition(protocol, field, protocol.fields[:place], what)
-        _check_precedence(field, protocol.fields[:place], what)
-    _check_keys(protocol, what)
-    _check_reasons(protocol, what)
-    _check_words(protocol, what)
-    if protocol.practice is not None:
-        _check_practice(protocol, protocol.practice, what)
 
 
 def _refuse(what: str, place: str, why: str) -> NoReturn:

@@ -230,7 +230,10 @@ class _Rater:
                 counts[answers.reasons[at]] = counts.get(answers.reasons[at], 0) + int(many)
         at = np.concatenate(trace) if trace else _NONE[1]
         lack = np.concatenate(lacks) if lacks else np.zeros(0, dtype=np.bool_)
-        one = share("missing", lack, at, len(units_laid(self.study_data).traces), "nothing is handed in")
+        columns = self.study_data.columns
+        has_handed = bool(columns.handed[columns.dealt[:, 1] == self.at].any())
+        why_none = "what is handed in has no question that must be answered" if has_handed else "nothing is handed in"
+        one = share("missing", lack, at, len(units_laid(self.study_data).traces), why_none)
         n = counted_of(np.concatenate(unit) if unit else _NONE[0], at, one.places)
         return dict(sorted(counts.items())), EstimateMaker(self.study_data, ALL, n, between=self.code).of(
             "missing", one

@@ -51,6 +51,7 @@ class JudgedRun:
     sections: tuple[tuple[str, str], ...]
     steps: tuple[JudgedStep, ...]
     outcome: str
+    """How it ended in words, as far as that is shown; empty else."""
     last_picture: Callable[[], Blob | None]
     last_words: str = ""
 
@@ -139,9 +140,12 @@ class JudgeMethod(Protocol):
     """One way of judging. `version` is a hash of its prompts: another prompt is another rater.
 
     `stages` are the names of the kinds of questions that it asks, in their order; each may be asked of another model.
+    `tells_outcome` says whether a question holds how the run that is judged ended, where that is shown. Examples
+    hold it with every method.
     """
 
     name: str
+    tells_outcome: bool
 
     @property
     def stages(self) -> tuple[str, ...]: ...

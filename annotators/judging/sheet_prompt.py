@@ -36,6 +36,7 @@ class SheetJudge:
 
     name = "sheet"
     stages = ("sheet",)
+    tells_outcome = True
 
     @property
     def version(self) -> str:

@@ -51,6 +51,7 @@ class FailureModeJudge:
 
     name = "modes"
     stages = ("modes",)
+    tells_outcome = True
 
     @property
     def version(self) -> str:

@@ -10,7 +10,7 @@ from annotators.agreement.estimates import clusters_of, with_interval
 from annotators.report.judge_agent_tables import agents_table, counts_table, family_table, length_table
 from annotators.study_data import StudyData
 from annotators.validation.alternative_annotator import PASSES, AlternativeAnnotatorTest
-from annotators.validation.judge_config import examples_in
+from annotators.validation.judge_config import examples_in, hides_outcome
 from annotators.validation.rates import JudgeRate
 from annotators.validation.study_split import SPLITS, Split, parts_of
 from annotators.validation.study_validation import JudgedField, categories_told, judged_fields
@@ -102,6 +102,8 @@ def _section(study_data: StudyData, name: str, fields: Sequence[JudgedField], pa
     tables: list[Table] = []
     pictures: list[Picture] = []
     says: list[str] = part.says(study_data, name)
+    if hides_outcome(study_data.acts, name):
+        says.append("It was told nothing of how a run ended (--hide outcome), which the study shows people.")
     for at, one in enumerate(fields, 1):
         id = f"judge-{name}-{at}" if not part.name else f"judge-{name}-{part.name}-{at}"
         if not one.validation.confusion.counts.sum():

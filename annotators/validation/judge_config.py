@@ -9,6 +9,9 @@ import msgspec
 
 from lab.core.label import Act
 
+HIDDEN_OUTCOME = ["outcome"]
+"""What `hide` is in the configuration of a judge that is not told how a run ended."""
+
 
 def judge_configs(acts: Iterable[Act], judge: str) -> Iterator[Mapping[str, Any]]:
     """What a judge's acts tell of how it was asked, as far as that is kept and is ours; the oldest first."""
@@ -25,3 +28,24 @@ def judge_configs(acts: Iterable[Act], judge: str) -> Iterator[Mapping[str, Any]
 def examples_in(acts: Iterable[Act], judge: str) -> list[str]:
     """The units that a judge was told with their right answers, in the order in which it was; none where none were."""
     return [id for config in judge_configs(acts, judge) for id, _ in config.get("examples", ())]
+
+
+def hides_outcome(acts: Iterable[Act], judge: str) -> bool:
+    """Whether a judge was last asked without how a run ended, though its study shows that."""
+    return [config.get("hide") for config in judge_configs(acts, judge)][-1:] == [HIDDEN_OUTCOME]
+
+
+def config_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """The terms in which two configurations differ, with both values where these are short: `tokens: 5, now 6`."""
+    changes = []
+    for name in sorted(before.keys() | now.keys()):
+        old, new = (_value_words(config.get(name)) for config in (before, now))
+        if before.get(name) != now.get(name):
+            changes.append(f"{name}: {old}, now {new}" if old and new else name)
+    return "; ".join(changes)
+
+
+def _value_words(value: Any) -> str:
+    """A value of a configuration in a few words; empty where it is longer."""
+    words = "nothing" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return words if len(words) <= 60 else ""

@@ -20,8 +20,26 @@ from lab.core.task import Kind, Task, find_log, load_log
 from simulators import library
 
 
+class TaskRule(msgspec.Struct, frozen=True):
+    """A rule by which a run of a task is scored. It counts only where the last decision was `when`, if one is named."""
+
+    name: str
+    weight: float
+    when: str = ""
+
+
+_RULE_COUNTS = {
+    "": "always",
+    "accept": "after an acceptance",
+    "reject": "after a refusal",
+    "unrefused": "where nothing was refused",
+}
+"""When a rule counts, by its `when`."""
+
+
 class TaskLine(msgspec.Struct, frozen=True):
-    """One task in a list: `tasks`. `playbooks` are those that go wrong, each with how; a participant is told none.
+    """One task in a list: `tasks`. `playbooks` are those that go wrong, each with how, `rules` what its runs are scored
+    by; a participant is told neither.
 
     Of an environment's task `path` is its address; what is asked in it is told where it is named.
     """
@@ -39,6 +57,7 @@ class TaskLine(msgspec.Struct, frozen=True):
     playbooks: dict[str, str] = {}
     apps: tuple[str, ...] = ()
     traits: dict[str, str] = {}
+    rules: tuple[TaskRule, ...] = ()
 
 
 class PersonaLine(msgspec.Struct, frozen=True):
@@ -121,9 +140,15 @@ def tasks(args: TasksArguments) -> int:
                 units=len(task.units),
                 path=str(path),
                 playbooks={playbook.name: playbook.fault for playbook in task.playbooks} if may_see else {},
+                rules=tuple(
+                    TaskRule(rule.name, rule.weight, rule.when or ("reject" if rule.run == "obeyed" else ""))
+                    for rule in task.checks
+                )
+                if may_see
+                else (),
             )
         )
-    emit(lines, _tell_faults if args.files else _tell_tasks, json=args.json)
+    emit(lines, _tell_whole if args.files else _tell_tasks, json=args.json)
     return 0
 
 
@@ -179,9 +204,14 @@ def _tell_tasks(lines: list[TaskLine]) -> None:
     print_table(["task", "kind", "title", "persona", "instruction"], rows, wide="instruction")
 
 
-def _tell_faults(lines: list[TaskLine]) -> None:
-    """The tasks, then their playbooks that go wrong."""
+def _tell_whole(lines: list[TaskLine]) -> None:
+    """The tasks, then the rules by which they are scored, and their playbooks that go wrong."""
     _tell_tasks(lines)
+    rules = [[line.id, rule.name, f"{rule.weight:g}", _RULE_COUNTS[rule.when]] for line in lines for rule in line.rules]
+    if rules:
+        say("")
+        print_table(["task", "rule", "weight", "counts"], rules, wide="rule")
+        say("A run's score is the weight of the rules that held over that of all that count in it.")
     wrong = [[f"playbook:{name}", fault] for line in lines for name, fault in line.playbooks.items()]
     if wrong:
         say("")

@@ -24,7 +24,7 @@ from lab.core.settings import Settings
 from lab.llm.cluster_executor import ClusterExecutor, cluster_address
 from lab.runs.descriptions import money, one_line, without_words
 from lab.studies.batch_judging import BatchJudging
-from lab.studies.judge_job import job_of
+from lab.studies.judge_job import job_of, keeps_outcome_hidden
 from lab.studies.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
 from lab.studies.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
 from lab.studies.judging import JudgingJob
@@ -64,6 +64,7 @@ class JudgeArguments(Arguments):
     split: Split | None
     dev_share: float | None
     examples: int
+    hide: str
     validate: bool
     gate: str | None
 
@@ -168,6 +169,9 @@ comes: the same line typed again goes on, and asks nothing twice."""
         help="tell it N units of dev with what people settled there",
     )
     parser.add_argument(
+        "--hide", default="", choices=("outcome",), help="tell it nothing of how a run ended, where the study shows it"
+    )
+    parser.add_argument(
         "--validate", action="store_true", help="ask nothing: how far the judges (or the one named) may be believed"
     )
     parser.add_argument(
@@ -205,6 +209,8 @@ def judge(args: JudgeArguments) -> int:
         study = study_named(store, args.study)
         _check_judged(store, study, asks=asks)
         llm, stages = _llm(args.model, args, settings), _stage_models(args, settings)
+        if args.resume and keeps_outcome_hidden(store, study, args.rater or args.model):
+            terms = terms._replace(hides_outcome=True)
         job = job_of(
             store, study, args.rater or args.model, llm, args.method, terms,
             most=args.pictures, longest=settings.model_picture or 1024, reads=settings.ocr, stages=stages,
@@ -322,7 +328,7 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
         raise LabError("judge", "--stream does not go with --batch: a batch comes as a file.", code=2)
     return JudgeTerms(
         args.runs, args.concurrency or _AT_A_TIME, args.budget,
-        split=args.split, dev_share=args.dev_share, examples=args.examples,
+        split=args.split, dev_share=args.dev_share, examples=args.examples, hides_outcome=args.hide == "outcome",
     )  # fmt: skip
 
 
@@ -476,10 +482,20 @@ def _tell_estimate(estimate: JudgeEstimate) -> None:
         "Nobody knows what this model costs: set model_price_in and model_price_out."
     )  # fmt: skip
     say(cost_words)
+    if estimate.sheets:
+        say(_outcome_words(estimate))
+
+
+def _outcome_words(asked: JudgeEstimate | ShownQuestion) -> str:
+    """What the judge is told of how a run ended."""
+    if asked.outcome:
+        return f"Of how a run ended the judge is told: {', '.join(asked.outcome)}. --hide outcome leaves that out."
+    return f"The judge is told nothing of how a run ended{' (--hide outcome)' if asked.hides_outcome else ''}."
 
 
 def _tell_prompt(question: ShownQuestion) -> None:
     say(f"judge {plain(question.judge)}, method {question.method}, stage {question.stage}, unit {question.unit}")
+    say(_outcome_words(question))
     for message in question.messages:
         say(f"\n[{message.role}]")
         for part in message.parts:

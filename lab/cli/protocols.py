@@ -203,7 +203,8 @@ def _show_option(protocol: Protocol, field: Field, option: Option, locale: str) 
     key = option.key or "-"
     caption = protocol.word(locale, place, option.shown)
     means = protocol.word(locale, f"{place}.means", option.means)
-    _block(f"{key}  {caption}" + f": {means}" * bool(means), 4, hang=3)
+    id = f" ({option.id})" if caption != option.id else ""
+    _block(f"{key}  {caption}{id}" + f": {means}" * bool(means), 4, hang=3)
     for case in protocol.cases(locale, field, option):
         _block(f"· {case}", 9)
 

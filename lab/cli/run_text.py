@@ -8,6 +8,7 @@ from lab.core.rounding import count
 from lab.core.run_records import Verdict
 from lab.core.step import Action
 from lab.core.task import Actor
+from lab.core.task_checks import weighed, weight_words
 from lab.core.trace import Ended, Step, Trace
 from lab.runs.descriptions import demonstration_words, outcome_words, spent_words, without_words
 from lab.runs.family import change_words
@@ -48,8 +49,11 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, er
         _say_errors(last_errors)
     elif last_errors or any(step.proposed.stderr for step in trace.steps):
         say(f"errors  its program wrote on standard error; `hitlab show {trace.id} --errors` prints it")
-    for name, holds in trace.ended.checks if trace.ended else ():
-        say(f"        {'✓' if holds else '✗'} {name}")
+    checks = trace.ended.checks if trace.ended else ()
+    for name, holds, weight in weighed(trace.task, checks):
+        say(f"        {'✓' if holds else '✗'} {name}" + ("" if weight is None else f" (weight {weight:g})"))
+    if words := weight_words(trace.task, checks):
+        say(f"        {words}")
     for verdict in verdicts or []:
         if verdict.value is not None or verdict.reason:
             value = "" if verdict.value is None else f" {verdict.value}"

@@ -25,7 +25,7 @@ from store.store import Store
 
 
 class RunLine(msgspec.Struct, frozen=True):
-    """One run of `runs`. What it cost is null where it was not read, and where its source does not tell."""
+    """One run of `runs`. What it cost is null where its source does not tell."""
 
     id: str
     task: str
@@ -103,7 +103,7 @@ def add_runs(parser: Parser) -> None:
     parser.add_argument("--sort", metavar="COLUMN", help="by this column; with a - after it, the other way round")
     parser.add_argument("--group", metavar="COLUMN", help="by task, agent, source, persona or status, with mean scores")
     parser.add_argument("--limit", type=up_to(1_000_000_000), metavar="N", help="only the first N lines")
-    parser.add_argument("--costs", action="store_true", help="also what each run cost, for which its steps are read")
+    parser.add_argument("--costs", action="store_true", help="also what each run cost (--json tells it)")
     parser.tagged()
     parser.archived()
     parser.json()
@@ -133,7 +133,7 @@ def runs(args: RunsArguments) -> int:
             costs = _costs(store, entries)
         arrangement = arrange(entries, run_filter, order, costs, frozenset())
         lines = arrangement.lines[: args.limit]
-        if args.costs and not costs:
+        if (args.costs or args.json) and not costs:
             costs = _costs(store, [line.entry for line in lines if line.entry is not None])
         arrangement = arrangement._replace(lines=lines)
     if not rows and not args.json:

@@ -38,6 +38,13 @@ UNIT_WORDS = {
 """What a protocol is asked of, in the plural."""
 
 
+def dealing_words(unit: str, overlap: int, shared: str = "") -> str:
+    """To how many people a unit goes (`shared`, where not all do); of a played study, to how many a task goes."""
+    if unit == "task to play":
+        return f"each task by {overlap} of them, by a person once, under one of the conditions that people play"
+    return shared or f"each by {overlap}"
+
+
 class StudyFrozen(msgspec.Struct, frozen=True):
     """A study's version. `new` is false where it was frozen as exactly this before, and nothing was done.
 
@@ -404,7 +411,8 @@ def _tell_new(study: StudyFrozen) -> None:
     items = f", {study.items:,} items" if study.items != study.units else ""
     say(f"of        {study.units:,} {UNIT_WORDS[study.unit] if study.units != 1 else study.unit}{beside}{items}")
     several = portion(study.shared, main)
-    each = f"each by {study.overlap}" if study.shared == 1 else f"{several:,} by {study.overlap}, the rest by one"
+    partly = f"{several:,} by {study.overlap}, the rest by one" if study.shared != 1 else ""
+    each = dealing_words(study.unit, study.overlap, partly)
     again = f", {study.repeats * 100:g} % twice" if study.repeats else ""
     say(f"by        {', '.join(study.raters)}; {each}{again}")
     for line in study.told:

@@ -10,7 +10,7 @@ import msgspec
 from lab.cli.arguments import Arguments, Parser, StudyArguments
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
-from lab.cli.study_new import UNIT_WORDS, items_of
+from lab.cli.study_new import UNIT_WORDS, dealing_words, items_of
 from lab.core.plain_text import plain
 from lab.core.study import Given, Study, StudyLine, Unit
 from lab.core.study_progress import IntervalProgress, RaterProgress
@@ -289,11 +289,11 @@ def tell_shown(study_shown: StudyShown) -> None:
     plan = study_shown.plan
     say(f"{plan.name}: {plan.title}{'   locked' if study_shown.locked else ''}")
     say(f"asks      {plan.protocol.id} (version {study_shown.protocol_sha[:12]}, guide {study_shown.guide_sha[:12]})")
-    say(f"shows     {', '.join(plan.shown)}")
+    say(f"shows     {', '.join(plan.shown) or 'the texts alone'}")
     # a protocol may ask about the outcome itself
     hidden_parts = [part for part in plan.blind if part not in plan.shown]
     say(f"hides     {', '.join(hidden_parts) or 'nothing besides'}")
-    say(f"by        {', '.join(plan.raters)}; each by {plan.overlap}")
+    say(f"by        {', '.join(plan.raters)}; {dealing_words(plan.protocol.unit, plan.overlap)}")
     say(f"draws     shared {plan.shared:g}, repeats {plan.repeats:g}, seed {plan.seed}")
     if plan.bar is not None:
         say(f"bar       {plan.bar:g}")

@@ -14,17 +14,18 @@ import re
 import stat
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.json_size import check_values
-from lab.core.suggestion import suggestion
+from lab.core.suggestion import question, suggestion
 from lab.core.text_encoding import utf8_text
 
 T = TypeVar("T")
@@ -326,12 +327,62 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
 
 
 def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str], str] = str) -> T:
-    """A value read by `read_yaml` or `read_json` as `kind`, or a sentence naming `what` and the field."""
+    """A value read by `read_yaml` or `read_json` as `kind`, or a sentence naming `what` and all that is wrong in it."""
     try:
         with _reading:
             return msgspec.convert(value, type=kind)
     except msgspec.ValidationError as error:
-        raise LabError(what, rename(reason_of(str(error), kind))) from error
+        faults = list(islice(_faults(value, kind, ""), FAULTS_TOLD + 1))
+        reasons = faults if len(faults) > 1 else [reason_of(str(error), kind)]
+        raise LabError(what, faults_words([rename(reason) for reason in reasons])) from error
+
+
+FAULTS_TOLD = 10
+"""Most faults of a file that are told at once."""
+
+
+def faults_words(faults: Sequence[str]) -> str:
+    """One fault as it is; several with their number, at most `FAULTS_TOLD` of them."""
+    if len(faults) == 1:
+        return faults[0]
+    more = len(faults) > FAULTS_TOLD
+    return f"{FAULTS_TOLD if more else len(faults)}{' faults and more' if more else ' faults'}: " + "; ".join(
+        faults[:FAULTS_TOLD]
+    )
+
+
+def _faults(value: Any, kind: Any, place: str) -> Iterator[str]:
+    """Each part of a value that does not fit `kind`, as `convert` tells one; the places count from 1."""
+    is_struct = isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind.__struct_config__.tag is None
+    if is_struct and isinstance(value, dict):
+        yield from _struct_faults(value, kind, place)
+    elif get_origin(kind) is tuple and get_args(kind)[1:] == (...,) and isinstance(value, list):
+        for number, one in enumerate(value, 1):
+            yield from _faults(one, get_args(kind)[0], f"{place}[{number}]")
+    else:
+        try:
+            with _reading:
+                msgspec.convert(value, type=kind)
+        except msgspec.ValidationError as error:
+            reason = reason_of(str(error), kind)
+            inner, colon, rest = reason.removeprefix("field ").partition(": ")
+            is_inner = reason.startswith("field ") and bool(colon)
+            spot = f"{place}.{inner}" if is_inner and place else inner if is_inner else place
+            yield f"field {spot}: {rest if is_inner else reason}" if spot else reason
+
+
+def _struct_faults(value: dict[Any, Any], kind: type[msgspec.Struct], place: str) -> Iterator[str]:
+    hints = get_type_hints(kind)
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    before = f"{place}." if place else ""
+    for name, part in value.items():
+        if name in fields:
+            yield from _faults(part, hints[fields[name].name], f"{before}{name}")
+        elif kind.__struct_config__.forbid_unknown_fields:
+            yield f"field {before}{name}: there is none of that name{_meant(str(name), list(fields))}"
+    for name, field in fields.items():
+        if field.required and name not in value:
+            yield f"field {before}{name}: is not there"
 
 
 def reason_of(message: str, kind: Any) -> str:
@@ -344,18 +395,19 @@ def reason_of(message: str, kind: Any) -> str:
     field_match = re.match(r"(?s)Object (contains unknown|missing required) field `(.*)`$", reason)
     if field_match:
         unknown = field_match[1] == "contains unknown"
-        near = suggestion(field_match[2], _fields(kind, place)) if unknown else ""
+        near = _meant(field_match[2], _fields(kind, place)) if unknown else ""
         place = f"{place}.{field_match[2]}" if place else field_match[2]
         reason = f"there is none of that name{near}" if unknown else "is not there"
-    elif re.fullmatch(r"Expected `str(?: \| null)?`, got `(?:int|float|bool)`", reason):
-        reason += f'; write it in quotes, as in {place.rpartition(".")[2] or "id"}: "1"'
     elif of_key:
         reason = f"each key there must be text ({reason})"
         place = place or "names"
     elif reason.startswith("Invalid enum value ") and (choices := _choices(kind, place)):
         value, names = reason.removeprefix("Invalid enum value "), [str(one) for one in choices]
         reason = f"{value} is none of {', '.join(names)}{suggestion(value.strip(_QUOTE), names)}"
+    quotable = re.fullmatch(r"Expected `str(?: \| null)?`, got `(?:int|float|bool)`", reason)
     reason = _in_words(reason)
+    if quotable and (last := re.search(r"\w+\Z", place)):
+        reason += f'; write it in quotes, as in {last[0]}: "1"'
     return f"field {place}: {reason}" if place else reason
 
 
@@ -397,6 +449,16 @@ def _in_words(reason: str) -> str:
     if match["got"]:
         return f"{words}, not {_NOUNS.get(match['got'], match['got'])}"
     return f"{words}, not {match['count']}" if match["count"] else words
+
+
+_CALLED = ("says", "name", "title", "ask")
+"""Fields that hold what a thing is called: each kind of thing has another one, and people write the other's."""
+
+
+def _meant(name: str, fields: Sequence[str]) -> str:
+    """The end of a sentence on a field that there is not: the one that may have been meant."""
+    same = [field for field in _CALLED if field in fields][:1] if name in (*_CALLED, "label", "text") else []
+    return question(same) or suggestion(name, fields)
 
 
 _QUOTE = "'"

@@ -25,6 +25,8 @@ Show = Literal[
 `context` is time and place, `outcome` the status and score, `reason` why it ended so (the source's words too),
 `method` the agent's name and model.
 """
+OUTCOME: frozenset[Show] = frozenset({"outcome", "reason"})
+"""The parts that say how a run ended."""
 
 
 PRACTICE = "practice."

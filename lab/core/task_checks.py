@@ -147,6 +147,31 @@ def score(task: Task, first: dict[str, Any], last: dict[str, Any], trace_steps: 
     return RuleScore(earned / weight, tuple(outcomes), summary + (f"; not: {', '.join(wrong)}" if wrong else ""))
 
 
+def weighed(task: Task, checks: Sequence[tuple[str, bool]]) -> list[tuple[str, bool, float | None]]:
+    """Each rule of a run with whether it held and its weight; no weight where the task has not just these rules.
+
+    Rules of one name are told apart by their order, which is that of the task.
+    """
+    rules = iter(task.checks)
+    weights = [next((rule.weight for rule in rules if rule.name == name), None) for name, _ in checks]
+    return [
+        (name, held, None if None in weights else weight)
+        for (name, held), weight in zip(checks, weights, strict=True)
+    ]  # fmt: skip
+
+
+def weight_words(task: Task, checks: Sequence[tuple[str, bool]]) -> str:
+    """How a score follows from the weights of its rules; empty where these are not known."""
+    rules = weighed(task, checks)
+    weights = [weight for _, _, weight in rules if weight is not None]
+    if not weights:
+        return ""
+    if len(set(weights)) == 1:
+        return "The score is the share of the rules that held: each weighs the same."
+    held = sum(weight for _, is_held, weight in rules if is_held and weight is not None)
+    return f"The score is the weight of the rules that held over that of all: {held:g} of {sum(weights):g}."
+
+
 def last_decision(steps: Sequence[Step]) -> str | None:
     """The last accept or reject that the person gave; None where they decided nothing."""
     decisions = [step.reply.decision for step in steps if step.reply and step.reply.decision]

@@ -42,7 +42,10 @@ class BatchState(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """One result of a batch: an answer, or why there is none. `missing` is what the model said in place of one."""
+    """One result of a batch: an answer, or why there is none.
+
+    `missing` is what came from the model in place of one and was paid for; it says nothing where it came back empty.
+    """
 
     custom_id: str
     answer: ModelAnswer | None
@@ -139,7 +142,7 @@ class BatchApi:
         try:
             return BatchResult(value["custom_id"], self._llm.read_body(body))
         except NoModelAnswer as error:
-            return BatchResult(value["custom_id"], None, error.message, error if error.said else None)
+            return BatchResult(value["custom_id"], None, error.message, error)
 
     def _lines(self, file: str) -> Iterator[bytes]:
         """The lines of a provider's file, as they come; one that is too long is left out."""

@@ -61,7 +61,7 @@ body { display: grid; grid-template: minmax(0, 1fr) auto / minmax(0, 1fr) auto; 
 #terminal { grid-area: 1 / 1; width: auto; height: auto; min-width: 0; min-height: 0; }
 #phone { grid-area: 1 / 2; width: 32vw; max-width: 56vh; height: 100%; border: 0; border-left: 1px solid #333;
   box-sizing: border-box; display: none; background: #16181d; padding-top: 1.9em; }
-body.settling #terminal { opacity: 0; }
+body.settling #terminal { opacity: 0; } /* hidden, it would lose the keys */
 body.picture #phone { display: block; }
 #phone, #toggle, #notice { z-index: 20; }
 #toggle { position: fixed; right: 0; top: 0; padding: .1em .7em; font-size: 13px; opacity: .8; }
@@ -143,7 +143,7 @@ function pictures(seen) {  // a study that hides the phone has none
   showPicture(seen && broad);
 }
 let settling = 0;
-function settle(most) {  // made narrower, a terminal shows rows of the wide one until it is painted anew; hidden it would lose the keys
+function settle(most) {  // made narrower, a terminal shows rows of the wide one for a moment
   document.body.classList.add("settling");
   clearTimeout(settling);
   settling = setTimeout(() => document.body.classList.remove("settling"), most);

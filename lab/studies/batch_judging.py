@@ -177,14 +177,16 @@ class BatchJudging:
         """Keeps what a batch answered, and then that its results were taken; each answer is kept once."""
         questions = self._questions(batch.mark)
         answered_ids: set[str] = set()
+        taken_ids: set[str] = set()
         answers: list[KeptAnswer] = []
         for file in state.files:
             for result in self._apis[batch.model].results(file):
                 question = questions.get(result.custom_id)
-                answer = _paid(result, batch.model)
-                if question is None or answer is None or question.custom_id in answered_ids:
+                answer = _paid(result, batch)
+                if question is None or answer is None or question.custom_id in taken_ids:
                     continue
-                answered_ids.add(question.custom_id)
+                taken_ids.add(question.custom_id)
+                answered_ids |= set() if answer.batch else {question.custom_id}
                 answers.append(_kept(question, answer))
                 if len(answers) >= _KEPT:
                     self._commit(answers)
@@ -326,11 +328,13 @@ class BatchJudging:
         )
 
 
-def _paid(result: BatchResult, model: str) -> PaidAnswer | None:
-    """What a result of a batch is kept as; None where the question is to be asked again."""
-    if result.missing is not None:
-        return PaidAnswer.missing(result.missing, model)
-    return None if result.answer is None else PaidAnswer.of(result.answer, model)
+def _paid(result: BatchResult, batch: OpenBatch) -> PaidAnswer | None:
+    """What a result of a batch is kept as; None where nothing was paid for."""
+    if result.missing is None:
+        return None if result.answer is None else PaidAnswer.of(result.answer, batch.model)
+    if result.missing.said:
+        return PaidAnswer.missing(result.missing, batch.model)
+    return PaidAnswer.empty(result.missing, batch.model, batch.id)
 
 
 def _kept(question: BatchedQuestion, answer: PaidAnswer) -> KeptAnswer:

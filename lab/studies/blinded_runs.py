@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lab.core.blinding import blinded
@@ -30,14 +30,15 @@ def shows_runs(study: Study, unit: Unit) -> bool:
 class Blinded:
     """Stands before the store. Only the unit's runs are read, each event through the blind door.
 
-    A picture is given out only once an event was read in which it is still named. Safe from any thread.
+    A picture is given out only once an event was read in which it is still named. Safe from any thread. `hides` is
+    what is taken out besides, though the study shows it.
     """
 
-    def __init__(self, store: Store, study: Study, unit: Unit) -> None:
+    def __init__(self, store: Store, study: Study, unit: Unit, hides: Collection[Show] = ()) -> None:
         self._store = store
         self._runs = frozenset(unit.runs)
         self._named: set[str] = set()
-        self.shows = study.shown
+        self.shows = tuple(part for part in study.shown if part not in hides)
         self.ends: dict[str, Ended] = {}
         """How each run ended, as far as that is shown; there once its events were read to their end."""
         self.asked: dict[str, int] = {}

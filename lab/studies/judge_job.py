@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from annotators.judging.methods import check_stages, method_of
+from annotators.judging.question import JudgeMethod
+from annotators.validation.judge_config import HIDDEN_OUTCOME, hides_outcome
 from lab.core.codec import encode
 from lab.core.errors import LabError
+from lab.core.protocol import OUTCOME
 from lab.core.study import Study
 from lab.llm.client import Llm
 from lab.studies.judge_terms import JudgeTerms
@@ -52,17 +55,34 @@ def job_of(
         "longest": longest,
         "swaps": terms.swaps,
         **({"stages": {stage: other.model for stage, other in sorted(stages.items())}} if stages else {}),
+        **({"hide": HIDDEN_OUTCOME} if terms.hides_outcome else {}),
     }
-    reader = _reader() if reads else None
-    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=reader)
+    if terms.hides_outcome:
+        _check_tells_outcome(study, judge_method, has_examples=terms.examples > 0)
+    reader, hides = _reader() if reads else None, OUTCOME if terms.hides_outcome else frozenset()
+    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=reader, hides=hides)
     split = split_of(store, study, terms.dev_share) if terms.split is not None or terms.examples else None
     if terms.examples and split is not None:
         from lab.studies.judge_examples import examples_config, examples_of
 
-        words = JudgeViews(store, study, longest=0, most=0, reader=reader)
+        words = JudgeViews(store, study, longest=0, most=0, reader=reader, hides=hides)
         views.examples = examples_of(store, study, words, split, terms.examples, judge.id)
         config["examples"] = examples_config(views.examples)
     return JudgingJob(store, study, judge, encode(config).decode(), judge_method, views, terms, stages, split)
+
+
+def _check_tells_outcome(study: Study, method: JudgeMethod, *, has_examples: bool) -> None:
+    """Raises `LabError` where no question would tell how a run ended anyway: hiding it would be no other judge."""
+    why = "" if method.tells_outcome or has_examples else f"method {method.name} tells no judge how a run ended."
+    if not OUTCOME & set(study.shown):
+        why = f"{study.name} shows nobody how a run ended."
+    if why:
+        raise LabError("judge", f"--hide outcome: {why}", "Leave it out: the judge is told the same.", code=2)
+
+
+def keeps_outcome_hidden(store: Store, study: Study, judge: str) -> bool:
+    """Whether a judge that has begun was asked without how a run ended: who resumes it asks so, too."""
+    return hides_outcome(store.labels.each_act(study, judge, "sat"), judge)
 
 
 def _reader() -> TextReader | None:

@@ -20,6 +20,8 @@ class JudgeEstimate(msgspec.Struct, frozen=True):
     """What judging would take: `judge --dry-run`. `cost` is in US dollars, None where no price is known.
 
     Of a `staged` method the first question of each sheet is counted: how many follow depends on the answers.
+    `outcome` is what its questions tell of how a run ended: `status`, `score`, `reason`; nothing of it where it
+    `hides_outcome`.
     """
 
     sheets: int
@@ -30,6 +32,8 @@ class JudgeEstimate(msgspec.Struct, frozen=True):
     completion_tokens: int
     cost: float | None
     staged: bool
+    outcome: tuple[str, ...] = ()
+    hides_outcome: bool = False
 
 
 class ShownPart(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -53,6 +57,7 @@ class ShownQuestion(msgspec.Struct, frozen=True):
 
     `body` is the request itself, byte for byte once it is written as JSON, with pictures in full. It is empty where
     the model's provider speaks another protocol than OpenAI's: litellm then puts the messages into that one's words.
+    `outcome` is what it or a later question about the unit tells of how a run ended, as in `JudgeEstimate`.
     """
 
     judge: str
@@ -62,14 +67,18 @@ class ShownQuestion(msgspec.Struct, frozen=True):
     sha: str
     messages: tuple[ShownMessage, ...]
     body: dict[str, Any] = {}
+    outcome: tuple[str, ...] = ()
+    hides_outcome: bool = False
 
 
 def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimate:
     """Counts questions, tokens and cost of what is to do, and asks nothing; `batch` is at the price of a batch."""
     prices = llm.batch_prices() if batch else llm.prices()
     sheets = questions = already_paid = pictures = prompt_tokens = answer_tokens = 0
+    outcome: tuple[str, ...] = ()
     for unit, run in job.sheets():
         sheets += 1
+        outcome = outcome or _outcome_parts(job, unit, run)
         question = job.first_question(unit, run)
         if job.paid.find(question, unit.id, run) is not None:
             already_paid += 1
@@ -82,7 +91,10 @@ def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimat
         answer_tokens += tokens_back(job.view(unit, run))
     cost = dollars(prompt_tokens, answer_tokens, prices) if prices is not None else None
     staged = len(job.method.stages) > 1
-    return JudgeEstimate(sheets, questions, already_paid, pictures, prompt_tokens, answer_tokens, cost, staged)
+    return JudgeEstimate(
+        sheets, questions, already_paid, pictures, prompt_tokens, answer_tokens, cost, staged, outcome,
+        job.terms.hides_outcome,
+    )  # fmt: skip
 
 
 def shown_question(job: JudgingJob, unit: Unit, llm: Llm | None = None) -> ShownQuestion:
@@ -93,7 +105,19 @@ def shown_question(job: JudgingJob, unit: Unit, llm: Llm | None = None) -> Shown
     messages = tuple(ShownMessage(one.role, tuple(map(_shown, one.parts))) for one in question.messages)
     model = job.model_of(question, llm) if llm is not None else None
     body = model.body(question.messages, question.schema) if model is not None and model.speaks_openai() else {}
-    return ShownQuestion(job.judge.id, job.method.name, question.stage, unit.id, question.sha, messages, body)
+    return ShownQuestion(
+        job.judge.id, job.method.name, question.stage, unit.id, question.sha, messages, body,
+        _outcome_parts(job, unit, 1), job.terms.hides_outcome,
+    )  # fmt: skip
+
+
+def _outcome_parts(job: JudgingJob, unit: Unit, run: int) -> tuple[str, ...]:
+    """What the questions of a sheet tell of how its runs ended."""
+    view = job.view(unit, run)
+    if not view.runs or not (job.method.tells_outcome or view.examples):
+        return ()
+    parts = [*(("status", "score") if "outcome" in view.shows else ()), *(["reason"] if "reason" in view.shows else [])]
+    return tuple(parts)
 
 
 def _shown(part: str | Blob) -> ShownPart:

@@ -21,6 +21,8 @@ class JudgeTerms(NamedTuple):
     """The share of units that is to be dev, where the study is not split yet; None: the usual one."""
     examples: int = 0
     """How many settled units of dev the question tells with their right answers."""
+    hides_outcome: bool = False
+    """Whether no question tells how a run ended, though the study shows it."""
 
 
 class JudgeProgress(NamedTuple):

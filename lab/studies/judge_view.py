@@ -39,10 +39,23 @@ Picture = Callable[[], Blob | None]
 
 
 class JudgeViews:
-    """Makes views of a study's units. `longest` is the longer side of a picture in pixels, 0 for no pictures."""
+    """Makes views of a study's units. `longest` is the longer side of a picture in pixels, 0 for no pictures.
 
-    def __init__(self, store: Store, study: Study, *, longest: int, most: int, reader: TextReader | None) -> None:
-        self._store, self._study = store, study
+    `hides` is what the judge is not told, though the study shows it to its raters.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        study: Study,
+        *,
+        longest: int,
+        most: int,
+        reader: TextReader | None,
+        hides: frozenset[Show] = frozenset(),
+    ) -> None:
+        self._store, self._study, self._hides = store, study, hides
+        self.shows = frozenset(study.shown) - hides
         self._longest, self._most = longest, most
         self._reader = reader
         self.examples: tuple[JudgeExample, ...] = ()
@@ -60,9 +73,8 @@ class JudgeViews:
         return view
 
     def _view(self, unit: Unit, swapped: bool) -> JudgeView:
-        study = self._study
-        shows = frozenset(study.shown)
-        seen_runs = Blinded(self._store, study, unit)
+        study, shows = self._study, self.shows
+        seen_runs = Blinded(self._store, study, unit, self._hides)
         run_ids = () if unit.given and not OF_STEPS & shows else unit.runs[:2]
         order = tuple(reversed(run_ids)) if swapped and study.protocol.unit == "pair of runs" else run_ids
         names = self._names(len(order))

@@ -12,8 +12,11 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
+import msgspec
+
 from annotators.judging.question import JudgedPlace, JudgeMethod, JudgeQuestion, JudgeView, UnusableJudgement
 from annotators.judging.sheet_answer import without_answer
+from annotators.validation.judge_config import config_changes, judge_configs
 from annotators.validation.study_split import StudySplit
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -114,12 +117,20 @@ class JudgingJob:
     def sign(self) -> None:
         """Keeps what the model is asked with, so that its hash can be looked up; `LabError` where that was another."""
         for known in sorted(self.store.labels.configs(self.study, self.judge.id) - {self.config_sha}):
+            changes = self._changes(known)
             raise LabError(
                 "judge", f"{plain(self.judge.id)} has judged here by other prompts or terms "
-                f"({known[:12]}, now {self.config_sha[:12]}).",
+                f"({known[:12]}, now {self.config_sha[:12]}){f': {changes}' if changes else ''}.",
                 "Another prompt is another judge: give it another name with --as.",
             )  # fmt: skip
         self._import.keep_config(self.judge, self._config)
+
+    def _changes(self, config_sha: str) -> str:
+        """In what the terms of a hash differ from this job's; empty where they were not kept."""
+        acts = self.store.labels.each_act(self.study, self.judge.id, "sat")
+        kept = judge_configs((act for act in acts if act.detail.get("config_sha") == config_sha), self.judge.id)
+        before = next(kept, None)
+        return plain(config_changes(before, msgspec.json.decode(self._config)), lines=False) if before else ""
 
     def view(self, unit: Unit, run: int) -> JudgeView:
         return self.views.view(unit, swapped=self.terms.swaps and run % 2 == 0)
@@ -263,6 +274,7 @@ class JudgingJob:
     def begin(self, work: SheetWork) -> bool:
         """Begins a sheet; whether it has a question that must be paid for, else it is done."""
         work.view = self.view(work.unit, work.run)
+        work.usage = self.paid.empty_usage(work.unit.id, work.run)
         work.judging = self.method.judge(work.view)
         return self._go_on(work, None)
 

@@ -24,6 +24,7 @@ class PaidAnswer(NamedTuple):
     """What a model said to a question, what that cost, and the model's name (empty: not kept).
 
     `thinking` is what it wrote before its answer, `source` where that stood. `why` where what it said is no answer.
+    `batch` is the batch in which it came where it is `empty`: the question is asked again, and the cost counts.
     """
 
     text: str
@@ -32,6 +33,7 @@ class PaidAnswer(NamedTuple):
     thinking: str = ""
     source: str = ""
     why: str = ""
+    batch: str = ""
 
     @classmethod
     def of(cls, answer: ModelAnswer, model: str) -> PaidAnswer:
@@ -42,6 +44,11 @@ class PaidAnswer(NamedTuple):
     def missing(cls, error: NoModelAnswer, model: str) -> PaidAnswer:
         """What a model said that is no answer, and would be none if it was asked again."""
         return cls("", error.usage, model, error.thinking, error.source, error.said)
+
+    @classmethod
+    def empty(cls, error: NoModelAnswer, model: str, batch: str) -> PaidAnswer:
+        """What was paid for in a batch and says nothing."""
+        return cls("", error.usage, model, error.thinking, error.source, error.message, batch)
 
 
 class KeptAnswer(NamedTuple):
@@ -70,15 +77,25 @@ class PaidAnswers:
         self._judge, self._config = judge, config_sha
         self._once: AnswerRows | None = None
         self._sheet: tuple[str, int, dict[str, PaidAnswer]] = ("", 0, {})
+        self._empty = Usage(tries=0)
 
     def find(self, question: JudgeQuestion, unit: str, run: int) -> PaidAnswer | None:
         """The answer to this very question on this sheet; to one that is asked once, on any sheet."""
         return self._asked_once(question.sha) if question.once else self._of(unit, run).get(question.sha)
 
     def holds(self, one: KeptAnswer) -> bool:
-        """Whether an answer to the same question on the same sheet is kept."""
+        """Whether an answer to the same question on the same sheet is kept; of an empty one, that of its batch."""
+        if one.answer.batch:
+            acts = self._store.labels.acts(self._study, self._judge.id, one.unit, one.run, judged=True)
+            asked = (one.sha, one.answer.batch)
+            return any((act.detail.get("question"), act.detail.get("batch")) == asked for act in acts)
         found = self._asked_once(one.sha) if one.once else self._of(one.unit, one.run).get(one.sha)
         return found is not None
+
+    def empty_usage(self, unit: str, run: int) -> Usage:
+        """What was paid for on a sheet in batches that gave no answer to its questions."""
+        self._of(unit, run)
+        return self._empty
 
     def keep(self, answers: Sequence[KeptAnswer]) -> None:
         """Keeps answers, all of them durable on return."""
@@ -89,7 +106,9 @@ class PaidAnswers:
             for act in acts:
                 self._store.labels.record_act(act)
         for one, act in zip(answers, acts, strict=True):
-            if one.once:
+            if one.answer.batch:
+                self._sheet = ("", 0, {})
+            elif one.once:
                 self._rows().add(one.sha, self._store.labels.act_number(act.id))
             elif self._sheet[:2] == (one.unit, one.run):
                 self._sheet[2][one.sha] = one.answer
@@ -108,6 +127,8 @@ class PaidAnswers:
             detail["thinking_source"] = one.answer.source
         if one.answer.why:
             detail["no_answer"] = one.answer.why
+        if one.answer.batch:
+            detail["batch"] = one.answer.batch
         if one.once:
             detail["once"] = True
         study = self._study
@@ -117,6 +138,10 @@ class PaidAnswers:
         if self._sheet[:2] != (unit, run):
             acts = self._store.labels.acts(self._study, self._judge.id, unit, run, judged=True)
             self._sheet = unit, run, self._read(acts)
+            self._empty = Usage(tries=0)
+            for act in acts:
+                if "batch" in act.detail and act.detail.get("config_sha") == self._config:
+                    self._empty = self._empty.plus(msgspec.convert(act.detail["usage"], Usage))
         return self._sheet[2]
 
     def _asked_once(self, sha: str) -> PaidAnswer | None:
@@ -129,18 +154,24 @@ class PaidAnswers:
         if self._once is None:
             self._once = AnswerRows()
             for number, act in self._store.labels.numbered_acts(self._study, self._judge.id, "judged"):
-                sha = act.detail.get("question", WITHDRAWN)  # what stands where a part of the answer was covered
-                is_own = act.rater == self._judge and act.detail.get("config_sha") == self._config
-                if is_own and act.detail.get("once") and sha != WITHDRAWN:
-                    self._once.add(sha, number)
+                if act.rater == self._judge and act.detail.get("once") and self._answers(act):
+                    self._once.add(act.detail["question"], number)
         return self._once
 
     def _read(self, acts: Iterable[Act]) -> dict[str, PaidAnswer]:
         return {
             act.detail["question"]: _read_answer(act.detail)
             for act in acts
-            if act.act == "judged" and act.detail.get("config_sha") == self._config
+            if act.act == "judged" and self._answers(act)
         }
+
+    def _answers(self, act: Act) -> bool:
+        """Return whether an act is an answer to a question of this judge.
+
+        An empty one of a batch answers nothing, nor does one of which a part was covered with its question.
+        """
+        is_own = act.detail.get("config_sha") == self._config and "batch" not in act.detail
+        return is_own and act.detail.get("question", WITHDRAWN) != WITHDRAWN
 
 
 def _read_answer(detail: dict[str, Any]) -> PaidAnswer:

@@ -208,7 +208,7 @@ class LiveScreen(RoomScreen[None]):
         observation = self._seen
         self._phone.rest(observation, self.session.picture(observation.image) if observation.image else None)
         after = lab_of(self).after_run
-        self._result.ended(event, knows=self.knows, spent=self._album.spent, after=after)
+        self._result.ended(event, self.session.spec.task, knows=self.knows, spent=self._album.spent, after=after)
 
     def _close(self, *panels: OpenQuestion | DeveloperPane | None) -> None:
         """Takes panels away, and the keys from what is no longer there."""

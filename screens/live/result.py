@@ -9,6 +9,8 @@ from textual.widgets import Static
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.step import Spent
+from lab.core.task import Task
+from lab.core.task_checks import weighed, weight_words
 from lab.core.trace import Ended
 from lab.runs.descriptions import score_words, spent_words, status_words
 from screens.key_names import give_keys, with_keys
@@ -76,14 +78,14 @@ class Result(Card, can_focus=True):
         yield self._outcome
         yield self._next
 
-    def ended(self, event: Ended, *, knows: bool, spent: Spent | None = None, after: str = "") -> None:
+    def ended(self, event: Ended, task: Task, *, knows: bool, spent: Spent | None = None, after: str = "") -> None:
         """Says how it ended, and what a model's answers cost; to whom `knows` is false only that it is over.
 
         `after` is what comes next, where something does.
         """
         self.border_title = "The run is over"
         if knows:
-            self._open(_outcome(event, spent), "{run.next} replays it step by step; {run.back} goes back.")
+            self._open(_outcome(event, task, spent), "{run.next} replays it step by step; {run.back} goes back.")
         elif after:
             self._open(Text(with_keys(self, after)), "")
         else:
@@ -106,7 +108,7 @@ class Result(Card, can_focus=True):
         give_keys(self)
 
 
-def _outcome(event: Ended, spent: Spent | None) -> Text:
+def _outcome(event: Ended, task: Task, spent: Spent | None) -> Text:
     text = Text(status_words(event.status), style="bold")
     text.append(f"   score {score_words(event.score)}")
     if event.scored_by:
@@ -115,6 +117,9 @@ def _outcome(event: Ended, spent: Spent | None) -> Text:
         text.append("\n" + plain(event.reason), style="not bold")
     if spent is not None:
         text.append(f"\nThe model: {spent_words(spent)}", style="not bold")
-    for name, passed in event.checks:
-        text.append(f"\n{'✓ pass' if passed else '✗ FAIL'}  {plain(name)}", style="not bold")
+    for name, passed, weight in weighed(task, event.checks):
+        weighs = "" if weight is None else f" (weight {weight:g})"
+        text.append(f"\n{'✓ pass' if passed else '✗ FAIL'}  {plain(name)}{weighs}", style="not bold")
+    if words := weight_words(task, event.checks):
+        text.append(f"\n{words}", style="not bold")
     return text

@@ -13,7 +13,8 @@ from lab.core.plain_text import plain
 from lab.core.read_text import ReadText
 from lab.core.run_records import Verdict
 from lab.core.step import Action, Decision, Observation, Question, Reply
-from lab.core.task import Actor
+from lab.core.task import Actor, Task
+from lab.core.task_checks import weighed, weight_words
 from lab.core.trace import Asked, Ended, Started, Step
 from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.runs.descriptions import (
@@ -121,11 +122,22 @@ def end_sheet(
         by = [(f"\nby {plain(ended.scored_by)}", "")] if ended.scored_by else []
         parts += _section("Score", [("not checked" if ended.score is None else score_words(ended.score), "bold"), *by])
         if ended.checks:
-            checks = [(f"{'✓' if ok else '✗'} {plain(name)}\n", "" if ok else LOUD_ERROR) for name, ok in ended.checks]
-            parts += _section(f"Checks  {sum(ok for _, ok in ended.checks)} of {len(ended.checks)}", checks)
+            parts += _section(
+                f"Checks  {sum(ok for _, ok in ended.checks)} of {len(ended.checks)}", check_parts(ended, started.task)
+            )
         parts += verdict_parts(verdicts) + _errors(ended.stderr)
     parts += _section("Run", _run_facts(started, outcomes=outcomes))
     return Content.assemble(*parts)
+
+
+def check_parts(ended: Ended, task: Task) -> list[Part]:
+    """Each rule with whether it held and its weight, and how the score follows from them."""
+    parts: list[Part] = []
+    for name, held, weight in weighed(task, ended.checks):
+        weighs = "" if weight is None else f" (weight {weight:g})"
+        parts.append((f"{'✓' if held else '✗'} {plain(name)}{weighs}\n", "" if held else LOUD_ERROR))
+    words = weight_words(task, ended.checks)
+    return [*parts, (words, MUTED)] if words else parts
 
 
 def phone_parts(phone: Sequence[str]) -> list[Part]:

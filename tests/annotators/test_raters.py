@@ -147,6 +147,14 @@ def test_a_flag_that_must_be_answered_is_missing_where_it_has_a_reason(store: St
     assert (one.reasons, told(one.missing)) == ({"cannot_judge": 1}, (0.25, 4, 2))
 
 
+def test_sheets_that_ask_for_nothing_are_handed_in_and_nothing_can_be_missing(store: Store) -> None:
+    asked = replace(WIDE, fields=(ODD,))
+    nothing: dict[tuple[str, str], Any] = {}
+    one = numbers(store, rated(store, UNITS, asked, {"R1": {"u1": nothing, "u2": nothing}}))["R1"]
+    assert (one.done, one.missing.value) == (2, None)
+    assert one.missing.undefined == "what is handed in has no question that must be answered"
+
+
 def test_flags_numbers_and_the_mean_of_the_rest(store: Store) -> None:
     marks = {"R1": [5, 5, 5, 5, 5, 5], "R2": [4, 4, 4, 4, 4, 4], "R3": [8, 8, 8, 8, 8, 6]}
     said = {

@@ -13,6 +13,7 @@ from annotators.judging.question import JudgedPlace, JudgeView, Judging
 from annotators.judging.sheet_prompt import question_for_sheet, sheet_version
 from annotators.papers.memgui.step_descriptions import descriptions, last_screens, task_words
 from lab.core.errors import LabError
+from lab.core.protocol import OUTCOME
 from lab.core.run_records import Blob
 
 _PACKAGE = "annotators.papers.memgui"
@@ -24,6 +25,7 @@ class IrrJudge:
 
     name = "irr"
     stages = ("description", "analysis")
+    tells_outcome = True
 
     @property
     def version(self) -> str:
@@ -36,7 +38,8 @@ class IrrJudge:
         (run,) = view.runs
         descriptions_text = yield from descriptions(run)
         parts: list[str | Blob] = [task_words(run), descriptions_text, "The last screens", last_screens(run)]
-        parts += [f"How it ended\n{run.outcome}"] if run.outcome else []
+        if run.outcome or OUTCOME & set(view.protocol.shows):
+            parts.append(f"How it ended\n{run.outcome or 'This is not told.'}")
         parts.append(prompt_text(_PACKAGE, "irr-analysis.md").strip())
         places: list[JudgedPlace] = yield question_for_sheet(view, parts, "analysis")
         return places

@@ -49,6 +49,7 @@ class MemguiJudge:
 
     name = "memgui"
     stages = ("triage", "description", "semantic", "visual")
+    tells_outcome = False
 
     @property
     def version(self) -> str:

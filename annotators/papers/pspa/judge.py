@@ -51,6 +51,7 @@ class PspaJudge:
 
     name = "pspa"
     stages = ("alignment", "checklist")
+    tells_outcome = True
 
     @property
     def version(self) -> str:

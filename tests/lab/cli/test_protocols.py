@@ -50,7 +50,9 @@ def test_one_is_printed_whole(capsys: pytest.CaptureFixture[str], name: str, loc
     for field in one.fields:
         assert printed(one.word(locale, field.id, field.ask))
         for option in field.options:
-            assert printed(one.word(locale, f"{field.id}.{option.id}", option.shown))
+            caption = one.word(locale, f"{field.id}.{option.id}", option.shown)
+            assert printed(caption)
+            assert caption == option.id or printed(f"{caption} ({option.id})"), "the id is what files hold"
             assert printed(one.word(locale, f"{field.id}.{option.id}.means", option.means))
             assert all(printed(case) for case in one.cases(locale, field, option))
 
@@ -96,3 +98,42 @@ def test_a_name_or_language_that_is_not_there_is_said(capsys: pytest.CaptureFixt
     told = capsys.readouterr()
     assert "tdg is not there in fr; it is in en, zh." in told.err
     assert "Was this item completed?" in told.out
+
+
+FAULTS = {
+    "unit: rnu": "field unit: 'rnu' is none of",
+    "shows: [instruction, scrns]": "field shows[2]: 'scrns' is none of",
+    "kind: nominal, options: [{id: a, name: A}": "field fields[1].options[1].name: there is none of that name; "
+    "did you mean says?",
+    "{id: x, kind: flagg": "field fields[2].kind: 'flagg' is none of",
+    "reasons: [{id: r, name: Because}]": "field reasons[1].name: there is none of that name; did you mean says?",
+}
+RULES = {
+    "{id: Ok!, ask: Was it?, kind: flag}": "field fields.Ok!: the id 'Ok!' is not small letters",
+    "{id: x, kind: interval, ask: How?}": "field fields.x: an interval needs least and most",
+    "{id: y, kind: interval, ask: How?, least: 5, most: 1}": "field fields.y: least 5 is not below most 1",
+}
+
+
+def test_all_faults_of_a_file_are_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.yaml"
+    first, second, third, fourth, fifth = FAULTS
+    path.write_text(
+        f"title: Mine\n{first}\n{second}\nfields:\n  - {{id: ok, ask: Was it?, {third}, {{id: b}}]}}\n"
+        f"  - {fourth}, ask: z}}\n{fifth}\n"
+    )
+    told = " ".join(run(capsys, str(path), code=1).split())
+    assert "5 faults: " in told
+    assert not [words for words in FAULTS.values() if words not in told]
+    path.write_text("title: Mine\nunit: run\nfields:\n" + "".join(f"  - {rule}\n" for rule in RULES))
+    told = " ".join(run(capsys, str(path), code=1).split())
+    assert "3 faults: " in told
+    assert not [words for words in RULES.values() if words not in told]
+
+
+def test_of_very_many_faults_ten_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("title: Mine\nunit: run\nfields:\n" + "".join(f"  - {{idd: f{n}}}\n" for n in range(500)))
+    told = run(capsys, str(path), code=1)
+    assert "10 faults and more: " in told
+    assert told.count("; field ") == 9

@@ -39,7 +39,7 @@ def test_runs_filters_sorts_and_tells_what_fits(db: str, capsysbinary: pytest.Ca
     table = printed(capsysbinary, "runs", "agent:qwen", "score<1", "--sort", "steps-", "--db", db)
     assert (table["total"], table["fit"], table["groups"]) == (9, 2, [])
     assert [(run["id"], run["steps"], run["score"], run["tokens"]) for run in table["runs"]] == [
-        ("a1", 4, 0.5, None), ("a3", 9, 0.0, None),
+        ("a1", 4, 0.5, 16040), ("a3", 9, 0.0, None),
     ]  # fmt: skip
     table = printed(capsysbinary, "runs", "task:lunch tokens>0", "--sort", "tokens", "--limit", "2", "--db", db)
     assert [(run["id"], run["tokens"], run["cost"]) for run in table["runs"]] == [

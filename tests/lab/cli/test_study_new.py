@@ -333,3 +333,14 @@ def test_the_texts_that_are_to_be_judged_stand_in_the_plan_that_a_judge_reads(ca
     assert call("new", "same-intent", "--items", str(items), "--raters", "a,b")[0] == 0
     (unit,) = call("show", "same-intent")[1]["units"]
     assert [(one["side"], one["text"]) for one in unit["given"]] == [("A", "Order milk tea"), ("B", "Order a drink")]
+
+
+def test_a_played_study_says_to_how_many_people_a_task_goes(call: Call) -> None:
+    words = ("--raters", "P1,P2", "--name", "teas")
+    code, text = call(
+        "new", "play", "--tasks", "usual_lunch", "way_home", "--conditions", "person", "script", *words, as_json=False
+    )
+    goes_to = "by        P1, P2; each task by 2 of them, by a person once, under one of the conditions that people play"
+    assert (code, goes_to in text) == (0, True)
+    code, text = call("show", "teas", as_json=False)
+    assert (code, goes_to in text) == (0, True)

@@ -167,6 +167,28 @@ def test_what_a_batch_gave_no_answer_to_is_asked_in_the_next_and_then_alone(stor
         assert done.progress.spent == pytest.approx(3 * ONE / 2 + ONE)
 
 
+def test_empty_answers_that_were_paid_for_count_in_the_cost_once(
+    store: Store, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = sheet_brain(says)
+    with batching(lambda request: Said(" ") if request.number in (1, 4) else good(request)) as server:
+        job, batches, _ = batched(store, study, server.base)
+        job.sign()
+        with monkeypatch.context() as patch:
+            patch.setattr(BatchJudging, "_note", _first_notes(BatchJudging._note))
+            with pytest.raises(KeyboardInterrupt):
+                batches.go()
+        assert job.spent == pytest.approx(4 * ONE / 2)
+        job, batches, _ = batched(store, study, server.base)
+        done = batches.go()
+    assert (done.progress.done, done.failed, len(server.asked), len(server.alone)) == (4, (), 5, 1)
+    assert done.progress.spent == pytest.approx(ONE / 2 + ONE), "what was taken before counts where it was taken"
+    calls = list(store.labels.acts(study, MODEL, judged=True))
+    costs = [act.detail["usage"]["cost"] for act in calls if act.act == "judged"]
+    assert costs == pytest.approx([ONE / 2] * 5 + [ONE])
+    assert sum(one.cost or 0 for one in labels(store, study)) == pytest.approx(5 * ONE / 2 + ONE)
+
+
 def test_what_is_asked_alone_is_told_as_a_part_of_the_whole_job(store: Store) -> None:
     store.runs.add(bare_run())
     study = frozen(store, [Unit(f"u{n}", runs=(BARE,)) for n in range(3)], protocol("success"))
