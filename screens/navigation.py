@@ -76,6 +76,13 @@ class StudyRoom(Protocol):
     def open(self, study: Study) -> None: ...
 
 
+@runtime_checkable
+class RoomOpener(Protocol):
+    """A screen with a cursor on what other rooms show."""
+
+    def open_here(self, room: ScreenName, *, entered: bool) -> bool: ...
+
+
 class Room(NamedTuple):
     """A room: who may enter it, what makes its screen, and what is said where nothing is open in it yet."""
 
@@ -362,15 +369,18 @@ class Navigation(TellsRefusals, TypeAhead):
         sentence, hint = ROOMS[name].empty
         if name == "live" and not may_run(self.settings.seat):
             hint = ""  # no task is listed in this seat's Home
+        entered = (
+            self.session is not None or self.current_mode == "live" if name == "live" else name in self._screen_stacks
+        )
+        screen = self.screen
+        if isinstance(screen, RoomOpener) and screen.open_here(name, entered=entered):
+            return
         if name in OF_STUDY and self.read is not None:
             if self.reads.get(name) == self.read.name:
                 self.switch_mode(name)
             else:
                 self.open_numbers(self.read, name)
             return
-        entered = (
-            self.session is not None or self.current_mode == "live" if name == "live" else name in self._screen_stacks
-        )
         if sentence and not entered:
             raise LabError(name.title(), sentence, with_keys(self, hint))
         self.signed(name, lambda: self.switch_mode(name))
@@ -384,6 +394,15 @@ class Navigation(TellsRefusals, TypeAhead):
         """Shows Home, where there is one; a run that is live goes on."""
         if self.has_room("home"):
             self.switch_mode("home")
+
+    def show_study(self, study: str) -> None:
+        """Shows Home with the cursor on a study of that name."""
+        self.open_home()
+        from screens.home.home import HomeScreen
+
+        home = self.entered("home")
+        if isinstance(home, HomeScreen):
+            home.point_at(study)
 
     def open_live(self, spec: Spec, resume: Trace | None = None) -> None:
         """Builds a session off the UI thread and shows it; only one run is live in an app."""
