@@ -259,6 +259,8 @@ class Navigation(TellsRefusals, TypeAhead):
     """Where one step back leads from a room, where that is not Home."""
     leaving: tuple[str, str]
     """What is said before a run that is live is left, and what the keys do."""
+    took_part: Study | None
+    """The study that was rated or played here last; None where none was opened."""
     read: Study | None
     """The study whose answers are read: the rooms of `OF_STUDY` all show this one."""
     reads: dict[ScreenName, str]
@@ -276,7 +278,7 @@ class Navigation(TellsRefusals, TypeAhead):
     def furnish(self, opening: Opening) -> None:
         """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
         self.came_from = {}
-        self.read, self.reads = None, {}
+        self.read, self.reads, self.took_part = None, {}, None
         self.endpoint, self.serve_endpoint = opening.endpoint, opening.serve_endpoint
         self.on_recording = opening.on_recording
         studies = opening.study is not None or self.store.studies.rates(self.settings.person)
@@ -520,6 +522,7 @@ class Navigation(TellsRefusals, TypeAhead):
         """Shows a study to the person of this seat, at the exact place where they left it."""
         room: ScreenName = "play" if study.protocol.unit == "task to play" else "annotate"
         self._check_room(room)
+        self.took_part = study
         self.switch_mode(room)
         screen = self.get_screen_stack(room)[0]
         if room == "play":
