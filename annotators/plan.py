@@ -112,7 +112,7 @@ def plan_of(name: str, overrides: Mapping[str, Any]) -> Plan:
         return _plan_file(Path(name), overrides)
     if name in {path.stem for path in PROTOCOLS.glob("*.yaml")}:
         return _plan({"name": name, "protocol": name}, overrides, f"study {name}")
-    return _plan(_preset(name), {"preset": preset_named(name), **overrides}, f"study {name}")
+    return _plan(preset_document(name), {"preset": preset_named(name), **overrides}, f"study {name}")
 
 
 def preset_named(name: str) -> str:
@@ -128,7 +128,8 @@ def preset_named(name: str) -> str:
     raise LabError("study new", problem, "`hitlab protocols` lists the protocols.", code=2)
 
 
-def _preset(name: str) -> dict[str, Any]:
+def preset_document(name: str) -> dict[str, Any]:
+    """What a preset's file says of a plan."""
     path = HERE / f"{preset_named(name)}.yaml"
     document = read_yaml(read_file(path), f"preset {path.stem}").value
     return {"name": path.stem, **document}
@@ -150,7 +151,7 @@ def _plan_file(path: Path, overrides: Mapping[str, Any]) -> Plan:
     value["tasks"] = [
         str(path.parent / task) if task.endswith((".yaml", ".yml")) else task for task in value.get("tasks", [])
     ]
-    base = _preset(value["preset"]) if value.get("preset") else {"name": path.stem}
+    base = preset_document(value["preset"]) if value.get("preset") else {"name": path.stem}
     return _plan({**base, **value}, overrides, what)
 
 
@@ -234,7 +235,7 @@ def plan_like(study: Study, overrides: Mapping[str, Any]) -> Plan:
 
     What a study does not hold (`steps`, `reference`, `profiles`, ...) is its preset's, or is in `overrides` again.
     """
-    base = _preset(study.preset) if study.preset in presets() else {"protocol": study.protocol.id}
+    base = preset_document(study.preset) if study.preset in presets() else {"protocol": study.protocol.id}
     terms: dict[str, Any] = {
         "name": study.id, "raters": study.raters, "overlap": study.overlap, "shared": study.shared,
         "repeats": study.repeats, "blind": study.blind, "shows": study.shows, "seed": study.seed,

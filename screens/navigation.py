@@ -76,6 +76,13 @@ class StudyRoom(Protocol):
     def open(self, study: Study) -> None: ...
 
 
+@runtime_checkable
+class RoomOpener(Protocol):
+    """A screen with a cursor on what other rooms show."""
+
+    def open_here(self, room: ScreenName, *, entered: bool) -> bool: ...
+
+
 class Room(NamedTuple):
     """A room: who may enter it, what makes its screen, and what is said where nothing is open in it yet."""
 
@@ -252,6 +259,8 @@ class Navigation(TellsRefusals, TypeAhead):
     """Where one step back leads from a room, where that is not Home."""
     leaving: tuple[str, str]
     """What is said before a run that is live is left, and what the keys do."""
+    took_part: Study | None
+    """The study that was rated or played here last; None where none was opened."""
     read: Study | None
     """The study whose answers are read: the rooms of `OF_STUDY` all show this one."""
     reads: dict[ScreenName, str]
@@ -269,7 +278,7 @@ class Navigation(TellsRefusals, TypeAhead):
     def furnish(self, opening: Opening) -> None:
         """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
         self.came_from = {}
-        self.read, self.reads = None, {}
+        self.read, self.reads, self.took_part = None, {}, None
         self.endpoint, self.serve_endpoint = opening.endpoint, opening.serve_endpoint
         self.on_recording = opening.on_recording
         studies = opening.study is not None or self.store.studies.rates(self.settings.person)
@@ -362,15 +371,18 @@ class Navigation(TellsRefusals, TypeAhead):
         sentence, hint = ROOMS[name].empty
         if name == "live" and not may_run(self.settings.seat):
             hint = ""  # no task is listed in this seat's Home
+        entered = (
+            self.session is not None or self.current_mode == "live" if name == "live" else name in self._screen_stacks
+        )
+        screen = self.screen
+        if isinstance(screen, RoomOpener) and screen.open_here(name, entered=entered):
+            return
         if name in OF_STUDY and self.read is not None:
             if self.reads.get(name) == self.read.name:
                 self.switch_mode(name)
             else:
                 self.open_numbers(self.read, name)
             return
-        entered = (
-            self.session is not None or self.current_mode == "live" if name == "live" else name in self._screen_stacks
-        )
         if sentence and not entered:
             raise LabError(name.title(), sentence, with_keys(self, hint))
         self.signed(name, lambda: self.switch_mode(name))
@@ -384,6 +396,15 @@ class Navigation(TellsRefusals, TypeAhead):
         """Shows Home, where there is one; a run that is live goes on."""
         if self.has_room("home"):
             self.switch_mode("home")
+
+    def show_study(self, study: str) -> None:
+        """Shows Home with the cursor on a study of that name."""
+        self.open_home()
+        from screens.home.home import HomeScreen
+
+        home = self.entered("home")
+        if isinstance(home, HomeScreen):
+            home.point_at(study)
 
     def open_live(self, spec: Spec, resume: Trace | None = None) -> None:
         """Builds a session off the UI thread and shows it; only one run is live in an app."""
@@ -501,6 +522,7 @@ class Navigation(TellsRefusals, TypeAhead):
         """Shows a study to the person of this seat, at the exact place where they left it."""
         room: ScreenName = "play" if study.protocol.unit == "task to play" else "annotate"
         self._check_room(room)
+        self.took_part = study
         self.switch_mode(room)
         screen = self.get_screen_stack(room)[0]
         if room == "play":

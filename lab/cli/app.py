@@ -13,12 +13,14 @@ from msgspec.structs import replace as changed
 
 from lab.cli.output import say
 from lab.core.errors import LabError
+from lab.core.plain_text import plain
 from lab.core.settings import EMBEDDED, Settings, database, in_browser, load
 from lab.studies.seats import sees_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lab.core.study import Study
     from lab.core.trace import Trace
     from lab.runs.session import Session
     from lab.runs.spec import Spec
@@ -44,7 +46,7 @@ def no_terminal() -> str:
 
 
 def show_home(db: str | None, window: bool | None) -> int:
-    """The lab's first screen."""
+    """The lab's first screen; a kit opens the study of the rater whose it is."""
     gc.disable()  # what is loaded now stays; `spare_pauses` enables it
     from lab.cli.database import open_store
     from screens.navigation import Opening
@@ -52,6 +54,8 @@ def show_home(db: str | None, window: bool | None) -> int:
     settings = load(db=db, window=window)
     # A file that is named on the command line is one that is there; another name is a slip of the hand.
     with open_store(settings, create=db is None) as store, ExitStack() as endpoints:
+        if (kit := store.kit()) is not None:
+            return show_study(store, changed(settings, person=kit.rater), store.studies.study(kit.study, kit.version))
 
         def serve_endpoint(person: str) -> EndpointPlace:
             from lab.cli.endpoint_start import starter
@@ -59,6 +63,16 @@ def show_home(db: str | None, window: bool | None) -> int:
             return starter(store, endpoints)(person)
 
         return run_app(store, settings, Opening("home", serve_endpoint=serve_endpoint))
+
+
+def show_study(store: Store, settings: Settings, study: Study, *, only: bool = False) -> int:
+    """A study in the room in which its person rates or plays; `LabError` where there is no terminal."""
+    from screens.navigation import Opening
+
+    plays = study.protocol.unit == "task to play"
+    seat = changed(settings, seat="participant" if plays else "rater")
+    opening = Opening("play" if plays else "annotate", study=study, only=only)
+    return show_room(store, seat, opening, f"study {study.id}", "`hitlab label` takes answers without a screen.")
 
 
 def show_room(store: Store, settings: Settings, opening: Opening, title: str, instead: str) -> int:
@@ -124,7 +138,35 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
     app.run()
     if app.session is not None and app.came_from.get("live") != "play":
         _tell_left(store, app.session.trace_id)
+    if app.took_part is not None and not in_browser():
+        _tell_way_back(store, app.took_part, app.settings.person, only=opening.only)
     return app.return_code or 0
+
+
+_WAY_BACK = {
+    "en": ("all that is dealt to {person} is handed in.", "what you answered is kept. To go on where you were:"),
+    "zh": ("{person} 的全部内容都已提交。", "您的回答已保存。要从原处继续："),
+}
+"""What is said of a study that is left, by language: once all of it is done, and before."""
+
+
+def _tell_way_back(store: Store, study: Study, person: str, *, only: bool) -> None:
+    """Say how a study that was left is gone on with, in the language in which it is read."""
+    progress = store.studies.progress(study, person)
+    if not progress.dealt:
+        return
+    done, kept = _WAY_BACK.get(study.locale.partition("-")[0], _WAY_BACK["en"])
+    title = plain(study.title or study.name, lines=False)
+    if progress.done >= progress.dealt:
+        say(f"{title}: {done.format(person=person)}")
+        return
+    file = _named_file(store)
+    say(f"{title}: {kept}\n  hitlab study open {study.id} --as {shlex.quote(person)}{' --only' * only}{file}")
+
+
+def _named_file(store: Store) -> str:
+    """The file as a command that comes next names it; empty where it is the one in force."""
+    return "" if database(load()) == store.path else f" --db {shlex.quote(str(store.path))}"
 
 
 def _tell_left(store: Store, run: str) -> None:
@@ -135,5 +177,4 @@ def _tell_left(store: Store, run: str) -> None:
         say(f"Run {run} is over.")
         return
     verb = "record" if trace.agent.kind == "human" else "live"
-    file = "" if database(load()) == store.path else f" --db {shlex.quote(str(store.path))}"
-    say(f"Run {run} is left open. To go on with it:\n  hitlab {verb} --resume {run}{file}")
+    say(f"Run {run} is left open. To go on with it:\n  hitlab {verb} --resume {run}{_named_file(store)}")

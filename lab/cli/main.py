@@ -138,10 +138,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(LabError(shadows[0].name, f"{shadows[0].found}.", shadows[0].do), as_json=False)
 
 
+def _with_file(argv: Sequence[str]) -> Sequence[str]:
+    """What was typed; a file in place of a command is the file to open, as after `--db`."""
+    first = argv[0] if argv else "-"
+    known = first.startswith("-") or first in {command[0] for command in COMMANDS}
+    return argv if known or not os.path.isfile(first) else ["--db", *argv]
+
+
 def _run(argv: Sequence[str] | None) -> int:
     parser, args = build_parser(), Arguments()
     try:
-        parser.parse_args(argv, args)
+        parser.parse_args(_with_file(sys.argv[1:] if argv is None else argv), args)
         _apply_file_mode()
         code = args.run(args) if args.run is not None else _home(parser, args)
         sys.stdout.flush()

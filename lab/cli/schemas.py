@@ -41,11 +41,10 @@ from lab.cli.report import ReportWritten
 from lab.cli.review import ReviewList, ReviewShown
 from lab.cli.run_acts import AgentRenamed, RunsArchived, RunsTagged, TagLine
 from lab.cli.runs import RunTable, Shown
-from lab.cli.study_deal import RaterReleased, RaterReplaced, StudyArchived, StudyDealt, StudyLocked
+from lab.cli.study_deal import RaterReleased, RaterReplaced, StudyArchived, StudyLocked
 from lab.cli.study_extend import StudyExtended
 from lab.cli.study_kits import KitMade, KitTaken
 from lab.cli.study_links import StudyLinks
-from lab.cli.study_new import StudiesFrozen
 from lab.cli.study_play import PlayPrompt, StudyPlayed
 from lab.cli.study_runs import RunsPlayed
 from lab.cli.study_status import StudyShown, StudyStatus
@@ -68,6 +67,8 @@ from lab.runs.pass_rates import BatchResult
 from lab.studies.judge_questions import JudgeEstimate, ShownQuestion
 from lab.studies.label_import import LabelDone
 from lab.studies.label_rows import LabelRow
+from lab.studies.study_dealing import StudyDealt
+from lab.studies.study_freezing import StudiesFrozen
 from simulators.users.scripted import Script
 from store.formats.jsonl.reader import RunFileLine
 

@@ -18,40 +18,15 @@ from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind
 from lab.core.rating_sheet import handed_in
 from lab.core.settings import check_code, check_unlike
-from lab.core.study import Assignment, Study
+from lab.core.study import Study
 from lab.core.suggestion import suggestion
 from lab.core.task import Actor
-from lab.studies.active_dealing import QUEUED, check_prelabels, dealt_actively
-from lab.studies.rule_answers import answer_by_rule
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_archive import archive_study
+from lab.studies.study_dealing import StudyDealt, check_open, deal_study
 from lab.studies.study_people import people_of
 from lab.studies.study_places import study_named
 from store.store import Store
-
-
-class RaterDealt(msgspec.Struct, frozen=True):
-    """What one person has: the pilot, the rest, and what they rate once more."""
-
-    rater: str
-    pilot: int
-    main: int
-    repeat: int
-
-
-class StudyDealt(msgspec.Struct, frozen=True):
-    """What `study deal` came to: `new` assignments; `nobodys` units that a rule, a model or a script does.
-
-    `rule_labels` were written for those that a rule answers. `withdrawn` people are dealt nothing.
-    """
-
-    study: str
-    version: int
-    new: int
-    raters: tuple[RaterDealt, ...]
-    nobodys: int
-    rule_labels: int
-    withdrawn: tuple[str, ...]
 
 
 class StudyLocked(msgspec.Struct, frozen=True):
@@ -127,39 +102,9 @@ def deal(args: StudyDealArguments) -> int:
         raise LabError("study deal", "--first is for --order active.", code=2)
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
-        _check_open(store, study)
-        units = list(store.studies.units(study))
-        withdrawn = tuple(code for code in study.raters if store.labels.withdrew(code))
-        assignments, new = store.studies.assignments(study), 0
-        if not assignments:  # all of it is dealt at once, so that what is there is all of it
-            at = now()
-            check_prelabels(store, study, units)
-            if args.order == "active" or store.labels.acts_of(study, QUEUED):
-                every = dealt_actively(store, study, units, args.first, settings.person)
-            else:
-                every = dealt_out(study, units)
-            assignments = [changed(assignment, at=at) for assignment in every if assignment.rater not in withdrawn]
-            new = store.studies.deal(study, assignments)
-        elif args.order == "active" and not store.labels.acts_of(study, QUEUED):
-            raise LabError(f"study {study.name}", "is dealt already, in an order of chance; nothing was done.")
-        rule_labels = sum(answer_by_rule(store, study, unit) for unit in units if unit.mechanical)
-        dealt_units = {assignment.unit for assignment in assignments}
-        result = StudyDealt(
-            study.id,
-            study.version,
-            new,
-            tuple(_dealt(code, assignments) for code in people_of(store, study) if code not in withdrawn),
-            sum(unit.id not in dealt_units for unit in units) if dealt_units else 0,
-            rule_labels,
-            withdrawn,
-        )
+        result = deal_study(store, study, settings.person, active=args.order == "active", first=args.first)
     emit(result, lambda _: tell_dealt(result, args.db), json=args.json)
     return 0
-
-
-def _dealt(code: str, assignments: list[Assignment]) -> RaterDealt:
-    stages = [assignment.stage for assignment in assignments if assignment.rater == code]
-    return RaterDealt(code, stages.count("pilot"), stages.count("main"), stages.count("repeat"))
 
 
 class StudyLockArguments(Arguments):
@@ -187,7 +132,7 @@ def lock(args: StudyLockArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "study lock")
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
-        _check_open(store, study)
+        check_open(store, study)
         items_left = _left(store, study)
         if (
             not items_left
@@ -286,7 +231,7 @@ def replace(args: StudyReplaceArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "study replace")
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
-        _check_open(store, study)
+        check_open(store, study)
         _check_replaced(store, study, args.rater, args.by)
         units = list(store.studies.units(study))
         leaving = store.studies.assignments(study, args.rater)
@@ -355,7 +300,7 @@ def release(args: StudyReleaseArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "study release")
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
-        _check_open(store, study)
+        check_open(store, study)
         if not store.studies.is_held(study, args.rater):
             near = "" if args.rater in study.raters else suggestion(args.rater, study.raters)
             raise LabError(f"study {study.name}", f"{args.rater} is not held{near or '.'}")
@@ -373,13 +318,6 @@ def done_by(store: Store, study: Study, code: str) -> Collection[tuple[str, int]
     """The (unit, run) that a person has handed in; a play that was interrupted is none."""
     hand_ins = handed_in(store.labels.acts(study, code))
     return {(unit, run) for (_, unit, run), act in hand_ins.items() if "interrupted" not in act.detail}
-
-
-def _check_open(store: Store, study: Study) -> None:
-    if (later := store.studies.extended_by(study)) is not None:
-        raise LabError(f"study {study.name}", f"was extended and goes on as v{later}.")
-    if store.studies.locked(study):
-        raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
 
 
 def _act(store: Store, study: Study, code: str, act: ActKind, detail: dict[str, object]) -> None:

@@ -10,13 +10,14 @@ from annotators.plan import plan_like
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, say
-from lab.cli.study_new import UNIT_WORDS, add_terms, check_seen, tell_skipped
+from lab.cli.study_new import UNIT_WORDS, add_terms, tell_skipped
 from lab.core.errors import LabError
 from lab.core.rounding import count
 from lab.core.task import Actor
 from lab.runs.run_selection import with_tag
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_extension import ExtendedStudy, StudyExtension, extend_study, planned_extension
+from lab.studies.study_freezing import check_seen
 from lab.studies.study_places import study_named
 from lab.studies.study_runs import Skipped
 

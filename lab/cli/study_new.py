@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
-import msgspec
-from msgspec.structs import replace
-
 from annotators.assignment import portion
-from annotators.plan import Plan, differences, frozen, plan_of, sampled
-from annotators.protocols import names
+from annotators.plan import Plan, plan_of
 from lab.cli.arguments import Arguments, Parser, seed, share, typed_words, up_to
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, say
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
-from lab.core.protocol import Protocol
-from lab.core.rounding import count
-from lab.core.study import IntroductionKind, Study, Unit
+from lab.core.study import IntroductionKind
 from lab.core.suggestion import none_of
 from lab.core.task import Actor
 from lab.core.whole_number import whole_number
 from lab.runs.run_selection import with_tag
-from lab.studies.practice import check_practice
 from lab.studies.seats import sees_outcomes
+from lab.studies.study_freezing import StudiesFrozen, StudyFrozen, freeze_studies
 from lab.studies.study_runs import Skipped
-from lab.studies.study_sample import StudySample, samples
-from store.store import Store
 
 UNIT_WORDS = {
     "run": "runs", "pair of runs": "pairs of runs", "pair of instruction sets": "pairs of instruction sets",
@@ -43,46 +34,6 @@ def dealing_words(unit: str, overlap: int, shared: str = "") -> str:
     if unit == "task to play":
         return f"each task by {overlap} of them, by a person once, under one of the conditions that people play"
     return shared or f"each by {overlap}"
-
-
-class StudyFrozen(msgspec.Struct, frozen=True):
-    """A study's version. `new` is false where it was frozen as exactly this before, and nothing was done.
-
-    `units` counts all, `pilot` those that come first, `practice` one that raters practise on, `mechanical` those that a
-    rule answers; `items` what is asked about in them. `introduction` is what comes before the first. `differs` says
-    what is other than in the version before.
-    """
-
-    study: str
-    version: int
-    new: bool
-    title: str
-    protocol: str
-    unit: str
-    units: int
-    pilot: int
-    practice: int
-    mechanical: int
-    items: int
-    introduction: IntroductionKind
-    raters: tuple[str, ...]
-    overlap: int
-    shared: float
-    repeats: float
-    sha: str
-    sample_sha: str
-    protocol_sha: str
-    guide_sha: str
-    differs: tuple[str, ...]
-    told: tuple[str, ...]
-
-
-class StudiesFrozen(msgspec.Struct, frozen=True):
-    """What `study new` froze: one study, or one for each kind of task."""
-
-    db: str
-    studies: tuple[StudyFrozen, ...]
-    skipped: tuple[Skipped, ...]
 
 
 _HIDDEN = ("people", "models", "method", "outcome", "raters")
@@ -259,47 +210,13 @@ def new(args: StudyNewArguments) -> int:
     """Freezes a study over runs, tasks or items; the same name with anything different is a new version."""
     settings = settings_for(args.db, sees_outcomes, "study new")
     plan = _plan(args)
-    by = Actor("human", settings.person)
+    named = args.name is not None or args.plan.endswith((".yaml", ".yml"))
     with open_store(settings) as store:
-        for code in plan.raters:
-            if store.labels.withdrew(code):
-                raise LabError(f"study {plan.name}", f"field raters: {code} has withdrawn.")
-        sample_list, skipped = samples(store, plan)
-        if plan.introduction != "none" and any(name not in names() for name in _protocols_of(plan)):
-            for study_sample in sample_list:
-                check_practice(study_sample.protocol)
-        named = args.name is not None or args.plan.endswith((".yaml", ".yml"))
-        planned_studies = [
-            _plan_of_study(store, plan, sample, by, named=named, exact=args.pilot is not None) for sample in sample_list
-        ]
-        if not args.even_so:
-            blanks = [
-                sample.blank for sample, (_, _, line) in zip(sample_list, planned_studies, strict=True) if line.new
-            ]
-            check_seen(blanks, "study new")
-        for study, units, line in planned_studies:
-            if line.new:
-                store.studies.freeze(study, units)
-        result = StudiesFrozen(str(store.path), tuple(line for _, _, line in planned_studies), tuple(skipped))
+        result = freeze_studies(
+            store, plan, Actor("human", settings.person), named=named, exact=args.pilot is not None, unseen=args.even_so
+        )
     emit(result, lambda _: tell_frozen(result, args.db), json=args.json)
     return 0
-
-
-def _protocols_of(plan: Plan) -> list[str]:
-    """The protocols that a plan names: built-in ones, or files."""
-    return [name for name in (plan.protocol, *plan.protocols.values()) if name]
-
-
-def check_seen(blanks: Iterable[int], title: str) -> None:
-    """Raises `LabError` where raters would rate runs of which they see no screen."""
-    blank = sum(blanks)
-    if blank:
-        raise LabError(
-            title,
-            f"{count(blank, 'run')} {'has' if blank == 1 else 'have'} neither pictures nor words of any screen: raters "
-            "would see actions alone. Nothing was frozen.",
-            "Name other --runs, or freeze it --even-so.",
-        )
 
 
 def _plan(args: StudyNewArguments) -> Plan:
@@ -316,68 +233,6 @@ def _plan(args: StudyNewArguments) -> Plan:
         raise LabError("study new", f"--reveal {none_of(unknown[0], _HIDDEN)}", code=2)
     blind = tuple(what for what in plan.blind if what not in (args.reveal or ()))
     return plan_of(args.plan, {**terms, "blind": blind, "shows": [*plan.shows, *(args.show or ())]})
-
-
-def _plan_of_study(
-    store: Store, plan: Plan, sample: StudySample, by: Actor, *, named: bool, exact: bool
-) -> tuple[Study, list[Unit], StudyFrozen]:
-    """A study as it would be frozen, and what is told of it; `new` is false where it is there as exactly this."""
-    units, reasons = sampled(plan, sample.units, exact=exact)
-    if not {plan.locale, plan.locale.partition("-")[0]} & set(sample.protocol.guide):
-        reasons = [*reasons, f"locale: {sample.protocol.id} has no guide in {plan.locale}, so people read another"]
-    if plan.shadows:
-        consent_note = "they are sent what people say in a run, which the consent should tell"
-        reasons = [*reasons, f"asked silently beside people: {', '.join(plan.shadows)}; {consent_note}"]
-    study = frozen(plan, sample.name, sample.protocol, units, by, now())
-    versions = store.studies.versions(sample.name)
-    differs: Sequence[str] = ()
-    fresh = True
-    if versions:
-        old = store.studies.study(sample.name)
-        fresh = replace(study, version=old.version).sha != old.sha
-        if fresh and not named:
-            raise LabError(
-                f"study {sample.name}",
-                f"is in {store.path} already, as v{old.version}.",
-                f"--name makes another, --name {plan.name} a new version of it.",
-            )
-        study = replace(study, version=old.version + fresh)
-        differs = differences(old, study) if fresh else ()
-    return study, units, _line(study, units, [*sample.told, *reasons], differs, fresh=fresh)
-
-
-def _line(
-    study: Study, units: Sequence[Unit], reasons: Sequence[str], differs: Sequence[str], *, fresh: bool
-) -> StudyFrozen:
-    return StudyFrozen(
-        study=study.id,
-        version=study.version,
-        new=fresh,
-        title=study.title,
-        protocol=study.protocol.id,
-        unit=study.protocol.unit,
-        units=len(units),
-        pilot=sum(bool(unit.pilot or unit.gold) and not (unit.mechanical or unit.practice) for unit in units),
-        practice=sum(unit.practice for unit in units),
-        introduction=study.introduction,
-        mechanical=sum(bool(unit.mechanical) for unit in units),
-        items=sum(items_of(study.protocol, len(unit.targets)) for unit in units),
-        raters=study.raters,
-        overlap=study.overlap,
-        shared=study.shared,
-        repeats=study.repeats,
-        sha=study.sha,
-        sample_sha=study.sample_sha,
-        protocol_sha=study.protocol.sha,
-        guide_sha=study.protocol.guide_sha(study.locale),
-        differs=tuple(differs),
-        told=tuple(reasons),
-    )
-
-
-def items_of(protocol: Protocol, targets: int) -> int:
-    """How many items a unit with so many targets asks about."""
-    return targets if protocol.targets != "unit" else 1
 
 
 def tell_frozen(result: StudiesFrozen, db: str | None = None) -> None:

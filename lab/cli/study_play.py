@@ -8,9 +8,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import replace as changed
 
-from lab.cli.app import show_room
+from lab.cli.app import show_study
 from lab.cli.arguments import Arguments, Parser, amount
 from lab.cli.database import open_store
 from lab.cli.output import emit, print_json, say, warn
@@ -59,11 +58,7 @@ def open(args: StudyOpenArguments) -> int:
         if settings.seat == "participant" and not plays:
             raise LabError("study open", "is not there for the seat participant.")
         check_person(store, study, settings.person)
-        from screens.navigation import Opening
-
-        seat = changed(settings, seat="participant" if plays else "rater")
-        opening = Opening("play" if plays else "annotate", study=study, only=args.only)
-        return show_room(store, seat, opening, f"study {study.id}", "`hitlab label` takes answers without a screen.")
+        return show_study(store, settings, study, only=args.only)
 
 
 def check_person(store: Store, study: Study, code: str) -> None:

@@ -10,12 +10,13 @@ import msgspec
 from lab.cli.arguments import Arguments, Parser, StudyArguments
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
-from lab.cli.study_new import UNIT_WORDS, dealing_words, items_of
+from lab.cli.study_new import UNIT_WORDS, dealing_words
 from lab.core.plain_text import plain
 from lab.core.study import Given, Study, StudyLine, Unit
 from lab.core.study_progress import IntervalProgress, RaterProgress
 from lab.studies.progress_words import interval_words
 from lab.studies.seats import sees_outcomes
+from lab.studies.study_freezing import items_of
 from lab.studies.study_places import study_named
 from store.store import Store
 

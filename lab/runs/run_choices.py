@@ -5,15 +5,13 @@ The fields are those of `hitlab live`. Nothing is left out for want of a key or 
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.last_choices import RunChoices
 from lab.core.settings import Settings
 from lab.core.task import Task
 from lab.runs.spec import WITHOUT_PLAYBOOK, Spec, in_world
-
-Name = Literal["agent", "user", "persona", "log", "gate", "seat", "mirror", "vary"]
 
 
 class Choice(NamedTuple):
@@ -31,7 +29,7 @@ class Choice(NamedTuple):
 class ChoiceField(NamedTuple):
     """A field and what may be chosen in it, in order."""
 
-    name: Name
+    name: str
     label: str
     choices: tuple[Choice, ...]
 
@@ -88,7 +86,7 @@ def _users(task: Task) -> list[Choice]:
     ]
 
 
-def value_of(choices: RunChoices, name: Name, settings: Settings) -> str:
+def value_of(choices: RunChoices, name: str, settings: Settings) -> str:
     """What is chosen in a field, as its choices name it, with what was typed behind."""
     match name:
         case "mirror":
@@ -116,7 +114,7 @@ def chosen_in(field: ChoiceField, value: str) -> tuple[int, str]:
     return 0, ""
 
 
-def choices_of(values: dict[Name, str]) -> RunChoices:
+def choices_of(values: dict[str, str]) -> RunChoices:
     """The choices that fields come to, by name; `LabError` where what was typed is none."""
     vary = values.get("vary", "").removeprefix("vary:").strip()
     if vary and not (vary.isascii() and vary.isdigit() and len(vary) < 10):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from lab.core.plain_text import plain
@@ -18,8 +18,16 @@ _SHORT = 60
 """Characters up to which a value without stops is said in a short sentence."""
 _FORMS = ("trigger", "action", "contact_info", "auth_documents", "system_settings", "security")
 """Parts of a profile's form that say nothing to who reads it."""
-_NOTHING = ("None", "none", "N/A", "n/a")
-"""How a profile says that there is none: no value that a sentence takes as a name."""
+_NOTHING = ("", "none", "null", "nil", "n/a", "nan", "-")
+"""How a profile says that there is nothing, in small letters."""
+_POSITION = {"latitude", "lat", "longitude", "lng", "lon", "coordinates", "coords", "gps", "geo", "geohash"}
+_IDS = {"id", "ids", "uuid", "guid", "hash"}
+"""Last words of keys under which machines know a thing again."""
+_PAIR = re.compile(r"[(\[]?\s*-?\d{1,3}\.\d+\s*[,;]\s*-?\d{1,3}\.\d+\s*[)\]]?")
+"""A place on the map."""
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}")
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-\s]+")
+"""Where a key's next word begins: `home_town`, `homeTown`."""
 _WHEN = ("event", "time", "time_range", "days", "place")
 
 
@@ -43,17 +51,58 @@ class ProseSection(NamedTuple):
 
 
 def persona_prose(facts: Mapping[str, Any], name: str, locale: str = "en") -> list[ProseSection]:
-    """Every fact of a persona of that name, section by section; values stay in the language of the profile."""
+    """Every fact of a persona of that name, section by section; values stay in the language of the profile.
+
+    What says nothing is left out. Ids and places on the map stand in no sentence: the last section lists them.
+    """
     writer = _Writer(plain(name, lines=False), locale)
+    details: list[tuple[tuple[str, ...], Any]] = []
+    spoken = _spoken(facts, (), details)
     sections = [
-        ProseSection(writer.title(key), tuple(writer.paragraphs(key, content))) for key, content in facts.items()
+        ProseSection(writer.title(key), tuple(writer.paragraphs(key, content)))
+        for key, content in (spoken.items() if isinstance(spoken, dict) else ())
     ]
+    if details:
+        sections.append(ProseSection(writer.said("_details"), tuple(writer.details(details))))
     return [section for section in sections if section.paragraphs]
 
 
 def key_words(key: object, locale: str) -> str:
     """What a key of a profile is called."""
-    return words_in(NAMES, locale).get(str(key)) or plain(str(key), lines=False).replace("_", " ")
+    words = " ".join(filter(None, _WORDS.split(plain(str(key), lines=False))))
+    if re.search(r"[a-z][A-Z]", str(key)):
+        words = words.lower()
+    return words_in(NAMES, locale).get(str(key)) or words or str(key)
+
+
+def _spoken(content: Any, path: tuple[str, ...], details: list[tuple[tuple[str, ...], Any]]) -> Any:
+    """What of a fact sentences say, None where that is nothing; ids and positions are added to `details`."""
+    if path and _is_detail(path[-1], content):
+        details.append((path, content))
+        return None
+    if isinstance(content, dict):
+        parts = {str(key): _spoken(one, (*path, str(key)), details) for key, one in content.items()}
+        return {key: one for key, one in parts.items() if one is not None} or None
+    if isinstance(content, list | tuple):
+        named = [str(one.get("name", at)) if isinstance(one, dict) else "" for at, one in enumerate(content, 1)]
+        items = [
+            _spoken(one, (*path, name) if name else (*path, ""), details)
+            for name, one in zip(named, content, strict=True)
+        ]
+        return [one for one in items if one is not None] or None
+    return None if content is None or str(content).strip().casefold() in _NOTHING else content
+
+
+def _is_detail(key: str, content: Any) -> bool:
+    """Whether a fact is an id or a place on the map: nothing of who somebody is."""
+    if isinstance(content, str) and (_PAIR.fullmatch(content.strip()) or _UUID.fullmatch(content.strip())):
+        return True
+    last = ([""] + [word for word in _WORDS.split(key) if word])[-1].casefold()
+    if isinstance(content, list | tuple) and len(content) == 2 and all(isinstance(one, float) for one in content):
+        return True
+    if isinstance(content, dict):
+        return last in _POSITION and {str(one).casefold() for one in content} <= _POSITION
+    return content is not None and str(content).strip().casefold() not in _NOTHING and last in _POSITION | _IDS
 
 
 class _Writer:
@@ -74,30 +123,78 @@ class _Writer:
             return
         alone = {name: part for name, part in content.items() if not _holds_more(part)}
         if alone:
-            yield Paragraph("", self._sentences(alone))
+            yield Paragraph("", self._join([*self._who(alone), self._sentences(alone)]))
         for name, part in content.items():
-            if name not in alone:
+            if _holds_more(part):
                 yield from self._part(name, part, lead="" if name in _FORMS else self.title(name))
+
+    def said(self, key: str) -> str:
+        """Words of this locale."""
+        return self._said[key]
+
+    def details(self, details: list[tuple[tuple[str, ...], Any]]) -> Iterator[Paragraph]:
+        """Ids and places on the map, each with what it is of; latitude and longitude together."""
+        pairs: dict[tuple[str, ...], list[str]] = {}
+        for path, content in details:
+            last = path[-1].casefold()
+            at = (*path[:-1], "position") if last in _POSITION else path
+            at = tuple(key for key in at if key not in _FORMS)
+            pairs.setdefault(at, []).append(self._listed(content))
+        for path, values in pairs.items():
+            of = [
+                self.title(key) if not at else key_words(key, self._locale) for at, key in enumerate(path[-2:]) if key
+            ]
+            yield Paragraph(self._said["_comma"].join(of), self._ended(", ".join(values)))
+
+    def _listed(self, content: Any) -> str:
+        items = content.values() if isinstance(content, dict) else content
+        parts = items if isinstance(content, dict | list | tuple) else [content]
+        return ", ".join(plain(str(one), lines=False) for one in parts)
+
+    def _who(self, facts: dict[str, Any]) -> Iterator[str]:
+        """Name, age and work in one sentence; what it says is taken out of the facts."""
+        if "age" not in facts:
+            return
+        if str(facts.get("full_name", "")).strip() == self._name:
+            del facts["full_name"]
+        values = {key: self.value(facts.pop(key)) for key in ("nickname", "age", "employer") if key in facts}
+        says = self._said["_who"] + self._said["_who_works"] * ("employer" in values) + self._said["_stop"]
+        also = self._fill(self._said["_also"], **values) if "nickname" in values else ""
+        yield self._fill(says, also=also, **values)
+
+    def _join(self, sentences: Iterable[str]) -> str:
+        """Sentences one after the other; a blank stands where one ends as English does."""
+        whole, gap = "", self._said["_gap"]
+        for sentence in filter(None, sentences):
+            whole += (gap or " " * whole.endswith((".", "!", "?"))) * bool(whole) + sentence
+        return whole
+
+    def _ended(self, text: str) -> str:
+        """A text with a stop at its end."""
+        if not text or text.endswith(_ENDS):
+            return text
+        return text + ("." if text[-1].isascii() else self._said["_stop"])
 
     def _part(self, key: str, content: Any, lead: str) -> Iterator[Paragraph]:
         if isinstance(content, dict):
-            yield Paragraph(lead, self._sentences(content))
+            yield Paragraph(lead, self._sentences(content, lead=lead))
         elif isinstance(content, list) and _holds_more(content):
             items = (self._item(number, one) for number, one in enumerate(content, 1))
-            yield Paragraph(lead, self._said["_gap"].join(items))
+            yield Paragraph(lead, self._join(items))
         else:
             yield Paragraph(lead, self._sentences({key: content}))
 
     def _item(self, number: int, content: Any) -> str:
         """One of a list: by its own name, where it has one."""
         if not isinstance(content, dict):
-            return _ended(self.value(content))
+            return self._ended(self.value(content))
         name = self.value(content["name"]) if content.get("name") else f"{number}"
         rest = self._sentences({key: one for key, one in content.items() if key != "name"})
-        return self._said["_item"].format(item=name, value=rest) if rest else _ended(name)
+        return self._said["_item"].format(item=name, value=rest) if rest else self._ended(name)
 
-    def _sentences(self, facts: Mapping[str, Any], owner: str = "") -> str:
-        facts = _paired(facts)
+    def _sentences(self, facts: Mapping[str, Any], owner: str = "", lead: str = "") -> str:
+        if lead and str(facts.get("label", "")).casefold() == lead.casefold():
+            facts = {key: content for key, content in facts.items() if key != "label"}
         when = {key: facts[key] for key in _WHEN if key in facts} if not owner else {}
         sentences = []
         for key, content in facts.items():
@@ -109,32 +206,30 @@ class _Writer:
                 sentences += [self._item(number, one) for number, one in enumerate(content, 1)]
             else:
                 sentences.append(self._sentence(key, content, owner))
-        return self._said["_gap"].join(filter(None, sentences))
+        return self._join(_run_on(sentences, self._said))
 
     def _sentence(self, key: str, content: Any, owner: str) -> str:
         value = self.value(content)
         if key == "description" or (isinstance(content, list) and value.endswith(_ENDS)):
-            return _ended(value)
+            return self._ended(value)
         if key in ("detail", "instructions", "special_notes") and value.endswith(_ENDS):
             return value
         fact = key_words(key, self._locale)
         fact = self._said["_of"].format(fact=fact, owner=owner) if owner else fact
         says = self._said.get(key)
-        none = content is None or value in _NOTHING
-        if says is not None and not none and not value.endswith(_ENDS):
+        if says is not None and not value.endswith(_ENDS):
             return self._fill(says, value=_small(value) if key == "occupation" else value)
         plural = fact.endswith("s") and not fact.endswith("ss")
         several = isinstance(content, list) and len(content) > 1 and not plural
         long = value.endswith(_ENDS) or len(value) > _SHORT or ":" in value
-        if isinstance(content, bool) or none or long or several:
-            return _ended(self._fill(self._said["_as for"], fact=fact, value=value))
+        if isinstance(content, bool) or long or several:
+            return self._ended(self._fill(self._said["_as for"], fact=fact[:1].upper() + fact[1:], value=value))
         return self._fill(self._said["_are" if plural else "_is"], fact=fact, value=value)
 
     def _fill(self, says: str, **values: str) -> str:
         """A sentence with values in it as they are."""
-        for name, value in {"name": self._name, **values}.items():
-            says = says.replace("{" + name + "}", value)
-        return says
+        every = {"name": self._name, **values}
+        return re.sub(r"\{(\w+)\}", lambda match: every.get(match[1], match[0]), says)
 
     def _when(self, facts: Mapping[str, Any]) -> str:
         """When and where something comes, in one sentence."""
@@ -155,8 +250,8 @@ class _Writer:
 
     def value(self, content: Any) -> str:
         """A value as a person reads it."""
-        if isinstance(content, bool) or content is None:
-            return self._said["_none" if content is None else "_yes" if content else "_no"]
+        if isinstance(content, bool):
+            return self._said["_yes" if content else "_no"]
         if isinstance(content, dict):
             return self._sentences(content)
         if not isinstance(content, list):
@@ -171,13 +266,21 @@ class _Writer:
         return last.join([comma.join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
 
 
-def _paired(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Latitude and longitude as one fact."""
-    if not {"latitude", "longitude"} <= set(facts):
-        return dict(facts)
-    where = f"{facts['latitude']}, {facts['longitude']}"
-    pairs = (("position", where) if key == "latitude" else (key, value) for key, value in facts.items())
-    return {key: value for key, value in pairs if key != "longitude"}
+def _run_on(sentences: Iterable[str], said: Mapping[str, str]) -> Iterator[str]:
+    """Sentences, where short ones of one form that stand together (`The a is b.`) are one."""
+    article, row = said["_article"], list[str]()
+    for sentence in [*sentences, ""]:
+        short = bool(article) and sentence.startswith(article) and len(sentence) < 2 * _SHORT and " is " in sentence
+        if short and sentence.endswith(".") and not re.search(r",|[.!?] ", sentence):
+            row.append(sentence)
+            continue
+        for three in (row[at : at + 3] for at in range(0, len(row), 3)):
+            clauses = [
+                one.removesuffix(".") if at == 0 else one[:1].lower() + one[1:-1] for at, one in enumerate(three)
+            ]
+            yield said["_and"].join(filter(None, [said["_comma"].join(clauses[:-1]), clauses[-1]])) + "."
+        row = []
+        yield sentence
 
 
 def _holds_more(content: Any) -> bool:
@@ -194,8 +297,3 @@ def _days(content: Any) -> bool:
 def _small(text: str) -> str:
     """A text with a small first letter, where it does not begin with a name or letters that are all large."""
     return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
-
-
-def _ended(text: str) -> str:
-    """A text with a stop at its end."""
-    return text if not text or text.endswith(_ENDS) else f"{text}."

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _TICK = 10.0
 """Seconds after which the line above tells the time anew."""
+_LOOK = 2.0
+"""Seconds between two looks whether who is held was released."""
 SHOWN_BY_VIEW = "#study-shelf, #annotate-bench, UnitPane, #answer-sheet, #sheet-told"
 """What the rules of `annotate.tcss` show or hide by the view; nothing in them looks otherwise, so these are styled."""
 
@@ -81,6 +83,7 @@ class AnnotateScreen(RoomScreen[None]):
 
     def on_mount(self) -> None:
         self.set_interval(_TICK, self._tick)
+        self.set_interval(_LOOK, self._look)
         self.watch(self.app, "app_focus", self._turn, init=False)
         if self.course.study is not None:
             self._begin()
@@ -313,6 +316,15 @@ class AnnotateScreen(RoomScreen[None]):
         if self.session is not None:
             self._take_up()
             self.renew()
+
+    def _look(self) -> None:
+        """Goes on where this person was held and is released by now."""
+        if self.view == "over":
+            tried(self, self._go_on_released)
+
+    def _go_on_released(self) -> None:
+        if self.course.released:
+            self._begin()
 
     def _take_up(self) -> None:
         """Shows what another window of this person kept of the unit that is open."""

@@ -20,7 +20,7 @@ from lab.core.rating_sheet import FieldReference, Sheet
 from lab.core.screen_clock import Clock, seconds_passed
 from lab.studies.rating_pace import Pace
 from lab.studies.rating_session import Drafts, HandedIn, RatingSession, Times, may_stay_open, next_open
-from lab.studies.sheet_items import NOT_SEEN, SheetItem, by_digits
+from lab.studies.sheet_items import NOT_SEEN, SheetItem, by_digits, items_of
 from lab.studies.sheet_wording import Wording, clash_at, value_words
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import KeyedItem
@@ -189,6 +189,7 @@ class SheetView(TellsRefusals, Vertical):
         self.items.show(self.sheet, self.way)
         self.items.changed()
         spot = rest.spot if rest.known and not self.sheet.committed else next_open(self.sheet, None)
+        spot = next((item.spot for item in items_of(self.sheet) if clash_at(self.sheet, item)), spot)
         self._kept = (spot, rest.place, dict(self.drafts))
         self.keying = KeyedItem()
         self.go(spot)

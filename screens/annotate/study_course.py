@@ -59,6 +59,8 @@ class StudyCourse:
         self._introduction = introduction
         self.study: Study | None = None
         """The study that is open, also where nothing of it is left."""
+        self.held = False
+        """Whether what comes next waits until this person is released after the pilot."""
         self.last: Assignment | None = None
         """The unit handed in last, which may still be taken back."""
 
@@ -72,7 +74,7 @@ class StudyCourse:
 
     def choose(self, study: Study | None) -> None:
         """Takes up another study, or none; nothing of the one before is taken back any more."""
-        self.study, self.last = study, None
+        self.study, self.last, self.held = study, None, False
 
     def begin(self) -> str:
         """Begins a session at the study; why this person cannot rate in it now, empty where they can."""
@@ -89,6 +91,11 @@ class StudyCourse:
         assert self.study is not None
         return why_closed(self._store, self.study, self._person.id)
 
+    @property
+    def released(self) -> bool:
+        """Whether this person was held when something came next, and may go on by now."""
+        return self.held and self.study is not None and not self._store.studies.is_held(self.study, self._person.id)
+
     def leave(self) -> None:
         """Ends the session, if any; the study is still the one that is open."""
         if self._attendance.session is not None:
@@ -104,6 +111,7 @@ class StudyCourse:
         """
         session = self._session
         self._attendance.count()
+        self.held = False
         if self._introduction.part is not None:
             return self._introduce()
         if self._attendance.unsettled:
@@ -113,6 +121,7 @@ class StudyCourse:
         if following is None:
             return sentence_page(self._over())
         if following.stage != "pilot" and self._store.studies.is_held(session.study, session.person.id):
+            self.held = True
             return sentence_page(_HELD + with_keys(self._owner, _RELEASE))
         session.open(following)
         return None

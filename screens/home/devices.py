@@ -111,7 +111,8 @@ now on.
         if len(one_line(row.serial)) > room - len(age):
             age = ""
         name = "embedded phone" if row is HERE else _named(row, max(6, room - len(age)))
-        return Content.assemble((mark, "bold"), (f"{name}  ", ""), (state, style), (age, MUTED))
+        pane = "Devices: " if self.has_class("-line") else ""
+        return Content.assemble((pane, MUTED), (mark, "bold"), (f"{name}  ", ""), (state, style), (age, MUTED))
 
 
 def _named(row: DeviceRow, room: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
@@ -30,7 +31,7 @@ from screens.home.keys import KEYS
 from screens.home.lists import BlindRunList, RunList, TaskRow, Tasks
 from screens.home.studies import OwnStudies, StudyRow, StudyTable, study_rows
 from screens.key_names import with_keys
-from screens.lab import lab_of, post_if_newest
+from screens.lab import ScreenName, lab_of, post_if_newest
 from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -42,19 +43,19 @@ if TYPE_CHECKING:
 
 _LOOK = 2.0
 """Seconds between two looks for phones."""
-_STUDIES = 5
-"""Lines of studies that Home shows at once, above the runs."""
 PAGE = 200
 """Runs read at once; more are read as the cursor nears the end of those."""
 
-NONE_YET = (
-    "No runs yet: {list.open} on a task below starts one; `hitlab demo` shows one; `hitlab import PATH` brings yours."
-)
+NONE_YET = "No runs yet: {list.open} on a task, `hitlab demo`, `hitlab import PATH` make some."
+NO_STUDIES = "No studies yet: {runs.new_study:n} in Runs ({app.runs}) makes one of the runs there."
 
 NONE_TO_READ = "No runs yet: `hitlab demo` shows one; `hitlab import PATH` brings yours."
 """Where none is started from Home."""
 
 NOTHING_ARCHIVED = "No run is archived. {home.back} shows the others."
+NO_ARCHIVED_STUDY = "No study is archived. {home.back} shows the others."
+_FRAME = 3
+"""Rows of the title, the line that says what is next, and the keys."""
 
 
 class HomeScreen(RoomScreen[None]):
@@ -117,6 +118,8 @@ class HomeScreen(RoomScreen[None]):
         self._begun = False
         """Whether the runs were read once."""
         self._tasks: list[TaskRow] = []
+        self._wanted = ""
+        """The study that the cursor goes to once it is read; empty for none."""
         self._at_study = ""
         """The mark of the study that the cursor is on; empty before there is any."""
 
@@ -146,9 +149,12 @@ class HomeScreen(RoomScreen[None]):
         for devices in self.query(DeviceList):
             devices.border_title = "Devices"
         self.set_focus(self.query_one(RunList))
-        self.watch(self, "maximized", self._fit_studies, init=False)
+        self.watch(self, "maximized", self._fit_panes, init=False)
         if self.query(DeviceList):
             self.set_interval(_LOOK, self._look_for_phones)
+
+    def on_resize(self) -> None:
+        self._fit_panes()
 
     def on_screen_resume(self) -> None:
         """What is shown may have grown while another room was looked at."""
@@ -241,12 +247,14 @@ class HomeScreen(RoomScreen[None]):
         runs.empty = f"Nothing fits {self._needle!r}. {{home.back}} shows all runs." if self._needle else none_yet
         write_title(runs, f"{'Archived runs' if self.archived else 'Runs'}  {runs.count}{'+' if self._more else ''}")
         runs.changed()
+        self._fit_panes()
         if current_id is not None:
             near = runs.cursor if self._listed == listed else 0
             runs.go(next((i for i, run in enumerate(runs.rows) if run.id == current_id), near))
         self._listed = listed
         if not self._begun:
             self._begun = True
+            self._fit_panes()
             self.call_after_refresh(self._begin)  # the first focus is given only then
         self._say_next()
 
@@ -273,12 +281,16 @@ class HomeScreen(RoomScreen[None]):
 
     def on_home_screen_studies_read(self, message: StudiesRead) -> None:
         studies = self.query_one(StudyTable)
-        first = not studies.rows and bool(message.rows) and not may_run(self.settings.seat)
+        may = may_run(self.settings.seat)
+        first = not studies.rows and bool(message.rows) and not may
         studies.take(message.rows)
-        studies.set_class(bool(message.rows), "-any")
+        studies.can_focus = bool(message.rows)
+        studies.empty = NO_ARCHIVED_STUDY if self.archived else NO_STUDIES
+        studies.set_class(may or bool(message.rows), "-any")
         write_title(studies, f"{'Archived studies' if self.archived else 'Studies'}  {studies.count}")
-        self._fit_studies()
+        self._fit_panes()
         self._to_last_study(studies)
+        self._to_wanted_study(studies)
         if first:
             studies.focus()
         self._say_next()
@@ -300,11 +312,51 @@ class HomeScreen(RoomScreen[None]):
             self._at_study = self._mark(row)
             remember(self, study=self._at_study)
 
-    def _fit_studies(self) -> None:
-        """As many lines as there are studies, up to a few; all of the screen where this pane is shown alone."""
-        studies = self.query_one(StudyTable)
-        lines = min(studies.count, _STUDIES if self.has_class("-tall") else 2) + 3
-        studies.styles.height = "1fr" if self.maximized is studies else lines
+    def point_at(self, study: str) -> None:
+        """Put the cursor on a study of that name once Home is shown and has read it."""
+        self._wanted, self.archived = study, False
+
+    def _to_wanted_study(self, studies: StudyTable) -> None:
+        at = next((at for at, row in enumerate(studies.rows) if row.line.id == self._wanted), None)
+        if at is not None:
+            self._wanted = ""
+            studies.focus()
+            studies.go(at)
+
+    def _fit_panes(self) -> None:
+        """Give each pane the lines it needs, and what is left to the one that has most; an empty one has a line."""
+        studies, runs = self.query_one(StudyTable), self.query_one(RunList)
+        side, devices = [*self.query("#side")], [*self.query(DeviceList)]
+        self._fold(studies, empty=not studies.count)
+        self._fold(runs, empty=not runs.count and self._begun and not self._needle)
+        for pane in devices:
+            self._fold(pane, empty=pane.count == 1)
+        beside = self.has_class("-wide") and not runs.has_class("-line") and bool(side)
+        self.query_one("#shelves").set_class(beside, "-beside")
+        phones = sum(_lines(pane) for pane in devices)
+        tasks = sum(_lines(pane) for pane in self.query(Tasks))
+        stacked = beside or any(pane.has_class("-line") for pane in devices)
+        for column in side:
+            column.set_class(stacked, "-stacked")
+        room = self.size.height - _FRAME - self.has_class("-filtering")
+        wants = {"studies": _lines(studies) if studies.has_class("-any") else 0, "runs": _lines(runs)}
+        if side:
+            wants["side"] = tasks + phones if stacked else max(tasks, phones)
+        if beside:
+            wants = {"studies": wants["studies"], "shelves": max(wants["runs"], wants.pop("side"))}
+        heights = _shared(room, wants)
+        heights["devices"] = phones if stacked else heights.get("side", 0)
+        for pane in (studies, runs, *side, *devices):
+            height = heights.get(pane.id or "")
+            pane.styles.height = "1fr" if self.maximized is pane or height is None else height
+
+    def _fold(self, pane: StudyTable | RunList | DeviceList, *, empty: bool) -> None:
+        """Show a pane that has nothing to choose from as a line, without a border or a heading."""
+        folded = empty and self.maximized is not pane
+        if pane.has_class("-line") is not folded:
+            pane.set_class(folded, "-line")
+            pane.heading_rows = 0 if folded else type(pane).heading_rows
+            pane.changed()
 
     def on_home_screen_tasks_read(self, message: TasksRead) -> None:
         self._tasks = message.tasks
@@ -326,6 +378,7 @@ class HomeScreen(RoomScreen[None]):
             tasks.empty = "No task fits." if self._needle else "No tasks found."
             write_title(tasks, f"Tasks  {tasks.count}")
             tasks.changed()
+        self._fit_panes()
 
     def _look_for_phones(self) -> None:
         if self.is_current:
@@ -348,7 +401,10 @@ class HomeScreen(RoomScreen[None]):
 
     def on_home_screen_phones_read(self, message: PhonesRead) -> None:
         for devices in self.query(DeviceList):
+            before = devices.count
             devices.found(message.phones, message.screens)
+            if devices.count != before:
+                self._fit_panes()
             if self.focused is devices:
                 self._say_next()
 
@@ -391,6 +447,8 @@ class HomeScreen(RoomScreen[None]):
                     app.open_resume(runs.current.id)
                 else:
                     app.open_replay(runs.current.id)
+            case StudyTable() as studies if studies.deals:
+                self._deal(studies)
             case StudyTable() as studies if studies.reads:
                 studies.action_agreement()
             case StudyTable() as studies if studies.current is not None:
@@ -401,6 +459,40 @@ class HomeScreen(RoomScreen[None]):
                 app.action_show("live")
             case DeviceList() as devices if devices.current.serial != devices.chosen:
                 self._choose_phone(devices)
+
+    def _deal(self, studies: StudyTable) -> None:
+        """Deals the study under the cursor to its raters, once that was asked."""
+        from lab.studies.study_dealing import deal_study
+        from screens.dialogs import AskScreen
+
+        assert studies.current is not None
+        study = self.store.studies.study(studies.current.line.id, studies.current.line.version)
+
+        def deal(sure: bool | None) -> None:
+            if sure:
+                result = deal_study(self.store, study, self._person)
+                shares = ", ".join(f"{one.rater} {one.pilot + one.main + one.repeat:,}" for one in result.raters)
+                self.notify(plain(f"dealt: {shares}", lines=False), title=study.name, markup=False)
+                self._read_first()
+
+        says = f"Its items are dealt to {', '.join(study.raters)}, for good."
+        self.app.push_screen(AskScreen(f"Deal {study.name}?", plain(says, lines=False), "Deal it"), deal)
+
+    def open_here(self, room: ScreenName, *, entered: bool) -> bool:
+        """Open a room on what the cursor is on; False where it is on nothing that the room shows.
+
+        A study under the cursor is always the one that is meant, a run or a task where the room shows none yet.
+        """
+        match self.focused:
+            case StudyTable() as studies:
+                return studies.open_here(room, entered=entered)
+            case RunList() as runs if runs.current is not None and room == "replay" and not entered:
+                self.action_replay()
+            case RunList() | Tasks() as lines if lines.current is not None and room == "author" and not entered:
+                self.action_author()
+            case _:
+                return False
+        return True
 
     def _start(self, name: str) -> None:
         """Asks how a task is to be started; the choices of last time are those to begin with."""
@@ -574,3 +666,22 @@ def _fits(run: Summary, needle: str, *, outcomes: bool) -> bool:
     outcome_words = (run.agent, *run.tags) if outcomes else ()
     text = " ".join((run.id, run.task, run.persona or "", run.status, run.source or "", *outcome_words))
     return all(word in text.casefold() for word in needle.casefold().split())
+
+
+def _lines(pane: LineList) -> int:
+    """The rows that a pane needs to show all of its lines."""
+    if pane.has_class("-line"):
+        words = Content(with_keys(pane, pane.empty)) if not pane.count else Content("")
+        return len(words.wrap(max(1, pane.app.size.width - 2)))
+    return pane.count + pane.heading_rows + 2
+
+
+def _shared(room: int, wants: Mapping[str, int]) -> dict[str, int]:
+    """Rows for each of several panes: a part that each is sure of, and the rest to those that want most."""
+    sure = {"studies": max(4, room // 3), "runs": max(5, room // 3), "side": max(4, room // 5), "shelves": room // 3}
+    heights = {name: min(want, sure[name]) for name, want in wants.items()}
+    by_want = sorted(wants, key=lambda name: wants[name], reverse=True)
+    for name in by_want:
+        heights[name] += max(0, min(wants[name] - heights[name], room - sum(heights.values())))
+    heights[by_want[0]] += max(0, room - sum(heights.values()))
+    return heights

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from lab.core.settings import Settings
 from screens.home.studies import OwnStudies, StudyRow, StudyTable, study_rows
-from screens.lab import lab_of, post_if_newest
+from screens.lab import ScreenName, lab_of, post_if_newest
 from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -74,6 +74,10 @@ class RatingHome(RoomScreen[None]):
     @on(LineList.Chosen)
     def _chosen(self, message: LineList.Chosen) -> None:
         self.call_later(self.run_action, "choose")
+
+    def open_here(self, room: ScreenName, *, entered: bool) -> bool:
+        """Open a room on the study under the cursor; False where that shows none."""
+        return self.query_one(StudyTable).open_here(room, entered=entered)
 
     def action_choose(self) -> None:
         """Opens the study under the cursor."""

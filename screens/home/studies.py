@@ -8,10 +8,11 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from lab.core.errors import LabError
 from lab.core.study import Progress, StudyLine
 from lab.runs.descriptions import one_line
 from screens.key_names import with_keys
-from screens.lab import lab_of
+from screens.lab import ScreenName, lab_of
 from screens.theme import MUTED
 from screens.widgets.table import RowList, TableColumn, cell
 
@@ -49,6 +50,20 @@ class StudyRow(NamedTuple):
         if self.unsettled:
             return f"settle {self.unsettled}"
         return "done" if self.mine.done >= self.mine.dealt else f"{self.mine.dealt - self.mine.done} left"
+
+    @property
+    def next_action(self) -> str:
+        """What comes next in it, in a few words: of this person, else of who reads it."""
+        if self.line.locked:
+            return "locked: read"
+        if not self.line.dealt:
+            return "deal it"
+        if self.mine is None or self.left or self.mine.held:
+            return {"not yours": "others rate", "held": "held: wait"}.get(self.state, self.state)
+        if self.unsettled or self.mine.done >= self.mine.dealt:
+            return self.state
+        verb = "play" if self.line.unit == "task to play" else "rate"
+        return f"{verb} {self.mine.dealt - self.mine.done} more"
 
 
 def study_rows(store: Store, person: str, *, others: bool, archived: bool = False) -> list[StudyRow]:
@@ -104,6 +119,9 @@ how fast each person is.
         row = self.current
         if row is None:
             return ""
+        if self.deals:
+            raters = f"{{list.open}}: deal it   {row.line.id}: {row.state}   "
+            return with_keys(self, raters) + f"`hitlab study deal {row.line.id}` does so, too"
         if row.mine is None or row.line.locked or row.left:
             keys = "{list.open}: its agreement   {studies.progress}: how far it is   "
             agreement = with_keys(self, keys) if self.may_read else ""
@@ -120,6 +138,29 @@ how fast each person is.
     def may_read(self) -> bool:
         """Whether whoever sits here has the rooms of those who read a study's answers."""
         return lab_of(self).has_room("agreement")
+
+    @property
+    def deals(self) -> bool:
+        """Whether Enter deals the study under the cursor, which nobody has anything of yet."""
+        row = self.current
+        return row is not None and self.may_read and not row.line.dealt and not row.line.locked
+
+    def open_here(self, room: ScreenName, *, entered: bool) -> bool:
+        """Open a room about studies on the one under the cursor; False where there is none, or the room is another."""
+        row, app = self.current, lab_of(self)
+        if row is None or not app.has_room(room):
+            return False
+        if room == "author" and not entered:
+            hint = "{home.author:a} on a run or a task opens its design."
+            raise LabError("Author", f"study {row.line.name} has no design of its own.", with_keys(self, hint))
+        study = app.store.studies.study(row.line.id, row.line.version)
+        if room == "annotate":
+            app.open_study(study)
+        elif room in ("agreement", "adjudicate", "raters", "progress"):
+            app.open_numbers(study, room)
+        else:
+            return False
+        return True
 
     @property
     def reads(self) -> bool:
@@ -155,7 +196,7 @@ how fast each person is.
             "asks": line.protocol,
             "yours": f"{mine.done}/{mine.dealt}" if mine is not None else "-",
             "all": f"{line.done}/{line.dealt}" if row.everybody else "",
-            "state": row.state,
+            "next": row.next_action,
         }
         return Content(self._cells(width, line.name, one_line(line.title, 200), values))
 
@@ -188,7 +229,7 @@ _LEAST_TITLE = 12
 """Cells below which a title would say nothing."""
 _COLUMNS = {
     "asks": TableColumn("asks", 24, 90),
-    "yours": TableColumn("yours", 9, 0, right=True),
-    "all": TableColumn("all", 13, 60, right=True),
-    "state": TableColumn("state", 9, 0),
+    "yours": TableColumn("yours", 8, 0, right=True),
+    "all": TableColumn("all", 11, 60, right=True),
+    "next": TableColumn("next", 14, 0),
 }

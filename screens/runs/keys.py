@@ -17,6 +17,8 @@ KEYS: list[BindingType] = [
     Binding("y", "copy", "Copy id", id="runs.copy", tooltip="Copy this run's id"),
     Binding("space", "select", "Select", show=False, id="runs.select", group=TABLE,
             tooltip="Select this run, or this group's, for a tag or the archive; or no longer"),
+    Binding("n", "new_study", "New study", show=False, id="runs.new_study", group=TABLE,
+            tooltip="Make a study of what is selected, else of what the filter finds"),
     Binding("t", "tag", "Tag", show=False, id="runs.tag", group=TABLE,
             tooltip="Put tags on what is selected, or this run, and take them off"),
     Binding("x", "archive", "Archive", show=False, id="runs.archive", group=TABLE,

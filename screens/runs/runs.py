@@ -38,6 +38,7 @@ from screens.widgets.text_page import Notice
 from store.run_acts import RunState
 
 if TYPE_CHECKING:
+    from lab.studies.study_freezing import StudiesFrozen, StudyFrozen
     from store.store import Store
 
 _HINT = 'words, or agent:qwen score<1 asks>0 status:failed source:knowu task:"two words" -word'
@@ -235,7 +236,10 @@ class RunsScreen(RoomScreen[None]):
             return ""
         if self._selection:
             verb = "bring back" if self.archived else "archive"
-            return with_keys(self, f"{self._of_what()}   {{runs.tag}}: tag   {{runs.archive}}: {verb}")
+            return with_keys(
+                self,
+                f"{self._of_what()}   {{runs.tag}}: tag   {{runs.archive}}: {verb}   {{runs.new_study}}: new study",
+            )
         enter = "{list.open}: "
         enter += "replay this run" if line.entry is not None else "close this group" if line.open else "open this group"
         if self.marked is None:
@@ -407,6 +411,26 @@ class RunsScreen(RoomScreen[None]):
         self.remove_class("-tagging")
         self.table.focus()
 
+    def action_new_study(self) -> None:
+        """Makes a study of what is selected, else of what the filter finds, else of all runs that are listed."""
+        from screens.runs.study_form import StudyForm
+
+        selected, fits = self._selection, self.sought.fits
+        runs = selected or [run_entry.run.id for run_entry in self.entries if fits(run_entry, self.costs)]
+        if not runs or not self._whole:
+            raise LabError("New study", "no run is listed." if self._whole else "the runs are still being read.")
+        which = "selected" if selected else "that this filter finds" if len(runs) < len(self.entries) else "listed here"
+        about = f"A study of {count(len(runs), 'run')} {which}"
+
+        def end(result: StudiesFrozen | None) -> None:
+            if result is not None:
+                self.table.selection = set()
+                lab_of(self).show_study(result.studies[0].study)
+                for study in result.studies:
+                    self.notify(_frozen_words(study), title=plain(study.title, lines=False), markup=False, timeout=15)
+
+        self.app.push_screen(StudyForm(self.store, runs, about, self.settings), end)
+
     def action_undo(self) -> None:
         """Takes back what was tagged, archived or brought back last."""
         if not self.history:
@@ -495,6 +519,14 @@ class RunsScreen(RoomScreen[None]):
 def _stands(it: RunEntry, state: RunState) -> RunEntry:
     """A run as it is listed with other tags."""
     return entry(it.run._replace(tags=state.tags, archived=state.archived))
+
+
+def _frozen_words(study: StudyFrozen) -> str:
+    """What was frozen, as a toast says it."""
+    if not study.new:
+        return f"{study.study} v{study.version} is frozen as exactly this already; nothing was done"
+    raters = ", ".join(study.raters)
+    return plain("\n".join((f"{study.study} v{study.version}: {count(study.units, 'item')} for {raters}", *study.told)))
 
 
 def _named(it: RunEntry) -> str:

@@ -43,6 +43,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
   many (n) it is, and how many have none. A mean of nothing is *undefined*.
 - A name that its row has no room for stands whole below the table; **tab** goes there where it is long.
 - **{runs.compare}** marks a run, on a second one it lays both side by side; **{runs.copy}** copies the id.
+- **{runs.new_study}** makes a study of the selected runs, else of those that the filter finds.
 - **{runs.select}** selects a run, or all runs of a group; it selects no more on a second press. **{runs.tag}** tags the
   selected runs, or the one under the cursor: `+name` puts a tag on, `-name` takes it off. Tags are words that you
   choose; `tag:name` in the filter finds them. **{runs.archive}** archives them: they are in no list any more, and

@@ -26,16 +26,18 @@ PROFILE: dict[str, Any] = {
 }
 READS = """\
 Identity
-  The full name is Ines Varga. Ines Varga is 36 years old. As for vegetarian: no.
+  Ines Varga is 36 years old. Vegetarian: no.
 Locations
-  Home. The address is Heron Walk 14. On the map it is at 1.3161, 103.7649.
+  Home. The address is Heron Walk 14.
 Habits
-  Morning coffee. Has a coffee brought on workdays. It comes between 08:30 and 09:00, from Monday to Wednesday, \
+  Morning coffee. Has a coffee brought on workdays. This is between 08:30 and 09:00, from Monday to Wednesday, \
 at work. On the phone this means: change settings. Always the same drink. She is glad to be asked.
 Social graph
   Friends. Noor Haddad: Colleague. Bo.
 Rules
-  A question is better. Silence is best."""
+  A question is better. Silence is best.
+Numbers and places on the map
+  Home, position on the map. 1.3161, 103.7649."""
 
 
 def lines(facts: dict[str, Any], name: str = "Ines Varga", locale: str = "en") -> str:
@@ -50,9 +52,42 @@ def test_facts_read_as_sentences() -> None:
     assert lines(PROFILE) == READS
 
 
-@pytest.mark.parametrize(("employer", "told"), [("None", "None"), (None, "not told")])
-def test_who_works_for_nobody_is_not_said_to_work_for_none(employer: str | None, told: str) -> None:
-    assert lines({"identity": {"employer": employer}}) == f"Identity\n  As for employer: {told}."
+ODD: dict[str, Any] = {
+    "profile": {
+        "employer": "None", "age": None, "note": "", "homeTown": "Lyon", "employeeID": "E-1", "user_id": 7,
+        "geo": {"lat": 1.5, "lng": 103.25}, "tags": [], "nested": {"deep": {"x": None, "y": ["a", None]}},
+    },
+    "where": [1.25, 103.5],
+    "notes": "1.3, 103.4",
+    "empty": {"a": {"b": [None, "n/a"]}},
+    "friends": [{"name": "Bo", "id": "x1"}, {"name": None, "role": "Boss"}],
+    "爱好": {"食物": "寿司。", "颜色": "{name}"},
+}  # fmt: skip
+
+
+def test_prose_leaves_out_what_says_nothing_and_lists_ids_and_places_on_the_map_last() -> None:
+    said = lines(ODD, "Ana")
+    prose, _, details = said.partition("Numbers and places on the map\n")
+    assert prose == (
+        "Profile\n  The home town is Lyon.\n  Nested. The y (deep) is a.\nFriends\n  Bo. 2: Boss.\n"
+        "爱好\n  食物: 寿司。The 颜色 is {name}.\n"
+    ).replace("。The", "。 The")
+    for line in ("employee id. E-1.", "user id. 7.", "map. 1.5, 103.25.", "map. 1.3, 103.4.", "Bo, id. x1."):
+        assert line in details.replace("Notes. ", "map. "), line
+    assert "Where. 1.25, 103.5." in details
+    assert "None" not in said
+    for locale in ("en", "zh"):
+        assert lines({"a": {"b": None, "employer": "None", "c": ""}}, locale=locale) == ""
+
+
+@pytest.mark.parametrize("name", ["ines", "rosa", "tobin", "xiaoman"])
+@pytest.mark.parametrize("locale", ["en", "zh"])
+def test_prose_of_a_built_in_persona_holds_no_coordinates_ids_or_machine_phrases(name: str, locale: str) -> None:
+    persona = library.persona(name)
+    *sections, details = persona_prose(persona.facts, persona.name, locale)
+    said = " ".join(section.text for section in sections)
+    assert not any(words in said for words in ("As for", "关于", "None", "On the map", "103.", "(None)"))
+    assert "103." in details.text
 
 
 def test_facts_read_as_sentences_in_chinese_with_their_values_as_they_are() -> None:
@@ -60,12 +95,11 @@ def test_facts_read_as_sentences_in_chinese_with_their_values_as_they_are() -> N
     assert "伊内丝今年 36 岁。" in told
     assert "时间和场合：08:30和09:00 之间，Monday to Wednesday，在工作地点。" in told
     assert "地址是 Heron Walk 14。" in told
-    assert "As for" not in told
 
 
 def test_what_no_profile_s_form_knows_is_told_under_what_it_belongs_to() -> None:
     assert lines({"budget": {"week": {"food": 50, "travel": 20}}, "empty": {}}) == (
-        "Budget\n  Week. The food is 50. The travel is 20."
+        "Budget\n  Week. The food is 50 and the travel is 20."
     )
     assert lines({"a": {"b": {"c": {"d_e": "x"}}}}) == "A\n  B. The d e (c) is x."
 
@@ -86,7 +120,7 @@ def test_every_fact_of_a_persona_is_still_told(name: str, locale: str) -> None:
             stack += held.values()
         elif isinstance(held, list) and not all(str(one).endswith("day") for one in held):
             stack += held
-        elif not isinstance(held, list):
+        elif not isinstance(held, list) and held not in (None, "None", ""):
             words = str(held).replace("_", " ").casefold().rstrip(".")
             assert words in said.replace("_", " ").casefold() or (locale, words) in PLACES, held
     assert "latitude" not in said

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+import pytest
 from textual.widgets import Input, Markdown
 
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
+from lab.core.run_records import Imported, numbered
 from lab.core.settings import Settings
+from lab.core.task import Actor, Task
+from lab.core.trace import Ended, Started
 from screens.app import LabApp
 from screens.home.lists import RunList
 from screens.home.studies import OwnStudies, StudyTable
 from screens.widgets.lines import LineList
 from store.store import Store
 from tests.screens.runs import painted
-from tests.studies import R1, frozen, unit
+from tests.studies import R1, frozen, study, unit
 
 Until = Callable[..., Awaitable[None]]
 
@@ -60,11 +64,106 @@ async def test_who_was_replaced_is_told_so_and_the_app_goes_on(full: Store, unti
         await until(pilot, lambda: "R1 has left this study; another goes on in their place." in painted(app))
 
 
-async def test_without_studies_home_has_no_such_pane(full: Store, until: Until) -> None:
-    app = LabApp(full, Settings())
+@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40), (200, 60)])
+async def test_what_there_is_most_of_has_most_rows_and_an_empty_pane_a_line(
+    store: Store, until: Until, size: tuple[int, int]
+) -> None:
+    app = LabApp(store, Settings(bell=False))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "No studies yet: n in Runs (F11)" in painted(app) and "No runs yet" in painted(app))
+        await until(pilot, lambda: "Tasks  " in painted(app) and "Devices: embedded phone" in painted(app))
+        lines = painted(app).splitlines()
+        assert sum("╭" in line for line in lines) == 1  # the tasks alone have a border
+        assert next(at for at, line in enumerate(lines) if "╭─ Tasks" in line) <= 4
+        for number in range(60):
+            task = Task(f"task{number:05d}", "general", "", "Do it.")
+            began = Started(trace=f"run{number:05d}", task=task, agent=Actor("script", "rule"))
+            store.runs.add(Imported(numbered([began, Ended(status="failed")]), {}, []))
+        for id in ("first", "second"):
+            frozen(store, [unit("u1"), unit("u2")], id=id)
+        await pilot.press("f11", "f2")
+        await until(pilot, lambda: "first" in painted(app) and "second" in painted(app) and "task00059" in painted(app))
+        panes = {id: app.screen.query_one(f"#{id}", LineList) for id in ("studies", "runs", "tasks", "devices")}
+        await until(pilot, lambda: panes["runs"].size.height == max(pane.size.height for pane in panes.values()))
+        assert panes["runs"].size.height > panes["studies"].size.height
+        assert panes["devices"].outer_size.height == 1
+        assert all(pane.region.bottom <= size[1] - 2 and pane.size.height > 0 for pane in panes.values())
+
+
+async def test_each_study_says_what_comes_next_in_it(full: Store, until: Until) -> None:
+    plan = frozen(full, [unit("u1"), unit("u2")], id="mine")
+    frozen(full, [unit("u1")], id="theirs", raters=("R2",))
+    full.studies.freeze(study([unit("u1")], id="undealt"), [unit("u1")])
+    full.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1"))
+    app = LabApp(full, Settings(person="R1", bell=False))
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "Runs  3" in str(app.screen.query_one("#runs").border_title))
-        assert not app.screen.query_one(StudyTable).display
+        for name, words in (("undealt", "deal it"), ("theirs", "others rate"), ("mine", "rate 1 more")):
+            await until(
+                pilot,
+                lambda name=name, words=words: any(
+                    name in line and words in line for line in painted(app).splitlines()
+                ),
+            )
+        app.screen.query_one(StudyTable).focus()
+        await until(pilot, lambda: "Enter: deal it" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "for good" in painted(app))
+        await pilot.press("escape")
+        assert full.studies.progress(full.studies.study("undealt"), "R1").dealt == 0
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: full.studies.progress(full.studies.study("undealt"), "R1").dealt == 1)
+        await until(pilot, lambda: "dealt: R1 1, R2 1" in notes(app) and "deal it" not in painted(app))
+
+
+@pytest.mark.parametrize(
+    ("key", "room"), [("f5", "annotate"), ("f6", "agreement"), ("f7", "adjudicate"), ("f8", "raters")]
+)
+async def test_a_room_s_key_opens_it_on_the_study_under_the_cursor(
+    full: Store, until: Until, key: str, room: str
+) -> None:
+    for id in ("first", "second"):
+        frozen(full, [unit("u1")], id=id, title=f"The {id} study")
+    app = LabApp(full, Settings(person="R1", bell=False))
+    async with app.run_test(size=(120, 40)) as pilot:
+        studies = app.screen.query_one(StudyTable)
+        await until(pilot, lambda: studies.count == 2)
+        studies.focus()
+        for name, move in (("second", "home"), ("first", "end")):
+            await pilot.press(move, key)
+            await until(pilot, lambda name=name: app.current_mode == room and f"The {name} study" in painted(app))
+            await pilot.press("f2")
+            await until(pilot, lambda: app.current_mode == "home")
+        assert not app._notifications
+
+
+async def test_keys_of_rooms_about_runs_and_designs_act_on_what_the_cursor_is_on(full: Store, until: Until) -> None:
+    frozen(full, [unit("u1")], id="first")
+    app = LabApp(full, Settings(person="R1", bell=False))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen.query_one(RunList).count == 3)
+        await pilot.press("f4")
+        await until(pilot, lambda: app.current_mode == "replay")
+        await pilot.press("f2")
+        await until(pilot, lambda: app.current_mode == "home")
+        app.screen.query_one(StudyTable).focus()
+        await pilot.press("f9")
+        await until(pilot, lambda: "study first has no design of its own" in notes(app))
+        app.screen.query_one(RunList).focus()
+        await pilot.press("f9")
+        await until(pilot, lambda: app.current_mode == "author")
+
+
+async def test_a_rater_s_key_opens_the_study_under_the_cursor(full: Store, until: Until) -> None:
+    frozen(full, [unit("u1")], id="first", title="The first study")
+    app = LabApp(full, Settings(person="R1", seat="rater", bell=False))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "The first" in painted(app))
+        await pilot.press("f5")
+        await until(pilot, lambda: app.current_mode == "annotate" and not app._notifications)
+
+
+def notes(app: LabApp) -> str:
+    return "\n".join(f"{note.title} {note.message}" for note in app._notifications)
 
 
 async def test_a_shows_a_studys_agreement_and_its_sister_rooms_show_the_same_study(full: Store, until: Until) -> None:

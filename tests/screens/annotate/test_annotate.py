@@ -243,6 +243,19 @@ async def test_a_rater_below_the_bar_is_told_and_held_until_released(
         await until(pilot, lambda: ready(app))
 
 
+async def test_a_released_rater_goes_on_without_a_key(run: Store, shared_apps: SharedApps, until: Until) -> None:
+    study = calibrated(run, 0.9)
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "1", "2", "enter")
+        await until(pilot, lambda: "See step 2." in painted(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: room(app).view == "over" and "releases" in painted(app))
+        did(run, study, "R1", "released")
+        await until(pilot, lambda: ready(app) and room(app).view == "open")
+
+
 class CutOff(Labels):
     """Labels of a file whose program ends as soon as a unit is handed in."""
 

@@ -33,7 +33,8 @@ from tests.screens.annotate.sample_studies import (
 from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.screens.shared_apps import SharedApps
-from tests.studies import R1, label
+from tests.studies import NODES as TWO_FIELDS
+from tests.studies import R1, TWO, label
 
 Until = Callable[..., Awaitable[None]]
 HOSTILE = "\x1b[31m[red]late[/red]‮"
@@ -87,6 +88,21 @@ async def test_what_is_handed_in_comes_first_says_both_and_a_digit_settles_it(
         assert head.note.startswith("note 1")
         await press(pilot, "3", "enter")
         await until(pilot, lambda: "All 2 are handed in" in painted(app))
+
+
+async def test_a_sheet_under_way_opens_at_the_item_to_settle_and_not_where_it_was_left(
+    run: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    item = Unit("u1", (WHOLE,), targets=TWO)
+    study = studied(run, TWO_FIELDS, [item])
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "1", "up", "escape")  # left at the first item
+        await until(pilot, lambda: "Studies" in painted(app) and not ready(app))
+        two_words(run, study, item, FieldReference("pay", "state"), "completed", "not_completed", hand_in=False)
+        await press(pilot, "enter")
+        await until(pilot, lambda: ready(app) and "2 answers of yours stand here" in painted(app))
 
 
 async def test_enter_lists_the_words_of_what_is_typed_and_a_line_settles_it(

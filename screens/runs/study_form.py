@@ -1,0 +1,86 @@
+"""The form that makes a study of runs: by what, its name, its raters; Enter freezes it as `hitlab study new` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.message import Message
+
+from annotators.plan import plan_of
+from lab.core.errors import LabError
+from lab.core.settings import Settings
+from lab.core.task import Actor
+from lab.runs.run_choices import Choice, ChoiceField
+from lab.studies.study_freezing import StudiesFrozen, freeze_studies, run_plans
+from screens.widgets.choice_form import ChoiceForm, ChoiceList
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class StudyFields(ChoiceList):
+    """The fields of a new study."""
+
+    HELP = """\
+# A new study
+
+These runs become the items of a study. **{start.next}** and **{start.before}** choose a preset, or a protocol alone;
+its name and the study codes of who rates (`R1,R2`) are typed. **{list.open}** freezes the study, as `hitlab study new`
+does, which takes many more settings.
+"""
+
+
+class StudyForm(ChoiceForm[StudiesFrozen]):
+    """Gives what was frozen, or None where the form was left."""
+
+    BINDING_GROUP_TITLE = "New study"
+    ENTER = "freeze the study"
+
+    @dataclass
+    class Frozen(Message):
+        """The studies are in the file, or why none is."""
+
+        result: StudiesFrozen | LabError
+
+    def __init__(self, store: Store, runs: Sequence[str], about: str, settings: Settings) -> None:
+        plans = tuple(Choice(one.name, f"{one.name}: {one.title}") for one in run_plans())
+        fields = [
+            ChoiceField("plan", "asks", plans),
+            ChoiceField("name", "name", (Choice("", "its name", typed="that of what it asks"),)),
+            ChoiceField("raters", "raters", (Choice("", "study codes", typed="such as R1,R2,R3; never names"),)),
+        ]
+        super().__init__("New study", about, StudyFields(fields, {}, settings))
+        self._store = store
+        self._runs = tuple(runs)
+        self._settings = settings
+        self._freezing = False
+
+    def finish(self) -> None:
+        """Freeze the study, off the UI thread."""
+        if not self._freezing:
+            self._freezing = True
+            self.say("Making the items ...")
+            self._freeze(self.fields.values)
+
+    @work(thread=True)
+    def _freeze(self, values: dict[str, str]) -> None:
+        terms = {"runs": self._runs, "raters": [code.strip() for code in values["raters"].split(",") if code.strip()]}
+        named = {"name": values["name"]} if values["name"] else {}
+        try:
+            plan = plan_of(values["plan"], {**terms, **named})
+            by = Actor("human", self._settings.person)
+            result: StudiesFrozen | LabError = freeze_studies(self._store, plan, by, named=bool(named))
+        except LabError as error:
+            result = error
+        self.post_message(self.Frozen(result))
+
+    def on_study_form_frozen(self, message: Frozen) -> None:
+        """Leave with the studies; what is wrong stands in the form, and nothing was frozen."""
+        self._freezing = False
+        if isinstance(message.result, LabError):
+            self.say(message.result.sentence)
+        else:
+            self.dismiss(message.result)
