@@ -6,7 +6,6 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import reduce
 from typing import Any, Literal, TypeVar, overload
 
 import msgspec
@@ -16,7 +15,7 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import seconds_between
 from lab.core.measured_run import MeasuredRun, MeasuredStep
 from lab.core.run_records import Verdict
-from lab.core.step import COUNTED, Action, Point, Question, Reply, Usage
+from lab.core.step import COUNTED, Action, Point, Question, Reply, Usage, total_usage
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import VERSION, Conditions, DeviceInfo, Forked, Source
 from store.database import Database
@@ -29,9 +28,9 @@ SELECT kind, at, ms, CASE WHEN kind IN ('started', 'step', 'flagged', 'ended') T
 FROM event WHERE trace = ? ORDER BY seq
 """
 _VERDICTS = "SELECT body FROM verdict WHERE trace = ? ORDER BY position"
-_IN_MEMORY = 8 * 1024 * 1024
+_IN_MEMORY = 256 * 1024
 """How many bytes of steps are put aside in memory before they are written to the disk."""
-_DECODED = 4096
+_DECODED = 2048
 """How many steps of spooled runs stay decoded: papers look at one run and at its task's demonstrations by turns."""
 _STEPS = msgspec.json.Decoder(list[MeasuredStep])
 _JUDGED = msgspec.json.Decoder(list[Verdict])
@@ -386,7 +385,7 @@ def _between(first: str | None, last: str | None) -> float:
 def _usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
     """The whole run's: what its source told of it, or else its steps' together."""
     own = [step.proposed.usage for step in steps if step.proposed.usage is not None]
-    total = reduce(Usage.plus, own) if own else None
+    total = total_usage(own) if own else None
     usage = ended.usage if ended else None
     if usage is None or total is None:
         return usage or total
