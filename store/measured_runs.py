@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import reduce
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, overload
 
 import msgspec
 
@@ -14,18 +15,26 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import seconds_between
 from lab.core.measured_run import MeasuredRun, MeasuredStep
 from lab.core.run_records import Verdict
-from lab.core.step import COUNTED, Action, Point, Question, Reply, Usage
+from lab.core.step import COUNTED, Action, Point, Question, Reply, Usage, total_usage
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import VERSION, Conditions, DeviceInfo, Forked, Source
 from store.database import Database
 from store.run_acts import StoredAgents
 
+_Part = TypeVar("_Part")
+_Value = TypeVar("_Value")
 _RUNS = "SELECT id FROM trace ORDER BY n"
 _EVENTS = """
 SELECT kind, at, ms, CASE WHEN kind IN ('started', 'step', 'flagged', 'ended') THEN body END
 FROM event WHERE trace = ? ORDER BY seq
 """
 _VERDICTS = "SELECT body FROM verdict WHERE trace = ? ORDER BY position"
+_IN_MEMORY = 256 * 1024
+"""How many bytes of steps are put aside in memory before they are written to the disk."""
+_DECODED = 2048
+"""How many steps of spooled runs stay decoded: papers look at one run and at its task's demonstrations by turns."""
+_STEPS = msgspec.json.Decoder(list[MeasuredStep])
+_JUDGED = msgspec.json.Decoder(list[Verdict])
 
 
 class _Observed(msgspec.Struct, frozen=True):
@@ -99,28 +108,113 @@ class _Ended(msgspec.Struct, tag="ended", tag_field="event"):
 _Event = _Started | _Step | _Flagged | _Ended
 
 
-def measured_runs(database: Database, ids: Iterable[str] | None = None) -> Iterator[MeasuredRun]:
+def measured_runs(
+    database: Database, ids: Iterable[str] | None = None, *, spooled: bool = False
+) -> Iterator[MeasuredRun]:
     """Runs as metrics read them, those named or all, the oldest in this file first; one at a time is in memory.
 
+    `spooled` is for who holds them all: steps and verdicts are in a temporary file then, few of them in memory.
     Raises `LabError` where a run is not there, or was written by a newer hitlab.
     """
     shared = _Shared(database)
+    spool = _Spool() if spooled else None
     for id in [row[0] for row in database.read(_RUNS)] if ids is None else ids:
         rows = database.read(_EVENTS, id)
         if not rows:
             raise LabError(f"run {id}", f"is not in {database.path}.")
         bodies = database.read(_VERDICTS, id)
         verdicts: list[Verdict] = [decode(body, Verdict, f"run {id}, verdict") for (body,) in bodies]
-        yield _measured(id, rows, verdicts, shared)
+        run = _measured(id, rows, verdicts, shared)
+        yield run if spool is None else spool.without_parts(run)
+
+
+class _Spool:
+    """Steps and verdicts of many runs in a temporary file that goes with them."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 (it closes with this object)
+        self._end = 0
+        self._recent: dict[int, list[Any]] = {}
+        """Decoded parts by their place in the file, those that were wanted last at the end."""
+        self._decoded = 0
+        weakref.finalize(self, self._file.close)
+
+    def without_parts(self, run: MeasuredRun) -> MeasuredRun:
+        """The run, with what may be large of it in the file; `LabError` where the disk is full."""
+        verdicts = run.verdicts
+        if any(verdict.extra for verdict in verdicts):
+            verdicts = self._add(verdicts, _JUDGED)
+        return run._replace(steps=self._add(run.steps, _STEPS), verdicts=verdicts)
+
+    def _add(self, parts: Sequence[_Part], decoder: msgspec.json.Decoder[list[_Part]]) -> Sequence[_Part]:
+        if not parts:
+            return ()
+        data = msgspec.json.encode(parts)
+        start = self._end
+        try:
+            self._file.seek(start)
+            self._file.write(data)
+        except OSError as error:
+            problem = f"cannot be written: {error.strerror or error}."
+            raise LabError("temporary file", problem, "Set TMPDIR to a folder with more room.") from error
+        self._end += len(data)
+        return _Spooled(self, start, len(data), len(parts), decoder)
+
+    def read(self, start: int, size: int, decoder: msgspec.json.Decoder[list[_Part]]) -> list[_Part]:
+        parts = self._recent.pop(start, None)
+        if parts is None:
+            self._file.seek(start)
+            parts = decoder.decode(self._file.read(size))
+            self._decoded += len(parts)
+            while self._recent and self._decoded > _DECODED:
+                self._decoded -= len(self._recent.pop(next(iter(self._recent))))
+        self._recent[start] = parts
+        return parts
+
+
+class _Spooled(Sequence[_Part]):
+    """What one run has of a spool, decoded when it is wanted."""
+
+    __slots__ = ("_decoder", "_length", "_size", "_spool", "_start")
+
+    def __init__(
+        self, spool: _Spool, start: int, size: int, length: int, decoder: msgspec.json.Decoder[list[_Part]]
+    ) -> None:
+        self._spool, self._start, self._size, self._length, self._decoder = spool, start, size, length, decoder
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[_Part]:
+        return iter(self._parts)
+
+    @overload
+    def __getitem__(self, place: int) -> _Part: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[_Part]: ...
+
+    def __getitem__(self, place: int | slice) -> _Part | Sequence[_Part]:
+        return self._parts[place]
+
+    @property
+    def _parts(self) -> list[_Part]:
+        return self._spool.read(self._start, self._size, self._decoder)
 
 
 class _Shared:
-    """Tasks and personas that many runs have in common, decoded once; agents as people call them."""
+    """What many runs have in common: tasks and personas, decoded once, smaller values, agents as people call them."""
 
     def __init__(self, database: Database) -> None:
         self.agents = StoredAgents(database)
         self._tasks: dict[bytes, Task] = {}
         self._personas: dict[bytes, Persona] = {}
+        self._values: dict[Any, Any] = {}
+
+    def one(self, value: _Value) -> _Value:
+        """The first value that equals this one."""
+        same: _Value = self._values.setdefault(value, value)
+        return same
 
     def task(self, raw: msgspec.Raw, what: str) -> Task:
         key = bytes(raw)
@@ -164,15 +258,15 @@ def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared
     return MeasuredRun(
         id=id,
         task=shared.task(started.task, what),
-        agent=shared.agents.renamed(id, started.agent),
+        agent=shared.one(shared.agents.renamed(id, started.agent)),
         steps=[_turn(step, slips) for step in steps],
-        status=ended.status if ended else "open",
+        status=shared.one(ended.status) if ended else "open",
         score=ended.score if ended else None,
         reason=ended.reason if ended else "",
         persona=shared.persona(started.persona, what),
-        user=started.user,
-        device=started.device,
-        conditions=started.conditions,
+        user=shared.one(started.user),
+        device=shared.one(started.device),
+        conditions=shared.one(started.conditions),
         source=started.source,
         attempt=started.attempt,
         parent=started.parent,
@@ -293,7 +387,7 @@ def _between(first: str | None, last: str | None) -> float:
 def _usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
     """The whole run's: what its source told of it, or else its steps' together."""
     own = [step.proposed.usage for step in steps if step.proposed.usage is not None]
-    total = reduce(Usage.plus, own) if own else None
+    total = total_usage(own) if own else None
     usage = ended.usage if ended else None
     if usage is None or total is None:
         return usage or total

@@ -264,14 +264,15 @@ class Runs:
         acts = self._database.rows_in(TABLE, "SELECT ifnull(max(n), 0) FROM run_act")
         return newest, count, event, acts[0][0] if acts else 0
 
-    def measured(self, ids: Iterable[str] | None = None) -> Iterator[MeasuredRun]:
+    def measured(self, ids: Iterable[str] | None = None, *, spooled: bool = False) -> Iterator[MeasuredRun]:
         """Runs as metrics read them, those named or all, the oldest in this file first; one at a time is in memory.
 
+        `spooled` is for who holds them all: steps and verdicts are in a temporary file then, few of them in memory.
         Raises `LabError` where a run is not there, or was written by a newer hitlab.
         """
         from store.measured_runs import measured_runs
 
-        return measured_runs(self._database, ids)
+        return measured_runs(self._database, ids, spooled=spooled)
 
     def of_task(self, task: str) -> list[str]:
         """The runs of a task, the newest in this file first."""

@@ -169,6 +169,12 @@ def test_help_loads_nothing_heavy() -> None:
     assert not loaded & (heavy | {"rapidfuzz", "argcomplete"})
 
 
+def test_a_live_run_without_a_model_loads_no_client_of_one() -> None:
+    loaded = loaded_by("import lab.runs.session, screens.live.live")
+    assert "screens.live.live" in loaded
+    assert not loaded & {"httpx", "litellm", "av", "adbutils", "click"}
+
+
 def test_listing_runs_loads_no_screen(tmp_path: Path) -> None:
     db = tmp_path / "x.db"
     made = f"from pathlib import Path\nfrom store.store import Store\nStore.open(Path({str(db)!r})).close()"

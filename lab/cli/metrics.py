@@ -233,14 +233,14 @@ def _measurable(store: Store, args: MetricsArguments, left_out: dict[str, int]) 
     if args.run_ids and args.tag is not None:
         raise LabError("metrics", "takes runs by their ids or by --tag, not both", code=2)
     if args.run_ids:
-        yield from _measured_all(store.runs.measured([store.runs.find(id) for id in args.run_ids]))
+        yield from _measured_all(store.runs.measured([store.runs.find(id) for id in args.run_ids], spooled=True))
         return
     tag = check_tag(args.tag) if args.tag is not None else ""
     ids = [line.id for line in reversed(store.runs.summaries(archived=None, tag=tag))] if tag else None
     archived_ids = store.runs.acts.archived()
     if archived_ids and args.study:
         archived_ids -= {run for unit in store.studies.units(study_named(store, args.study)) for run in unit.runs}
-    for case in store.runs.measured(ids):
+    for case in store.runs.measured(ids, spooled=True):
         if why := _why_not(case, archived_ids, forks=args.forks):
             left_out[why] = left_out.get(why, 0) + 1
         else:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
+from operator import add
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
@@ -73,8 +74,18 @@ class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     def plus(self, other: Usage) -> Usage:
         """Both together; what is known of one only counts as far as it goes."""
-        sums = {name: _sum(getattr(self, name), getattr(other, name)) for name in COUNTED}
-        return Usage(**sums, without=tuple(sorted({*self.without, *other.without})))
+        return total_usage((self, other))
+
+
+def total_usage(usages: Sequence[Usage]) -> Usage:
+    """Several together, at least one; what is known of some only counts as far as it goes."""
+    if len(usages) == 1:
+        return usages[0]
+    sums: dict[str, Any] = {}
+    for name in COUNTED:
+        known = [value for usage in usages if (value := getattr(usage, name)) is not None]
+        sums[name] = reduce(add, known) if known else None
+    return Usage(**sums, without=tuple(sorted({word for usage in usages for word in usage.without})))
 
 
 COUNTED = Usage.__struct_fields__[:-1]
@@ -171,7 +182,7 @@ def spent(proposals: Iterable[Proposed]) -> Spent | None:
     asked = [(proposed.usage, proposed.raw) for proposed in proposals if proposed.usage is not None]
     if not asked:
         return None
-    total = reduce(Usage.plus, (usage for usage, _ in asked))
+    total = total_usage([usage for usage, _ in asked])
     turns = [usage for usage, raw in asked if _is_counted(usage) or raw is not None]
     return Spent(
         turns=len(turns),
@@ -189,10 +200,6 @@ def spent(proposals: Iterable[Proposed]) -> Spent | None:
 
 def _is_counted(usage: Usage) -> bool:
     return usage.prompt_tokens is not None or usage.completion_tokens is not None
-
-
-def _sum(a: Any, b: Any) -> Any:
-    return b if a is None else a if b is None else a + b
 
 
 class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
-
-import httpx
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 from lab.llm.refused_parameters import SentRequest, adapted
 from lab.llm.server_words import server_words, words_of_value
+
+if TYPE_CHECKING:
+    import httpx  # 7 MB: only where a model is asked
 
 _PLACEHOLDER = "."
 """What a provider's client is given in place of an answer, which is read beside it."""
@@ -34,6 +36,8 @@ class Exchange:
 
     def send(self, request: httpx.Request) -> httpx.Request:
         """The request as it goes out."""
+        import httpx
+
         try:
             body = json.loads(request.content)
         except (httpx.RequestNotRead, ValueError):  # a file on its way, or no JSON
@@ -54,7 +58,7 @@ class Exchange:
         """A reply came, with its body unless that comes in pieces."""
         self.status, self.headers, self._body = status, headers, body
         self.completion = self._error = None
-        self._failed = status >= httpx.codes.MULTIPLE_CHOICES
+        self._failed = status >= HTTPStatus.MULTIPLE_CHOICES
 
     def complete(self, completion: dict[str, Any]) -> dict[str, Any]:
         """Takes a chat completion; gives what the client is handed in its place: its tokens and a word."""

@@ -113,9 +113,10 @@ class Phone:
                 if stop.is_set() or self._closed:
                     return
                 at, drawn_screen, last_version = time.monotonic(), self._draw(), self._version
-                rgb = drawn_screen.rgb
-            if rgb != last:
-                number, last = number + 1, rgb
+                unchanged = drawn_screen.rgb == last
+            if not unchanged:
+                number, last = number + 1, drawn_screen.rgb
+            drawn_screen.rgb = last  # a state that looks like the one before does not keep its 8 MB twice
             yield Frame(last, (WIDTH, HEIGHT), drawn_screen.tree, at, number)
 
     def snapshot(self) -> dict[str, Any]:
@@ -194,3 +195,8 @@ class DrawnScreen:
             if self._rgb is None:
                 self._rgb = picture(self.windows, artists(self.state, APPS)).tobytes()
             return self._rgb
+
+    @rgb.setter
+    def rgb(self, same: bytes) -> None:
+        with self._drawing:
+            self._rgb = same

@@ -1,10 +1,12 @@
 """What the papers' numbers cost over 100,000 steps, against reading the same rows into events.
 
     python -m tests.bench.bench_metrics [--json] [--steps 100000] [--rounds 3]
+    python -m tests.bench.bench_metrics --memory [--steps 100000]
 
 The runs are as imported ones are: a model's words and a tap for each step, personas and task designs with units, nodes
 and branches, a person's demonstration of every task, three attempts of each agent. Both sides are the median of rounds
-made in turn.
+made in turn. `--memory` is about the command instead, over so many steps and four times as many: the most memory it
+held, and its processor time, which other work on the machine hardly changes.
 """
 
 from __future__ import annotations
@@ -12,8 +14,11 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import random
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +32,7 @@ from lab.core.task import Actor, Branch, InformationUnit, Persona, Task, Tdg, Td
 from lab.core.trace import Answered, AnyEvent, Asked, Ended, Started, Step
 from store.store import Store
 
+ROOT = Path(__file__).parents[2]
 STEPS_A_RUN = 40
 TASKS = 50
 AGENTS = ("model-a", "model-b", "model-c", "model-d")
@@ -109,20 +115,44 @@ def runs(steps: int) -> Iterator[Imported]:
         yield run(id, tasks[k], who, 1 + turn // len(AGENTS) % 3, dice, ways[k])
 
 
+def fill(store: Store, steps: int) -> None:
+    batch: list[Imported] = []
+    for one in runs(steps):
+        batch.append(one)
+        if len(batch) == 64:
+            store.runs.add_all(batch)
+            batch = []
+    store.runs.add_all(batch)
+
+
+def command(steps: int) -> dict[str, float]:
+    """What `hitlab metrics` takes over so many steps: runs, MB (1e6 bytes) at most, seconds of processor."""
+    with tempfile.TemporaryDirectory() as folder:
+        db = Path(folder) / "lab.db"
+        with Store.open(db) as store:
+            fill(store, steps)
+        words = [sys.executable, "-m", "lab.cli.main", "metrics", "--db", str(db), "--json"]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, cwd=ROOT)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    megabytes = round(usage.ru_maxrss * 1024 / 1e6, 1)
+    return {"runs": steps // STEPS_A_RUN, "mb": megabytes, "processor_s": round(usage.ru_utime + usage.ru_stime, 1)}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", help="one JSON document instead of the table")
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory", action="store_true", help="the memory of the command alone")
     args = parser.parse_args()
+    if args.memory:
+        for steps in (args.steps, 4 * args.steps):
+            print(json.dumps({"steps": steps, **command(steps)}))
+        return 0
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "lab.db") as store:
-        batch: list[Imported] = []
-        for one in runs(args.steps):
-            batch.append(one)
-            if len(batch) == 64:
-                store.runs.add_all(batch)
-                batch = []
-        store.runs.add_all(batch)
+        fill(store, args.steps)
         ids = [summary.id for summary in store.runs.summaries()]
         sides: dict[str, list[float]] = {"reading": [], "cases": [], "metrics": []}
         for _ in range(args.rounds):

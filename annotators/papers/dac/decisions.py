@@ -68,7 +68,7 @@ def _by_step(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]]) -> tuple[lis
         for branch in () if case.gold else case.task.branches:
             place = _place(match.em, branch) if match else None
             if match and place is not None:
-                reached_decisions.append(_Decision(branch.depth, match.em.exact[place]))
+                reached_decisions.append(_Decision(branch.depth, bool(match.em.exact[place])))
             else:
                 tally.out("placed at no step by a demonstration" if match else UNSHOWN)
     return reached_decisions, tally

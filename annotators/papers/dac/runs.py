@@ -13,10 +13,12 @@ from lab.core.measured_run import MeasuredRun
 SHOWN = "demonstrated by a person"
 UNSHOWN = "whose task nobody has demonstrated"
 """Why a run is in no number that needs a demonstration, such that it can follow a count."""
+_MOST_READY = 256
+"""How many demonstrations stay ready for comparing: a data set has one for each of its thousands of tasks."""
 
 
 class DemonstrationMatch(NamedTuple):
-    """A run against one demonstration of `steps` steps; `exact` and `typed` say of each whether it was matched.
+    """A run against one demonstration of `steps` steps; `exact` and `typed` say of each whether it was matched (1, 0).
 
     Steps pair by their place: that is offline evaluation, where the agent sees each demonstrated screen (3.1). What
     comes after the demonstration's last step has no pair and is in none of these. `common` and `places` are the longest
@@ -26,8 +28,8 @@ class DemonstrationMatch(NamedTuple):
 
     gold: MeasuredRun
     types: Sequence[str]
-    exact: Sequence[bool]
-    typed: Sequence[bool]
+    exact: bytes
+    typed: bytes
     common: int
     places: int
     kept: Sequence[int]
@@ -74,11 +76,19 @@ class MatchedRun(NamedTuple):
         return all(self.em.exact)
 
 
+class _Ready(NamedTuple):
+    """A demonstration made ready for comparing; `kept` are the indices of its steps that are no slips."""
+
+    steps: list[Shown]
+    types: Sequence[str]
+    kept: Sequence[int]
+
+
 class Demonstrations:
-    """Demonstrations, each made ready for comparing once, and each run laid beside each of them once."""
+    """Demonstrations made ready for comparing, the latest of them kept, and each run laid beside each of them once."""
 
     def __init__(self) -> None:
-        self._ready: dict[tuple[str, object], list[Shown]] = {}
+        self._ready: dict[tuple[str, object], _Ready] = {}
         self._laid: dict[tuple[str, str], tuple[MeasuredRun, DemonstrationMatch]] = {}
 
     @classmethod
@@ -108,27 +118,33 @@ class Demonstrations:
         self._laid[case.id, gold.id] = case, match
         return match
 
-    def _pair(self, case: MeasuredRun, gold: MeasuredRun) -> tuple[list[Shown], list[ComparableAction]]:
+    def _pair(self, case: MeasuredRun, gold: MeasuredRun) -> tuple[_Ready, list[ComparableAction]]:
         size = screen(gold)
         fallback = None if size else screen(case)
         key = (gold.id, fallback)
-        if key not in self._ready:
-            self._ready[key] = shown(gold, fallback)
-        return self._ready[key], done(case, size)
+        ready = self._ready.pop(key, None)
+        if ready is None:
+            steps = shown(gold, fallback)
+            ready = _Ready(steps, types(steps), [index for index, step in enumerate(gold.steps) if not step.slip])
+        self._ready[key] = ready
+        if len(self._ready) > _MOST_READY:
+            del self._ready[next(iter(self._ready))]
+        return ready, done(case, size)
 
     def _against(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
-        right, acts = self._pair(case, gold)
+        ready, acts = self._pair(case, gold)
+        right = ready.steps
         places_by_step = matches(right, acts)
         common, places = subsequence(places_by_step, len(acts))
         exact = [index in places for index, places in enumerate(places_by_step)]
         return DemonstrationMatch(
             gold,
-            types(right),
-            exact,
-            [*map(typed, right, acts), *[False] * (len(right) - len(acts))],
+            ready.types,
+            bytes(exact),
+            bytes([*map(typed, right, acts), *[False] * (len(right) - len(acts))]),
             common,
             places,
-            [index for index, step in enumerate(gold.steps) if not step.slip],
+            ready.kept,
             prefix(exact),
             longest_stretch(exact),
         )

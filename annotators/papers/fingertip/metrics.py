@@ -14,6 +14,7 @@ else by Levenshtein; of several equally similar ones the mean S_II counts; a seq
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -132,13 +133,12 @@ def _likeness(runs: Sequence[Execution], context: MetricContext, out: Out) -> It
 
 def _cost(cases: Sequence[MeasuredRun], part: str, out: Out) -> Iterable[Number]:
     """The average time and tokens of one query: of one step whose usage is told."""
-    usages = [step.usage for case in cases for step in case.steps if step.usage is not None]
-    times = [usage.seconds for usage in usages if usage.seconds is not None]
-    tokens = [
-        float((usage.prompt_tokens or 0) + (usage.completion_tokens or 0))
-        for usage in usages
-        if usage.prompt_tokens is not None or usage.completion_tokens is not None
-    ]
+    times, tokens = array("d"), array("d")
+    for usage in (step.usage for case in cases for step in case.steps):
+        if usage is not None and usage.seconds is not None:
+            times.append(usage.seconds)
+        if usage is not None and (usage.prompt_tokens is not None or usage.completion_tokens is not None):
+            tokens.append((usage.prompt_tokens or 0) + (usage.completion_tokens or 0))
     yield _number("Time", "seconds", times, out, "no step tells its time", of="queries", part=part)
     yield _number("Token", "count", tokens, out, "no step tells its tokens", of="queries", part=part)
 

@@ -10,13 +10,12 @@ Source: `android_world/suite_utils.py`, `episode_runner.py`, `constants.py` and 
 from __future__ import annotations
 
 import math
-from functools import reduce
 from typing import Any, Literal, NamedTuple
 
 from lab.core.codec import escape_surrogates
 from lab.core.errors import LabError
 from lab.core.run_records import Imported
-from lab.core.step import ENDING, Action, Point, Usage
+from lab.core.step import ENDING, Action, Point, Usage, total_usage
 from lab.core.task import Actor, Task
 from lab.core.trace import Conditions, DeviceInfo
 from lab.core.ui_tree import Bounds, UiTree
@@ -129,7 +128,7 @@ class _RunDraft:
         if reason and self.ragged & {*_THOUGHTS}:
             thought = reason
         usages = [usage for name in _ANSWERS if (usage := usage_of(row.get(name)))]
-        usage = reduce(Usage.plus, usages) if usages else None
+        usage = total_usage(usages) if usages else None
         error = row.get("error")
         draft.step(
             action,

@@ -8,14 +8,13 @@ mappings are none. Every score is a verdict. An error failed, a limit budget, an
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any, Literal
 
 import msgspec
 
 from lab.core.agent_names import argument_pairs
 from lab.core.run_records import Imported
-from lab.core.step import Action, Observation, Usage
+from lab.core.step import Action, Observation, Usage, total_usage
 from lab.core.task import LONGEST_NAME, Actor, Task
 from store.formats import KnownRun
 from store.formats.draft import Draft, run_id
@@ -278,5 +277,5 @@ def _usage(sample: dict[str, Any], steps: int) -> Usage | None:
     seconds = usage_of({}, sample.get("total_time"))
     if not usages and seconds is None:
         return None
-    total = reduce(Usage.plus, usages) if usages else Usage()
+    total = total_usage(usages) if usages else Usage()
     return msgspec.structs.replace(total, seconds=seconds.seconds if seconds else None, tries=max(1, steps))

@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 import threading
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -328,3 +329,19 @@ def test_the_dark_theme_repaints_every_screen() -> None:
         looks = (phone.look().picture.resize((27, 60), Image.Resampling.NEAREST).tobytes() for phone in (light, dark))
         same = sum(x == y for x, y in zip(*looks, strict=True))
         assert same < 27 * 60 * 3 * 0.35
+
+
+def test_a_state_that_looks_the_same_keeps_its_picture_once() -> None:
+    phone, stop = Phone(), threading.Event()
+    stream = phone.frames(stop)
+    first = next(stream)
+    tracemalloc.start()
+    try:
+        phone.restore(phone.snapshot())
+        second = next(stream)
+        now, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        stop.set()
+    assert second.number == first.number
+    assert most > len(first.rgb) / 2 > now  # it was drawn anew, and is gone
