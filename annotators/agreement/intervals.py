@@ -57,7 +57,7 @@ def estimate(one: AdditiveStatistic, how: How, values: Floats | None = None) -> 
         ends = one.by_f(sums.sum(axis=0), how.level)
         if isinstance(ends, str) or _says_nothing(one, *ends):
             return Estimate(value, no_interval=ends if isinstance(ends, str) else TOO_WIDE, standard_error=error)
-        return Estimate(value, "", *ends, "", error, "f")
+        return Estimate(value, "", float(ends[0]), float(ends[1]), "", error, "f")
     why = _none(value, one.most, len(sums), without, how)
     if why:
         return Estimate(value, no_interval=why, standard_error=error)

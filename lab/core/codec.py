@@ -406,8 +406,8 @@ def reason_of(message: str, kind: Any) -> str:
         reason = f"{value} is none of {', '.join(names)}{suggestion(value.strip(_QUOTE), names)}"
     quotable = re.fullmatch(r"Expected `str(?: \| null)?`, got `(?:int|float|bool)`", reason)
     reason = _in_words(reason)
-    if quotable and (last := re.search(r"\w+\Z", place)):
-        reason += f'; write it in quotes, as in {last[0]}: "1"'
+    if quotable and (last := re.split(r"\W", place)[-1]):
+        reason += f'; write it in quotes, as in {last}: "1"'
     return f"field {place}: {reason}" if place else reason
 
 

@@ -27,7 +27,7 @@ _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Writing in which words are not set apart."""
 _WORDLESS_CHARACTER = re.compile(f"[{_WORDLESS}]")
 _WORD = re.compile(rf"[{_WORDLESS}]|[^\W_{_WORDLESS}]+")
-_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|[nrtbf\"'/])")
+_ESCAPE = re.compile(r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|[nrtbf\"'/])")
 _GOES_WHOLE = frozenset({"note", "why", "reason"})
 """What people wrote about a run or an answer: a remark that quotes tells of the rest, too, so that it goes whole."""
 _REPLIED = frozenset({"text", "draft"})

@@ -18,7 +18,7 @@ _SEQUENCES = re.compile(
 _LINE_END = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_BLANKS_AROUND = re.compile(r"[ \t]*\n\s*")
+_BLANKS_AROUND = re.compile(r"(?<![ \t])[ \t]*\n\s*")
 
 
 def clean(text: str, *, lines: bool = True) -> str:

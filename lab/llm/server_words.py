@@ -22,7 +22,9 @@ _NAMES = (
 _BESIDE = ("raw", "param", "hint")
 """What is told beside a message, where it is not in it."""
 _DEEPEST, _MOST = 6, 3
-_MARKUP = re.compile(r"(?is)<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>")
+_PAGE = 20_000
+"""Characters of a page in which words are looked for."""
+_MARKUP = re.compile(r"(?is)<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^<>]*>")
 
 
 def server_words(body: bytes) -> str:
@@ -86,7 +88,7 @@ def _of_page(page: str) -> str:
     title = re.search(r"(?is)<title[^>]*>(.*?)</title", page)
     body = re.search(r"(?is)<body[^>]*>(.*)", page)
     parts = [title[1] if title else "", body[1] if body else page.replace(title[0] if title else "", "")]
-    words = (html.unescape(" ".join(_MARKUP.sub(" ", part).split())) for part in parts)
+    words = (html.unescape(" ".join(_MARKUP.sub(" ", part[:_PAGE]).split())) for part in parts)
     return "; ".join(dict.fromkeys(filter(None, words)))
 
 

@@ -45,7 +45,7 @@ _ANSWER = frozenset(
 )  # fmt: skip
 """Words in marks around what is meant as an answer."""
 _CHANNEL = re.compile(r"<\|?channel\|?>\s{0,9}(\w{0,40})(?:[^<{]{0,80}<\|message\|>)?")
-_TURN_END = re.compile(r"\s*<\|(?:return|end|call|im_end|eot_id|endoftext|end_of_turn)\|>[\s\S]*$")
+_TURN_END = re.compile(r"(?<!\s)\s*<\|(?:return|end|call|im_end|eot_id|endoftext|end_of_turn)\|>[\s\S]*$")
 _BARE_CHANNEL, _BARE_FINAL = re.compile(r"\s{0,9}(?:analysis|commentary)(?=[^a-z\s\"{])"), "assistantfinal"
 """How a text begins whose channels lost their marks on the way, and what then stands before its answer."""
 

@@ -84,7 +84,7 @@ WRONG: list[tuple[str, list[Any], str]] = [
     ("pairwise-sets", [SETS, "", SETS], ", line 3: field id: 'u1-1' stands in line 1 already"),
     ("pairwise-sets", [SETS | {"gold": {"best": "A"}}], ", line 1: field gold: 'best' is none of plausibility"),
     ("pairwise-sets", [SETS | {"gold": {"overall": "C"}}], ", line 1: field value: overall: 'C' is none of A, B, tie"),
-    ("same-intent", [SETS], ", line 1: field A: must be text, not a mapping"),
+    ("same-intent", [SETS], "field A: must be text, not a mapping"),
     ("same-intent", [{"A": "x", "B": " "}], ", line 1: field B: holds an empty text"),
     ("same-intent", [{"A": "x"}], ", line 1: field B: is not there"),
 ]

@@ -267,7 +267,7 @@ def test_text_that_no_file_can_hold_is_kept_reversibly(tmp_path: Path) -> None:
 def test_the_samples_on_the_page_are_lines() -> None:
     page = (Path(__file__).parents[3] / "docs" / "guides" / "process.md").read_text(encoding="utf-8")
     samples = re.findall(r"^```json (reads|writes)\n(.*?)\n```", page, re.MULTILINE | re.DOTALL)
-    assert len(samples) == 10
+    assert len(samples) == 11
     kinds = {"reads": process_lines.ToProgram, "writes": process_lines.FromProgram}
     for which, text in samples:
         value = json.loads(text)

@@ -53,7 +53,7 @@ WRONG = {
         "observed(); print('\\x1b[2J\\x1b]0;x\\x07', flush=True); read()",
         "\\x1b[2J\\x1b]0;x\\x07",
     ),
-    "writes bytes": ("observed(); os.write(1, b'\\xfd\\xfc\\x00\\n'); read()", "is not JSON"),
+    "writes bytes": ("observed(); os.write(1, b'\\xfd\\xfc\\x00\\n'); read()", "is not UTF-8 text (byte 0)"),
     "nests without end": ("observed(); print('[' * 100000, flush=True); read()", "nested too deeply"),
     "writes a long line": ("observed(); sys.stdout.write('x' * 2000000); observed()", "longer than 1,048,576 bytes"),
     "writes without end": ("observed()\nwhile True: sys.stdout.write(' ' * 65536)", "longer than 1,048,576 bytes"),

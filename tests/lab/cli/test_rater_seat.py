@@ -37,6 +37,7 @@ ALONE = {
 """Commands that make something new, or speak with phones: they tell of nothing that is stored."""
 TRIED: dict[str, list[str]] = {
     "replay": [f"{RUN}", f"{RUN}@2"],
+    "rename-agent": [f"{RUN} --to Qbaba", f"{RUN} --undo"],
     "fork": [f"{RUN}@2 --say x --headless --json"],
     "answer": ["--list --all", "--list --all --json", f"--reply {RUN} --text x", f"--close {RUN}", "--room"],
     "family": [f"{RUN}", f"{RUN} --json"],

@@ -32,7 +32,7 @@ REFUSED = {
     "run usual_lunch --agent recorded:abc": "run abc: is not in a file that is not there yet.",
     "run usual_lunch --user nosuch": "'nosuch' is none of human",
     "import nosuch": "nosuch: is not there.",
-    "import notes.txt half.zip": "half.zip: holds no runs of a known format",
+    "import notes.txt half.zip": "half.zip: is packed (zip)",
     "import half.jsonl": "half.jsonl",
 }
 

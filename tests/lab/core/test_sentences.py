@@ -44,7 +44,7 @@ class Kinds(msgspec.Struct, forbid_unknown_fields=True):
         ({"code": "b"}, "field code: must be text that matches '^a'"),
         ({"some": []}, "field some: must be a list of at least 1 entry"),
         ({"way": "dwon"}, "field way: 'dwon' is none of down, up; did you mean down?"),
-        ({"way": 3}, "field way: must be text, not a whole number"),
+        ({"way": 3}, 'field way: must be text, not a whole number; write it in quotes, as in way: "1"'),
         ({"number": 3}, "field number: 3 is none of 1, 2"),
         ({"named": {"a": "yes"}}, "field named[...]: must be true or false, not text"),
         ({"many": []}, "field many: must be a whole number or a number or text, not a list"),
