@@ -165,7 +165,7 @@ def test_what_is_unusable_is_asked_for_once_more_and_then_missing_with_its_reaso
     with serving(lambda request: Said(bad) if request.number == 0 else good(request)) as server:
         assert went(store, study, server).unusable == 0
         repair = server.requests[1]
-        assert told in repair.texts[-1]
+        assert told[:60] in repair.texts[-1], "a number of hundreds of digits is cut"
         assert repair.texts[-2] == bad
         assert len(server.requests) == 3
     assert values(store, study)["open", "state"] == "completed"
