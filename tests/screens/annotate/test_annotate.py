@@ -332,7 +332,7 @@ async def test_the_shelf_lists_this_person_s_studies(run: Store, until: Until) -
     studied(run, one_field(STARS), units("u1"), raters=("R2",), id="other")
     app = LabApp(run, Settings(person="R1", seat="rater", bell=False), Opening("annotate"))
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: "A study" in painted(app) and "2 left" in painted(app))
+        await until(pilot, lambda: "A study" in painted(app) and "rate 2 more" in painted(app))
         assert isinstance(app.screen, AnnotateScreen)
         assert len(room(app).shelf.rows) == 1
         await press(pilot, "enter")
