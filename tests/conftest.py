@@ -115,7 +115,7 @@ TO_REPAIR = {
     "test_a_brief_that_was_read_on_stays_there_from_turn_to_turn_and_while_others_are_read",
     "test_litellm_waits_as_long_and_reads_what_tau2_reads",
 }
-"""Tests that fail since several changes of the screens came together: each is to be looked at, and taken out of here."""
+"""Tests that fail since several changes of the screens came together; each is to be repaired and taken out."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

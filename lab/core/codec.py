@@ -368,7 +368,8 @@ def _faults(value: Any, kind: Any, place: str) -> Iterator[str]:
             inner, colon, rest = reason.removeprefix("field ").partition(": ")
             is_inner = reason.startswith("field ") and bool(colon)
             spot = f"{place}.{inner}" if is_inner and place else inner if is_inner else place
-            yield f"field {spot}: {rest if is_inner else reason}" if spot else reason
+            words = rest if is_inner else f"{reason}{_quote_hint(str(error), spot)}"
+            yield f"field {spot}: {words}" if spot else reason
 
 
 def _struct_faults(value: dict[Any, Any], kind: type[msgspec.Struct], place: str) -> Iterator[str]:
@@ -404,11 +405,15 @@ def reason_of(message: str, kind: Any) -> str:
     elif reason.startswith("Invalid enum value ") and (choices := _choices(kind, place)):
         value, names = reason.removeprefix("Invalid enum value "), [str(one) for one in choices]
         reason = f"{value} is none of {', '.join(names)}{suggestion(value.strip(_QUOTE), names)}"
+    words = f"{_in_words(reason)}{_quote_hint(reason, place)}"
+    return f"field {place}: {words}" if place else words
+
+
+def _quote_hint(reason: str, place: str) -> str:
+    """Return how a number is written where text is meant; empty for other faults, and where no field is named."""
+    name = re.split(r"\W", place)[-1]
     quotable = re.fullmatch(r"Expected `str(?: \| null)?`, got `(?:int|float|bool)`", reason)
-    reason = _in_words(reason)
-    if quotable and (last := re.split(r"\W", place)[-1]):
-        reason += f'; write it in quotes, as in {last}: "1"'
-    return f"field {place}: {reason}" if place else reason
+    return f'; write it in quotes, as in {name}: "1"' if quotable and name else ""
 
 
 _NOUNS = {

@@ -155,7 +155,7 @@ def test_what_is_not_to_be_served_is_a_sentence(
     store: Store, words: str, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:
-        code = run(store, "serve", *(["--answer", words] if words else []))
+        code: object = run(store, "serve", *(["--answer", words] if words else []))
     except SystemExit as ended:
         code = ended.code
     assert code in (1, 2)
