@@ -119,7 +119,7 @@ async def test_who_leaves_in_the_middle_goes_on_there(store: Store, shared_apps:
         await press(pilot, "2")
         await until(pilot, lambda: kinds(store, study)[-1] == "practice_answered")
         await press(pilot, "escape")  # to the studies, and from there in again
-        await until(pilot, lambda: room(app).view == "shelf" and "2 left" in painted(app))
+        await until(pilot, lambda: room(app).view == "shelf" and "rate 2 more" in painted(app))
         await press(pilot, "enter")
         await until(pilot, lambda: ready(app) and NOWHERE in painted(app))
         assert "not the same" in painted(app)

@@ -147,7 +147,7 @@ def resumed(terminal: Terminal, store: Store, study: Study) -> None:
     assert third.evidence.endswith("@2")
     terminal.resize(120, 40)
     terminal.press(ESC)  # to the shelf, and back by Enter: nothing is lost by it
-    terminal.see("2 left", "Enter: rate in this study")
+    terminal.see("rate 2 more", "Enter: rate in this study")
     terminal.press(ENTER)
     terminal.see("Hand in")
     back = answered(terminal, store, study, "R1", b"z")
