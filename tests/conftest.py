@@ -102,10 +102,8 @@ def _tables_are_laid_once() -> Iterator[None]:
 
 
 TO_REPAIR = {
-    "test_a_person_takes_over_and_gives_back_and_no_other_key_is_promised_for_the_phones_letters",
     "test_a_room_in_which_nothing_is_open_names_the_keys_as_they_are_bound_now",
     "test_a_proposal_stands_open",
-    "test_who_leaves_in_the_middle_goes_on_there",
     "test_a_study_from_an_empty_folder_to_its_lock",
     "test_plus_gives_each_pane_the_whole_height",
     "test_keys_that_come_right_behind_the_one_that_hands_in_are_not_taken_for_what_comes_next",

@@ -58,7 +58,7 @@ def subcommands(command: str) -> frozenset[str]:
     with redirect_stdout(printed), suppress(SystemExit):
         build_parser().parse_args([*command.split(), "--help"])
     listed = printed.getvalue().partition("\noptions:\n")[2].partition("\n\n")[2].partition("\nexamples:")[0]
-    return frozenset(re.findall(r"^  ([a-z]+)  ", listed, re.MULTILINE))
+    return frozenset(re.findall(r"^  ([a-z][a-z-]*)  ", listed, re.MULTILINE))
 
 
 @pytest.mark.parametrize("page", USED, ids=name_of)

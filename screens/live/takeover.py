@@ -132,7 +132,7 @@ class HandsPanel(Vertical):
             line = "Enter taps it; {run.back} goes back."
         elif self._types_over:
             line = "Keys type into the phone; {run.back} comes back to these, or click one:"
-        elif self._field.has_focus:
+        elif self.screen.focused is self._field:  # `has_focus` follows the screen only later
             line = "Enter types it into the phone; {run.back} goes back to the keys."
         else:
             line = "Tap the phone, {run.nodes} finds what to tap, tab: text to type, or:"
