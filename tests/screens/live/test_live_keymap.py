@@ -112,7 +112,8 @@ MOVED = {
     "app.runs": "ctrl+f11", "app.quit": "Q", "home.author": "ctrl+a", "studies.agreement": "ctrl+a",
     "runs.compare": "ctrl+k", "run.pause": "ctrl+t", "quit.yes": "Y", "quit.no": "N",
 }  # fmt: skip
-EMPTY = ["live", "replay", "author", "annotate", "agreement", "adjudicate", "raters", "compare"]
+EMPTY = ["live", "annotate", "agreement", "adjudicate", "raters", "compare"]
+"""Rooms that have nothing to open from Home; Replay opens the run under the cursor, Author its design."""
 
 
 async def test_a_room_in_which_nothing_is_open_names_the_keys_as_they_are_bound_now(full: Store, until: Any) -> None:
