@@ -361,7 +361,8 @@ class Llm:
             response = whole_answer(litellm, litellm.completion(**request, **STREAMED), self.model)
         else:
             response = litellm.completion(**request)
-        return response, current_exchange().completion
+        exchange = current_exchange()
+        return response, exchange and exchange.completion
 
     def _answer_options(self, litellm: ModuleType, schema: Mapping[str, Any] | None) -> dict[str, Any]:
         """How the answer is to be given."""

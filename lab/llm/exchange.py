@@ -125,6 +125,6 @@ def recorded(exchange: Exchange) -> Iterator[None]:
         _current.reset(token)
 
 
-def current_exchange() -> Exchange:
-    """The exchange that is under way on this thread; one that nobody reads where none is."""
-    return _current.get() or Exchange()
+def current_exchange() -> Exchange | None:
+    """The exchange that is under way on this thread; None where litellm is called by another's code."""
+    return _current.get()

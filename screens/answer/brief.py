@@ -55,8 +55,12 @@ class BriefPage(TextPage):
         if self._width <= 0 or self._opened_in == self.size:
             return
         self._opened_in = Size(0, 0)
-        self.scroll_to(y=self._start_row if self._row is None else self._row, animate=False)
-        self._opened_in = self.size
+        row = self._start_row if self._row is None else self._row
+        self.scroll_to(y=row, animate=False, immediate=True)
+        if self.scroll_offset.y < min(row, len(self._wrapped) - self.scrollable_content_region.height):
+            self.call_after_refresh(self._open)  # it is not laid out yet, and scrolled as far as it could
+        else:
+            self._opened_in = self.size
 
     @property
     def _start_row(self) -> int:

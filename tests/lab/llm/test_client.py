@@ -335,3 +335,19 @@ def test_a_packed_answer_is_read() -> None:
     with serving(in_turn(Body(gzip.compress(completion("Hi.")), encoding="gzip"))) as server:
         assert ask(asking(server)).text == "Hi."
     assert server.requests[0].headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_plug_in_that_asks_litellm_itself_gets_the_answer(stream: bool) -> None:
+    import litellm
+
+    with serving(in_turn(Said("Hi."))) as server:
+        reply = litellm.completion(
+            model="openai/tiny", api_base=server.base, messages=[{"role": "user", "content": "Hello"}], stream=stream
+        )
+        text = (
+            "".join(part.choices[0].delta.content or "" for part in reply)
+            if stream
+            else reply.choices[0].message.content
+        )
+    assert text == "Hi."

@@ -107,7 +107,7 @@ def test_a_study_from_an_empty_folder_to_its_lock(folder: Path) -> None:
                 rated(terminal, store, graphs, rater, key)
                 left = store.studies.progress(failures, rater).dealt
                 terminal.press(ESC)  # the shelf, whose cursor is on the study with something left
-                terminal.see("done", f"{left} left", "Enter: rate in this study")
+                terminal.see(f"rate {left} more", "Enter: rate in this study")
                 terminal.press(ENTER)
                 terminal.see("Hand in")
                 rated(terminal, store, failures, rater, key)

@@ -22,7 +22,7 @@ from lab.core.trace import Trace
 from lab.runs.conversation_intake import Intake, LastTurn
 from lab.runs.conversation_list import ConversationLine, conversations
 from lab.runs.conversation_run import close_conversation, give_reply
-from lab.runs.running_servers import RunningServer
+from lab.runs.running_servers import RunningServer, server_notes
 from screens.answer.answer import AnswerScreen
 from screens.app import LabApp
 from screens.navigation import Opening
@@ -189,6 +189,7 @@ async def test_a_question_whose_client_left_is_told_last_and_in_no_count_and_may
     gone.leave()
     client.intake.note = RunningServer(store.path, "endpoint", BASE)
     client.intake.watch()
+    await until(None, lambda: any(note.left for note in server_notes(store.path, "endpoint")))
     app = opened(store)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: open_at(app, here)() and "client left 0:" in painted(app))
