@@ -12,7 +12,7 @@ import pytest
 
 from simulators.phone import phone
 from simulators.phone.app import State
-from simulators.phone.packed_screens import PackedScreens
+from simulators.phone.phone import PackedScreens
 
 FOLDER = "TESTS_SCREENS"
 """The variable that names the folder to processes that are forked from the warm one."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
+from lab.core.errors import LabError
 from lab.core.seams import Frame
 from lab.core.step import Point
 from lab.core.ui_tree import UiTree
-from lab.devices.side_thread import SideThread
 from lab.devices.video_source import DecodedPicture, PictureSource, VideoPicture
 
 if TYPE_CHECKING:
@@ -175,3 +176,39 @@ def _sums(plane: Pixels, cell: int) -> Sums:
     for column in range(1, cell):
         sums += row_sums[:, column::cell]
     return sums
+
+
+Result = TypeVar("Result")
+
+
+class SideThread(Generic[Result]):
+    """Runs one job at a time; its result waits to be taken. A job that ends in `LabError` has the result None."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._done: list[Result | None] = []
+        self._thread: threading.Thread | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a job runs, or its result was not taken yet."""
+        return self._thread is not None
+
+    def start(self, job: Callable[[], Result]) -> None:
+        """Begins a job; nothing where one is not over yet."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, args=(job,), name=self._name, daemon=True)
+            self._thread.start()
+
+    def take(self) -> tuple[Result | None] | None:
+        """The finished job's result, once; None while there is none."""
+        if self._thread is None or self._thread.is_alive():
+            return None
+        self._thread = None
+        return (self._done.pop() if self._done else None,)
+
+    def _run(self, job: Callable[[], Result]) -> None:
+        try:
+            self._done.append(job())
+        except LabError:
+            self._done.append(None)

@@ -7,7 +7,9 @@ import os
 import re
 import secrets
 import sys
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -17,17 +19,18 @@ from aiohttp import web
 
 from lab.core.errors import LabError
 from lab.core.study import Study
+from lab.core.study_progress import StudyProgress
 from lab.serve import browser_window
 from lab.serve.app_process import AppProcess
 from lab.serve.browser_window import BrowserWindow
 from lab.serve.guard import Guard, nonce, own_names, quiet_logger
 from lab.serve.open_files import allow_many_files
 from lab.serve.open_links import OpenLinks, RoomLink
-from lab.serve.open_progress import OpenProgress
 from lab.serve.pages import CLOSE_CODES, WORDS, Language, greeting_page, language_of, refusal_page
 from lab.serve.progress_page import progress_page
 from lab.serve.room_page import room_page
 from lab.studies.links import PURPOSES, LinkRefused, Purpose, knows
+from lab.studies.study_progress import ProgressReader
 from store.store import Store
 
 EXTRA = "hitlab[serve]"
@@ -359,3 +362,31 @@ def _browser(request: web.Request, link: str) -> str:
 def _number(request: web.Request, name: str, otherwise: int) -> int:
     text = request.query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else otherwise
+
+
+_FRESH = 2.0
+"""Seconds for which what was read is shown again: many who watch cost no more than one."""
+
+
+class OpenProgress:
+    """Reads how far a study is. The file is read on one thread of its own, never on the server's loop."""
+
+    def __init__(self, store: Store) -> None:
+        self._reader = ProgressReader(store)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="progress")
+        self._read: dict[str, tuple[float, StudyProgress]] = {}
+        """When each study was read last, by its hash, and what was read."""
+
+    async def read(self, study: Study) -> StudyProgress:
+        """How far a study is now; `LabError` where the file cannot be read."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._fresh, study)
+
+    def _fresh(self, study: Study) -> StudyProgress:
+        read_at, progress = self._read.get(study.sha, (float("-inf"), None))
+        if progress is None or time.monotonic() - read_at > _FRESH:
+            progress = self._reader.read(study)
+            self._read[study.sha] = time.monotonic(), progress
+        return progress
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from lab.core.png import png_of
 from lab.core.seams import Frame, Screen
@@ -17,13 +20,38 @@ from simulators.phone.app import State, copy
 from simulators.phone.boxes import Window
 from simulators.phone.installed import APPS, first_state
 from simulators.phone.overlay import check, merge
-from simulators.phone.packed_screens import PackedScreens
+from simulators.phone.sized_cache import SizedCache
 from simulators.phone.stage import activity, artists, windows
 from simulators.phone.theme import HEIGHT, WIDTH
 from simulators.phone.tree import tree
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+MOST = 8_000_000
+"""Bytes of PNG files that are kept; a screen has some 130,000."""
+
+
+class PackedScreens:
+    """PNG files of screens by the phone's state, up to `most` bytes; the one that was used longest ago goes first."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._files: SizedCache[bytes] = SizedCache(most, len)
+
+    @property
+    def size(self) -> int:
+        """Bytes that are kept now."""
+        return self._files.size
+
+    def png(self, state: State, pack: Callable[[], bytes]) -> bytes:
+        """The PNG of a state's screen: the one that is kept, or else what `pack` makes."""
+        key = hashlib.blake2b(msgspec.json.encode(state), digest_size=32).digest()
+        png = self._files.get(key)
+        if png is None:
+            png = pack()
+            self._files.put(key, png)
+        return png
+
 
 _LOOK = 0.25
 """Seconds between two looks at `stop` while nothing changes."""

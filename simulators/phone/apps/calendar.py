@@ -12,6 +12,11 @@ State, `apps.calendar`:
 Two events that lie across each other say so wherever they stand, unless one is declined or cancelled. A reminder that
 falls due is posted as a notification. To stage a meeting that is about to begin, lay the event and a notification
 `{app: calendar, title, text, screen: event, args: {title}}`; `args` may also give `date` and `start`.
+
+What stands in the calendar of a phone that nobody has touched: all of it invented.
+
+A line is: weeks from this one, weekday (0: Monday), start, end (both empty: the whole day), title, place, guests,
+who invited, and what was answered (`open`, `accepted`, `declined`; empty for one's own).
 """
 
 from __future__ import annotations
@@ -21,14 +26,158 @@ from random import Random
 from typing import Any, ClassVar
 
 from simulators.phone import nav
-from simulators.phone.app import AppContext, State, copy
+from simulators.phone.app import App, AppContext, State, copy
+from simulators.phone.apps import calendar_days
 from simulators.phone.apps import calendar_days as days
-from simulators.phone.apps.calendar_data import LINES
-from simulators.phone.apps.calendar_form import Form
-from simulators.phone.apps.calendar_views import event_card, event_page
-from simulators.phone.pickers import month_grid, week_strip
+from simulators.phone.apps.calendar_views import event_card, event_form, event_page
+from simulators.phone.pickers import month_grid, stepped, time_fields, time_of, two_digits, week_strip
 from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView, Page, Row, Screen, Space, Text, View
-from simulators.phone.widgets import app_bar, empty, fab, icon_button, inset, section, tabs
+from simulators.phone.widgets import app_bar, avatar, empty, fab, icon_button, inset, marked, section, tabs
+
+
+class Form(App):
+    """The writing half of Calendar."""
+
+    def do_new(self, here: AppContext) -> None:
+        day, clock = str(here.own["day"]), here.clock
+        hour = clock.hour + 1 if day == clock.date().isoformat() and clock.hour < 22 else 9
+        fresh = self.shapes["events"] | {"date": day, "start": f"{hour:02d}:00", "end": f"{hour + 1:02d}:00"}
+        here.own["draft"] = fresh | {"guests": [], "of": {}}
+        here.go("edit")
+        here.focus("event_title")
+
+    def do_edit(self, here: AppContext, event_key: State) -> None:
+        event = calendar_days.found(here, event_key)
+        if event is not None:
+            here.own["draft"] = event | {"guests": list(event["guests"]), "of": calendar_days.key(event)}
+            here.go("edit")
+
+    def screen_edit(self, here: AppContext) -> Screen:
+        draft = here.own["draft"]
+        return event_form(
+            draft, _wrong(draft), calendar_days.clashes(here, draft, calendar_days.found(here, draft["of"]))
+        )
+
+    def do_next(self, here: AppContext, field: str) -> None:
+        here.focus(field)
+
+    def do_save(self, here: AppContext) -> None:
+        draft = here.own["draft"]
+        wrong = _wrong(draft)
+        if wrong:
+            here.toast(wrong)
+            return
+        words = {name: str(draft[name]).strip() for name in ("title", "place", "note")}
+        event = {name: value for name, value in draft.items() if name != "of"} | words
+        event["title"] = event["title"] or "(No title)"
+        old = calendar_days.found(here, draft["of"])
+        if old is None:
+            here.own["events"].append(event)
+        else:
+            old.clear()
+            old |= event
+        here.back()
+        under = nav.stack(here.phone, here.app)[-1]
+        if under["screen"] == "event":
+            under["args"] = calendar_days.key(event)
+        here.own["day"] = event["date"]
+        here.toast(f"Saved for {calendar_days.when(event)}")
+
+    # -- day and time ---------------------------------------------------------------------------------------
+
+    def do_date(self, here: AppContext) -> None:
+        here.own["picker"]["month"] = here.own["draft"]["date"]
+        here.go("date")
+
+    def screen_date(self, here: AppContext) -> Screen:
+        month = date.fromisoformat(here.own["picker"]["month"])
+        selected_day = calendar_days.day_of(here.own["draft"])
+        grid = month_grid(month, selected_day, here.clock.date(), lambda day: ("choose_day", day.isoformat()),
+                          lambda by: ("month", by))  # fmt: skip
+        return Dialog("Choose a day", grid, [Button("Cancel", "text", on=("back",))])
+
+    def do_month(self, here: AppContext, by: int) -> None:
+        month = date.fromisoformat(here.own["picker"]["month"])
+        months = 12 * month.year + month.month - 1 + by
+        here.own["picker"]["month"] = date(months // 12, months % 12 + 1, 1).isoformat()
+
+    def do_choose_day(self, here: AppContext, day: str) -> None:
+        here.own["draft"]["date"] = day
+        here.back()
+
+    def do_time(self, here: AppContext, part: str) -> None:
+        hour, _, minute = str(here.own["draft"][part]).partition(":")
+        here.own["picker"] |= {"part": part, "hour": hour, "minute": minute}
+        here.go("time", part=part)
+
+    def screen_time(self, here: AppContext) -> Screen:
+        title = "Starts at" if here.args["part"] == "start" else "Ends at"
+        fields = time_fields(["picker"], lambda part, by: ("step", part, by))
+        return Dialog(title, fields, [Button("Cancel", "text", on=("back",)), Button("OK", on=("set_time",), id="ok")])
+
+    def do_step(self, here: AppContext, part: str, by: int) -> None:
+        here.own["picker"][part] = stepped(part, here.own["picker"][part], by)
+
+    def edited(self, here: AppContext, field: str) -> None:
+        """Times keep their last two digits."""
+        if field in ("hour", "minute"):
+            here.own["picker"][field] = two_digits(here.own["picker"][field])
+
+    def do_set_time(self, here: AppContext) -> None:
+        """Takes the time over; the end keeps its distance from a start that is moved."""
+        draft, picker = here.own["draft"], here.own["picker"]
+        time = time_of(picker["hour"], picker["minute"])
+        if time is None:
+            here.toast("Enter an hour from 0 to 23 and a minute from 0 to 59")
+            return
+        if picker["part"] == "start" and draft["start"] < draft["end"]:
+            draft["end"] = _moved(draft, time)
+        draft[picker["part"]] = time
+        here.back()
+
+    # -- guests and reminder --------------------------------------------------------------------------------
+
+    def screen_guests(self, here: AppContext) -> Screen:
+        guests = here.own["draft"]["guests"]
+        contact_names = {str(person["name"]) for person in here.phone["apps"]["contacts"]["people"]}
+        names = sorted(contact_names | set(map(str, guests)), key=str.casefold)
+        rows: list[View | None] = [
+            marked("checkbox", name, name in guests, ("guest", name), lead=avatar(name)) for name in names
+        ]
+        nobody = empty("people", "No contacts", "Guests are chosen from the phone's contacts.")
+        done_button = Button("Done", on=("back",), id="done")
+        return Page(ListView([*(rows or [nobody]), Space(40)], id="guests"), bar=app_bar("Guests", done_button))
+
+    def do_guest(self, here: AppContext, name: str) -> None:
+        guests = here.own["draft"]["guests"]
+        here.own["draft"]["guests"] = [g for g in guests if g != name] if name in guests else [*guests, name]
+
+    def screen_reminder(self, here: AppContext) -> Screen:
+        selected_minutes = here.own["draft"]["reminder"]
+        rows: list[View | None] = [
+            marked("radio", words, minutes == selected_minutes, ("remind", minutes))
+            for minutes, words in calendar_days.REMINDERS.items()
+        ]
+        return Dialog("Reminder", Column(rows), [Button("Cancel", "text", on=("back",))])
+
+    def do_remind(self, here: AppContext, minutes: int) -> None:
+        here.own["draft"]["reminder"] = minutes
+        here.back()
+
+
+def _moved(draft: State, start: str) -> str:
+    """The end of a draft whose start is moved, so that it lasts as long as before; not beyond the day."""
+    day = f"{draft['date']}T"
+    lasts = datetime.fromisoformat(day + draft["end"]) - datetime.fromisoformat(day + draft["start"])
+    end = datetime.fromisoformat(day + start) + lasts
+    last = datetime.fromisoformat(day + start).replace(hour=23, minute=59)
+    return min(end, last).strftime("%H:%M")
+
+
+def _wrong(draft: State) -> str:
+    """What keeps the draft from being saved, or nothing."""
+    return "It ends before it begins" if not draft["all_day"] and draft["end"] <= draft["start"] else ""
+
 
 _EVENT: State = {
     "title": "", "date": "", "start": "09:00", "end": "10:00", "all_day": False, "place": "", "guests": [],
@@ -192,3 +341,23 @@ def _months_on(day: date, by: int) -> date:
 
 def _words(event: State) -> str:
     return " ".join(map(str, (event["title"], event["place"], event["note"], *event["guests"]))).casefold()
+
+
+LINES: tuple[tuple[int, int, str, str, str, str, tuple[str, ...], str, str], ...] = (
+    (-1, 2, "14:00", "15:00", "Beamline proposal", "Room 4.12", ("Noor Haddad", "Dr. Okafor"), "", ""),
+    (-1, 4, "15:00", "16:30", "组会", "二楼会议室", ("林小雨", "Noor Haddad"), "陈伟", "accepted"),
+    (0, 0, "09:30", "10:00", "Plan the week", "", (), "", ""),
+    (0, 1, "11:00", "11:45", "Films with Noor", "X-ray bench", ("Noor Haddad",), "", ""),
+    (0, 1, "17:30", "18:30", "Chinese class", "Library, room 3", (), "", ""),
+    (0, 2, "11:00", "12:00", "Safety training", "Lecture hall 2", (), "Priya Raman", "open"),
+    (0, 3, "10:00", "11:30", "Annealing oven", "Room 4.07", (), "", ""),
+    (0, 3, "11:00", "12:00", "Budget talk", "Dr. Okafor's office", ("Priya Raman",), "Dr. Okafor", "open"),
+    (0, 4, "15:00", "16:30", "组会", "二楼会议室", ("林小雨", "Noor Haddad"), "陈伟", "accepted"),
+    (0, 4, "16:00", "16:45", "Call with Tomas", "", ("Tomas Brandt",), "", ""),
+    (0, 5, "09:00", "11:30", "Climbing", "North Wall", ("Jonas Weil",), "", ""),
+    (1, 0, "", "", "Mamá's birthday", "", (), "", ""),
+    (1, 1, "14:00", "15:00", "Poster review", "Room 4.12", ("林小雨",), "林小雨", "accepted"),
+    (1, 3, "09:00", "10:00", "Vendor visit", "Foyer", (), "Priya Raman", "declined"),
+    (1, 4, "15:00", "16:30", "组会", "二楼会议室", ("林小雨", "Noor Haddad"), "陈伟", "open"),
+    (2, 1, "16:30", "17:00", "Check-up", "Quayside Dental", (), "", ""),
+)

@@ -7,32 +7,39 @@ State, `apps.gallery`:
 - `bin`: photos as above, `deleted` being when; they are gone for good after 30 days.
 - `albums`: names, in the order in which they were made; `tab` (Photos | Albums | Bin); `query`; `selected`, names
   while several photos are chosen; `caption` and `album`, what is being written.
+
+What was photographed with a phone that nobody has touched: all of it invented.
+
+A line is: scene (of `scenes.SCENES`, or a dish of `pictures.KINDS`), album, days ago, time, caption, place, favourite.
 """
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
 from random import Random
 from typing import ClassVar
 
 from simulators.phone import nav
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.apps.gallery_data import ALBUMS, BINNED, LINES
-from simulators.phone.apps.gallery_views import (
-    KEPT_DAYS,
-    album_row,
-    bin_row,
-    binned_page,
-    called,
-    days_left,
-    details_page,
-    grid,
-    many,
-    photo_page,
-    photo_time,
+from simulators.phone.pickers import day_words, short_day
+from simulators.phone.views import (
+    Art,
+    Button,
+    Column,
+    Dialog,
+    Field,
+    Icon,
+    ListView,
+    Mark,
+    Page,
+    Row,
+    Screen,
+    Space,
+    Text,
+    View,
 )
-from simulators.phone.views import Button, Column, Dialog, Field, ListView, Page, Screen, Space, Text, View
-from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, marked, tabs
+from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, marked, section, tabs
 
 FAVOURITES = "Favourites"
 _PHOTO: State = {"name": "", "scene": "garden", "album": "Camera", "time": "", "caption": "", "place": "",
@@ -282,3 +289,194 @@ def _of(here: AppContext, album: str) -> list[State]:
 
 def _words(photo: State) -> str:
     return f"{photo['caption']} {photo['name']} {photo['place']} {photo['album']}".casefold()
+
+
+ALBUMS = ("Camera", "Screenshots", "Downloads", "Lab")
+
+LINES: tuple[tuple[str, str, int, str, str, str, bool], ...] = (
+    ("garden", "Camera", 0, "07:58", "Frangipani by the gate", "Heron Walk", False),
+    ("desk", "Lab", 1, "16:20", "Film 7 after annealing", "Room 4.07", True),
+    ("screen", "Screenshots", 1, "22:11", "Bus times to the institute", "", False),
+    ("noodles", "Camera", 2, "12:34", "芝麻担担面", "Copper Ladle", False),
+    ("desk", "Lab", 2, "15:41", "样品三号", "Room 4.07", False),
+    ("people", "Camera", 4, "18:02", "Noor's birthday", "Canal garden", True),
+    ("hills", "Camera", 6, "10:15", "North Wall from below", "North Wall", False),
+    ("people", "Camera", 6, "10:48", "Jonas on the red route", "North Wall", False),
+    ("screen", "Screenshots", 6, "08:05", "Climbing hall opening hours", "", False),
+    ("poster", "Lab", 9, "17:30", "Poster draft, third version", "Room 4.12", False),
+    ("cat", "Camera", 11, "19:27", "The cat from the ground floor", "Heron Walk", True),
+    ("screen", "Screenshots", 13, "13:00", "Conference badge code", "", False),
+    ("poster", "Downloads", 14, "09:12", "Floor plan of the hall", "", False),
+    ("lanterns", "Camera", 18, "20:40", "元宵节的灯", "River promenade", True),
+    ("lanterns", "Camera", 18, "20:52", "Lanterns over the water", "River promenade", False),
+    ("screen", "Screenshots", 22, "21:33", "Recipe for sesame paste", "", False),
+    ("sea", "Camera", 30, "17:55", "Last ferry", "South pier", False),
+    ("sea", "Camera", 30, "18:10", "Mamá would like this", "South pier", True),
+    ("screen", "Screenshots", 41, "11:20", "Parcel label", "", False),
+    ("city", "Camera", 47, "19:05", "View from the tower", "Old town", False),
+    ("screen", "Screenshots", 52, "16:44", "Wi-Fi code of the guest house", "", False),
+    ("snow", "Downloads", 61, "08:30", "Tomas in the snow", "", False),
+)
+
+BINNED: tuple[tuple[str, str, int, str, str, str, int], ...] = (
+    ("desk", "Camera", 8, "11:11", "Blurred bench", "Room 4.07", 3),
+    ("screen", "Screenshots", 20, "19:02", "Old tram map", "", 12),
+)
+"""As above, with days since it was deleted instead of whether it is a favourite."""
+
+
+KEPT_DAYS = 30
+"""How long a deleted photo stays in the bin."""
+
+
+def art(photo: State, height: int, width: int | None = None, radius: int = 0) -> Art:
+    """The picture of a photo."""
+    picture = Art("photo", f"{photo['scene']}/{photo['name']}", height=height, radius=radius)
+    picture.width = width
+    return picture
+
+
+def photo_time(photo: State) -> datetime:
+    return datetime.fromisoformat(photo["time"])
+
+
+def called(photo: State) -> str:
+    """What a photo is called: its caption, or its file."""
+    return str(photo["caption"] or photo["name"])
+
+
+def day_heading(day: date, today: date) -> str:
+    days = (today - day).days
+    if days in (0, 1):
+        return ("Today", "Yesterday")[days]
+    return day_words(day, year=day.year != today.year)
+
+
+def grid(
+    photos: Sequence[State], today: date, selected: Sequence[str] | None = None, *, months: bool = False
+) -> list[View | None]:
+    """Photos by day (or month, each with its day), the newest first, two beside one another.
+
+    With `selected` they can be ticked.
+    """
+    rows: list[View | None] = []
+    last_heading = ""
+    pair: list[View | None] = []
+
+    def close() -> None:
+        if pair:
+            rows.append(Row([*pair, *([Space(grow=1)] if len(pair) == 1 else [])], gap=24, pad=(48, 0), align="top"))
+            pair.clear()
+
+    for photo in sorted(photos, key=lambda p: (photo_time(p), str(p["name"])), reverse=True):
+        day = photo_time(photo).date()
+        heading = day.strftime("%B %Y") if months else day_heading(day, today)
+        if heading != last_heading:
+            close()
+            last_heading = heading
+            rows.append(section(heading))
+        pair.append(_tile(photo, selected, months))
+        if len(pair) == 2:
+            close()
+    close()
+    return rows
+
+
+def _tile(photo: State, selected: Sequence[str] | None, dated: bool) -> View:
+    """A photo in the grid with its caption below."""
+    name, text = str(photo["name"]), _photo_words(photo)
+    words: View = Text(called(photo), "small", lines=1, grow=1, id="caption")
+    day = Text(short_day(photo_time(photo).date()), "small", "faint", lines=1, id="day") if dated else None
+    if selected is None:
+        heart = Icon("star", 40, "primary") if photo["favourite"] else None
+        return Column([art(photo, 300, radius=28), Row([words, heart], gap=12), day], grow=1, on=("open", name),
+                      long=("select", name), desc=text, id="photo")  # fmt: skip
+    on, ticked = ("tick", name), name in selected
+    mark = Mark("checkbox", checked=ticked, on=on, checkable=True, cls="CheckBox", desc=text, id="tick")
+    return Column([art(photo, 300, radius=28), Row([mark, words], gap=12), day], grow=1, on=on, desc=text, id="photo",
+                  fill="soft" if ticked else "", radius=28, pad=(0, 0, 0, 4))  # fmt: skip
+
+
+def _photo_words(photo: State) -> str:
+    """A photo in words, as it is read out."""
+    kind = "Screenshot" if photo["album"] == "Screenshots" else "Photo"
+    return f"{kind}, {called(photo)}, {short_day(photo_time(photo).date(), year=True)}"
+
+
+def photo_page(photo: State, here: AppContext, before: State | None, after: State | None) -> Page:
+    """A photo large, with what can be done with it."""
+    name = str(photo["name"])
+    loved = bool(photo["favourite"])
+    star = icon_button("star" if loved else "star_line", "Remove from favourites" if loved else "Add to favourites",
+                       ("favourite", name), colour="primary", id="favourite")  # fmt: skip
+    bar = app_bar("", star, icon_button("info", "Details", ("details", name)),
+                  icon_button("delete", "Delete", ("go", "delete", {"names": [name]})))  # fmt: skip
+    when = f"{short_day(photo_time(photo).date(), year=True)}, {photo_time(photo):%H:%M}"
+    where = f" · {photo['place']}" if photo["place"] else ""
+    turns = Row([_turn("prev", "Newer photo", before), Space(grow=1), Text(str(photo["album"]), "label", "faint"),
+                 Space(grow=1), _turn("next", "Older photo", after)], pad=(24, 8))  # fmt: skip
+    body = Column([
+        Space(grow=1), art(photo, 1060), Space(24),
+        Text(called(photo), "title", lines=2, id="caption", pad=(48, 0)),
+        Text(when + where, "sub", "faint", lines=1, id="when", pad=(48, 0)), Space(grow=1), turns,
+    ])  # fmt: skip
+    return Page(body, bar=bar)
+
+
+def _turn(icon: str, desc: str, photo: State | None) -> View:
+    return icon_button(icon, desc, ("turn", photo["name"]), id=icon) if photo is not None else Space(120)
+
+
+def details_page(photo: State, albums: Sequence[str]) -> Page:
+    """What is known of a photo; its caption can be written."""
+    then = photo_time(photo)
+    rows: list[View | None] = [
+        inset(art(photo, 420, radius=40), 0, 24),
+        inset(Field(["caption"], hint="Add a caption", kind="box", id="caption")),
+        item(day_words(then.date(), year=True), then.strftime("%H:%M"), lead=badge("clock"), id="taken"),
+        item(str(photo["name"]), "File", lead=badge("image"), id="file"),
+        item(str(photo["album"]), "Album, tap to move", lead=badge("album"), id="album",
+             on=("go", "move", {"names": [photo["name"]]})) if albums else None,
+        item(str(photo["place"]), "Place", lead=badge("place"), id="place") if photo["place"] else None,
+    ]  # fmt: skip
+    return Page(ListView([*rows, Space(40)], id="details"), bar=app_bar("Details"))
+
+
+def album_row(name: str, photos: Sequence[State]) -> View:
+    """An album: its newest picture, its name, how many are in it."""
+    newest = max(photos, key=photo_time, default=None)
+    cover: View = art(newest, 180, 180, 32) if newest else Icon("album", 72, "on_soft", disc="soft", disc_size=180,
+                                                                disc_radius=32)  # fmt: skip
+    return item(name, many(len(photos)), lead=cover, on=("go", "album", {"album": name}), id="album")
+
+
+def many(count: int) -> str:
+    return f"{count} photo{'s' if count != 1 else ''}"
+
+
+def bin_row(photo: State, here: AppContext) -> View:
+    """A deleted photo and how long it stays."""
+    remaining_days = days_left(photo, here)
+    words = f"{photo['album']} · {remaining_days} day{'s' if remaining_days != 1 else ''} left"
+    return item(called(photo), words, lead=art(photo, 180, 180, 32), on=("go", "binned", {"name": photo["name"]}),
+                id="binned")  # fmt: skip
+
+
+def days_left(photo: State, here: AppContext) -> int:
+    deleted_at = datetime.fromisoformat(photo["deleted"] or here.phone["clock"])
+    return max(0, KEPT_DAYS - (here.clock.date() - deleted_at.date()).days)
+
+
+def binned_page(photo: State, here: AppContext) -> Page:
+    name = str(photo["name"])
+    remaining_days = days_left(photo, here)
+    body = Column([
+        Space(grow=1), art(photo, 1060), Space(24), Text(called(photo), "title", lines=2, id="caption", pad=(48, 0)),
+        Text(f"Deleted for good in {remaining_days} day{'s' if remaining_days != 1 else ''}", "sub", "faint", lines=1,
+             pad=(48, 0)),
+        Space(grow=1),
+    ])  # fmt: skip
+    foot = Row([Button("Delete", "outlined", on=("go", "erase", {"names": [name]}), id="erase", grow=1),
+                Button("Restore", icon="restore", on=("restore", name), id="restore", grow=1)],
+               gap=24, pad=(48, 20, 48, 28))  # fmt: skip
+    return Page(body, bar=app_bar("Bin"), foot=foot)

@@ -19,10 +19,10 @@ from datetime import datetime
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import AppContext, State
-from simulators.phone.apps.teamchat_channel import Channels
+from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.teamchat_data import (
     PEOPLE,
+    REACTIONS,
     STATUSES,
     MessagePlace,
     day,
@@ -31,9 +31,287 @@ from simulators.phone.apps.teamchat_data import (
     moment,
     places,
 )
-from simulators.phone.apps.teamchat_views import channel_row, direct_row, message_view, status_icon, tab_bar
-from simulators.phone.views import Button, Column, Field, Icon, ListView, Page, Row, Screen, Sheet, Space, Text, View
-from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, inset, item, marked, section
+from simulators.phone.apps.teamchat_views import (
+    channel_row,
+    direct_row,
+    divider,
+    message_view,
+    status_icon,
+    tab_bar,
+    writing,
+)
+from simulators.phone.views import (
+    Button,
+    Column,
+    Dialog,
+    Field,
+    Icon,
+    Line,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Sheet,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, marked, section
+
+
+class Channels(App):
+    """Reading and writing; `TeamChat` adds the lists of channels, mentions and the owner's own page."""
+
+    def channel(self, here: AppContext, name: str) -> State:
+        """The channel or direct conversation of that name, rather in the open workspace; begun where there is none."""
+        channels: list[State] = [c for c in here.own["channels"] if c["name"] == name]
+        channels.sort(key=lambda c: c["workspace"] not in ("", here.own["workspace"]))
+        if channels:
+            return channels[0]
+        blank = {"workspace": here.own["workspace"], "kind": "direct", "name": name, "topic": "", "private": False}
+        return blank | {"muted": False, "unread": 0, "joined": True, "members": [name], "messages": []}
+
+    def do_open(self, here: AppContext, name: str, steps: int = 0) -> None:
+        """Opens a channel and marks it as read; what was unread stays marked on its screen."""
+        channel = self.channel(here, name)
+        here.back(steps)
+        unread = int(channel["unread"])
+        here.go("channel", channel=name, new=len(channel["messages"]) - unread if unread else -1)
+        channel["unread"] = 0
+
+    def screen_channel(self, here: AppContext) -> Screen:
+        name = str(here.args["channel"])
+        channel = self.channel(here, name)
+        new = int(here.args.get("new", -1))
+        rows: list[View | None] = []
+        days = ""
+        for place in (p for p in places(channel) if p.reply < 0):
+            then = day(moment(place.message, here.clock), here.clock)
+            if then != days:
+                days = then
+                rows.append(divider(then))
+            if place.number == new:
+                rows.append(divider("New", "error"))
+            to = {"channel": name, "index": place.number}
+            long = ("go", "actions", to | {"reply": -1})
+            rows.append(message_view(place, here.own["me"], here.clock, on=("go", "thread", to), long=long))
+        if not rows:
+            rows = [empty("comment", "No messages yet", "Write the first one below.")]
+        direct = channel["kind"] == "direct"
+        count = len(channel["members"]) + 1
+        sub = self.person(here, name).get("status", "") if direct else f"{count} members, {channel['topic']}"
+        about = icon_button("info", "Details", ("go", "details", {"channel": name}))
+        pinned = icon_button("pin", "Pinned messages", ("go", "pinned", {"channel": name}), id="pinned")
+        foot = writing(name, f"Message {name}", ("send", name), self._callable(here, channel), self._draft(here, name))
+        if not channel["joined"]:
+            foot = Column([Button("Join channel", on=("join", name), id="join")], pad=(48, 20, 48, 28))
+        return Page(
+            ListView([*rows, Space(16)], id="messages", end=True),
+            bar=app_bar(name if direct else f"#{name}", pinned, about, sub=str(sub)),
+            foot=foot,
+        )
+
+    def person(self, here: AppContext, name: str) -> State:
+        """What is known of a person; empty where nothing is."""
+        owner: State = next((p for p in here.own["people"] if p["name"] == name), {})
+        return owner
+
+    def _draft(self, here: AppContext, key: str) -> str:
+        return str(here.own["drafts"].get(key, ""))
+
+    def _callable(self, here: AppContext, channel: State) -> list[str]:
+        return ["everyone", *map(str, channel["members"])] if channel["kind"] == "channel" else []
+
+    def do_call(self, here: AppContext, key: str, name: str) -> None:
+        """Writes out a name that was begun with `@`."""
+        here.own["drafts"][key] = f"{self._draft(here, key).rpartition('@')[0]}@{name} "
+
+    def do_send(self, here: AppContext, name: str, index: int = -1) -> None:
+        """Sends what was written: into the channel, or as a reply to its message `index`."""
+        key = name if index < 0 else _key(name, index)
+        text = self._draft(here, key).strip()
+        if not text:
+            return
+        channel = self.channel(here, name)
+        if channel not in here.own["channels"]:
+            here.own["channels"].append(channel)
+        message: State = {"from": "me", "text": text, "time": here.clock.isoformat(), "reactions": []}
+        if index < 0:
+            channel["messages"].append(message | {"pinned": False, "replies": []})
+        else:
+            channel["messages"][index]["replies"].append(message)
+        here.own["drafts"].pop(key)
+        for place in [k for k in here.phone["scroll"] if k.startswith("teamchat/") and k.endswith("/messages")]:
+            del here.phone["scroll"][place]
+
+    def screen_thread(self, here: AppContext) -> Screen:
+        name, index = str(here.args["channel"]), int(here.args["index"])
+        channel = self.channel(here, name)
+        rows: list[View | None] = []
+        for place in (p for p in places(channel) if p.number == index):
+            long = ("go", "actions", {"channel": name, "index": index, "reply": place.reply})
+            rows.append(message_view(place, here.own["me"], here.clock, on=None, long=long))
+            if place.reply < 0:
+                count = len(place.message["replies"])
+                rows += [
+                    divider("No replies yet" if not count else "1 reply" if count == 1 else f"{count} replies"),
+                    Line(),
+                ]
+        if not rows:
+            return Page(empty("comment", "No such message", "It was deleted."), bar=app_bar("Thread"))
+        key, send = _key(name, index), ("send", name, index)
+        more = icon_button("more", "Message actions", long_act(name, index), id="more")
+        return Page(
+            ListView([*rows, Space(16)], id="messages"),
+            bar=app_bar("Thread", more, sub=name if channel["kind"] == "direct" else f"#{name}"),
+            foot=writing(key, "Reply", send, self._callable(here, channel), self._draft(here, key)),
+        )
+
+    def _at(self, here: AppContext) -> MessagePlace | None:
+        """The message that a sheet or dialog is about."""
+        name, index, reply = str(here.args["channel"]), int(here.args["index"]), int(here.args.get("reply", -1))
+        places_there = (p for p in places(self.channel(here, name)) if (p.number, p.reply) == (index, reply))
+        return next(places_there, None)
+
+    def screen_actions(self, here: AppContext) -> Screen:
+        place = self._at(here)
+        if place is None:
+            return Sheet(Text("It was deleted.", "body", "faint", pad=(48, 24)))
+        name, index, reply = str(place.channel["name"]), place.number, place.reply
+        signs: list[View | None] = []
+        for icon, words in REACTIONS:
+            sign = icon_button(icon, words, ("react", name, index, reply, icon, True), disc="soft", colour="on_soft")
+            signs.append(Column([sign], grow=1, align="center"))
+        to = {"channel": name, "index": index, "reply": reply}
+        pinned = bool(place.message.get("pinned"))
+        rows: list[View | None] = [Row(signs, pad=(36, 8)), Line()]
+        if reply < 0:
+            rows.append(_deed("comment", "Reply in thread", ("thread", name, index)))
+            rows.append(_deed("pin", "Unpin" if pinned else "Pin to channel", ("pin", name, index)))
+            rows.append(_deed("unread", "Mark unread from here", ("unread", name, index)))
+        if place.message["from"] == "me":
+            rows.append(_deed("delete", "Delete message", ("go", "delete", to)))
+        return Sheet(Column(rows), title="Message")
+
+    def do_thread(self, here: AppContext, name: str, index: int) -> None:
+        stack = here.phone["nav"]["stacks"][self.id]
+        here.back()
+        if stack[-1]["screen"] != "thread":
+            here.go("thread", channel=name, index=index)
+        here.focus("message")
+
+    def do_react(self, here: AppContext, name: str, index: int, reply: int, sign: str, close: bool = False) -> None:
+        """Puts the owner's reaction to a message, or takes it away."""
+        message = self.channel(here, name)["messages"][index]
+        message = message["replies"][reply] if reply >= 0 else message
+        reaction = next((r for r in message["reactions"] if r["name"] == sign), None)
+        if reaction is None:
+            message["reactions"].append({"name": sign, "by": ["me"]})
+        elif "me" in reaction["by"]:
+            reaction["by"].remove("me")
+            message["reactions"] = [r for r in message["reactions"] if r["by"]]
+        else:
+            reaction["by"].append("me")
+        if close:
+            here.back()
+
+    def do_pin(self, here: AppContext, name: str, index: int) -> None:
+        message = self.channel(here, name)["messages"][index]
+        message["pinned"] = not message["pinned"]
+        here.back()
+        here.toast("Pinned" if message["pinned"] else "No longer pinned")
+
+    def do_unread(self, here: AppContext, name: str, index: int) -> None:
+        channel = self.channel(here, name)
+        channel["unread"] = len(channel["messages"]) - index
+        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.toast("Marked as unread")
+
+    def screen_delete(self, here: AppContext) -> Screen:
+        place = self._at(here)
+        text = str(place.message["text"]) if place else ""
+        remove = Button("Delete", "danger", on=("delete",), id="delete")
+        words = Text(text, "body", "faint", lines=4)
+        return Dialog("Delete message?", words, [Button("Cancel", "text", on=("back",)), remove])
+
+    def do_delete(self, here: AppContext) -> None:
+        stack = here.phone["nav"]["stacks"][self.id]
+        place = self._at(AppContext(here.phone, self.id, stack[-1]["args"]))
+        here.back(2)
+        if place is None:
+            return
+        if place.reply >= 0:
+            del place.channel["messages"][place.number]["replies"][place.reply]
+        else:
+            del place.channel["messages"][place.number]
+            if stack[-1]["screen"] == "thread":
+                here.back()
+        here.toast("Message deleted")
+
+    def screen_pinned(self, here: AppContext) -> Screen:
+        channel = self.channel(here, str(here.args["channel"]))
+        rows: list[View | None] = []
+        for place in (p for p in places(channel) if p.message.get("pinned")):
+            to = {"channel": channel["name"], "index": place.number}
+            long = ("go", "actions", to | {"reply": -1})
+            rows.append(message_view(place, here.own["me"], here.clock, on=("go", "thread", to), long=long))
+        nothing = empty("pin", "Nothing pinned", "Hold a message to pin it here.")
+        return Page(ListView([*(rows or [nothing]), Space(40)], id="pinned"), bar=app_bar("Pinned messages"))
+
+    def screen_details(self, here: AppContext) -> Screen:
+        name = str(here.args["channel"])
+        channel = self.channel(here, name)
+        index = here.own["channels"].index(channel) if channel in here.own["channels"] else -1
+        direct = channel["kind"] == "direct"
+        rows: list[View | None] = []
+        if channel["topic"]:
+            rows.append(item("Topic", str(channel["topic"]), lead=badge("info"), sub_lines=3))
+        if index >= 0 and channel["joined"]:
+            words = "No notifications from here"
+            on = ("toggle", ["channels", index, "muted"])
+            rows.append(marked("switch", "Mute", bool(channel["muted"]), on, sub=words, lead=badge("muted")))
+        rows.append(section("Person" if direct else f"Members ({len(channel['members']) + 1})"))
+        for member in channel["members"]:
+            person = self.person(here, str(member))
+            about = ", ".join(str(person[k]) for k in ("status", "title") if person.get(k))
+            row = item(str(member), about, lead=avatar(str(member)), id="member")
+            row.on = None if direct else ("open", member, 2)
+            rows.append(row)
+        if not direct:
+            rows.append(item(f"{here.own['me']} (you)", str(here.own["status"]["kind"]), lead=avatar(here.own["me"])))
+            if channel["joined"]:
+                leave = Button("Leave channel", "danger", on=("go", "leave", {"channel": name}), id="leave")
+                rows.append(Column([leave], pad=(48, 24), align="start"))
+        return Page(ListView([*rows, Space(40)], id="details"), bar=app_bar(name if direct else f"#{name}"))
+
+    def do_join(self, here: AppContext, name: str) -> None:
+        self.channel(here, name)["joined"] = True
+        here.toast(f"You joined {name}")
+
+    def screen_leave(self, here: AppContext) -> Screen:
+        name = str(here.args["channel"])
+        leave = Button("Leave", "danger", on=("leave", name), id="leave_now")
+        words = Text("You can join it again at any time.", "body", "faint")
+        return Dialog(f"Leave #{name}?", words, [Button("Cancel", "text", on=("back",)), leave])
+
+    def do_leave(self, here: AppContext, name: str) -> None:
+        self.channel(here, name)["joined"] = False
+        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.toast(f"You left {name}")
+
+
+def long_act(name: str, index: int) -> tuple[object, ...]:
+    """The act that opens what can be done with a message of a channel."""
+    return ("go", "actions", {"channel": name, "index": index, "reply": -1})
+
+
+def _key(name: str, index: int) -> str:
+    """Under which key what is written in a thread is kept."""
+    return f"{name}/{index}"
+
+
+def _deed(icon: str, words: str, on: tuple[object, ...]) -> View:
+    return item(words, lead=Icon(icon, 60, "text"), on=on, id="action")
 
 
 class TeamChat(Channels):

@@ -1,12 +1,19 @@
-"""The shell of the served phone: what `adb shell` and `adb exec-out` run, as Android's sh would."""
+"""The shell of the served phone: what `adb shell` and `adb exec-out` run, as Android's sh would.
+
+Words of a command line to what a command is given: parameters and outputs put in, split, and matched with files.
+
+Source: POSIX.1-2017, Shell Command Language 2.6.
+"""
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Protocol
 
 from lab.core.errors import LabError
 from simulators.phone.served import folders
@@ -21,10 +28,8 @@ from simulators.phone.served.commands.call import (
     number,
 )
 from simulators.phone.served.commands.table import COMMANDS
-from simulators.phone.served.line import BadLine, IfCommand, Loop, Redirect, Sequence, Simple, parse
-from simulators.phone.served.prompt import talk
+from simulators.phone.served.line import BadLine, IfCommand, Loop, Redirect, Sequence, Simple, Word, parse
 from simulators.phone.served.services import Console, HungUp, Services
-from simulators.phone.served.words import WordExpander
 
 SH = "/system/bin/sh"
 _HUNG_UP = 129
@@ -343,3 +348,133 @@ def _once(data: bytes) -> Reader:
         return chunks.pop() if chunks else b""
 
     return read
+
+
+_PROMPT = "lantern:{} $ "
+_MOST_LINE = 1 << 20
+
+
+class LineRunner(Protocol):
+    """What runs lines: in which folder, and how the last one ended."""
+
+    within: str
+    status: int
+
+    def line(self, line: str, io: Io) -> int: ...
+
+
+def talk(shell: LineRunner, io: Io) -> int:
+    """A person, or a script on standard input: line by line until `exit` or the end of the input."""
+    buffer = bytearray()
+    prompt = encoded(_PROMPT.format(shell.within)) if io.terminal else b""
+    io.out(prompt)
+    while part := io.read(None):
+        for byte in part:
+            if io.terminal and byte == 0x04 and not buffer:
+                return shell.status
+            if byte in b"\r\n" and (byte != 0x0D or io.terminal):
+                io.out(b"\n" if io.terminal else b"")
+                line, buffer = decoded(bytes(buffer)), bytearray()
+                shell.line(line, io)
+                io.out(encoded(_PROMPT.format(shell.within)) if io.terminal else b"")
+            elif io.terminal and byte in (0x03, 0x7F, 0x08):
+                _edit(byte, buffer, io, prompt)
+            elif len(buffer) < _MOST_LINE:
+                buffer.append(byte)
+                io.out(bytes([byte]) if io.terminal else b"")
+    return shell.line(decoded(bytes(buffer)), io) if buffer else shell.status
+
+
+def _edit(byte: int, buffer: bytearray, io: Io, prompt: bytes) -> None:
+    """Backspace takes a character away, Ctrl-C the whole line."""
+    if byte == 0x03:
+        buffer.clear()
+        io.out(b"^C\n" + prompt)
+        return
+    while buffer and (buffer[-1] & 0xC0) == 0x80:
+        buffer.pop()
+    if buffer:
+        buffer.pop()
+        io.out(b"\b \b")
+
+
+_PATTERN = re.compile(r"[*?\[]")
+_CHOICE = re.compile(r"([A-Za-z_][A-Za-z_0-9]*|[0-9?$#@*!-]):?([-=+?])(.*)", re.DOTALL)
+
+Field = list[tuple[str, bool]]
+"""One word to be: pieces of text, each with whether it was quoted."""
+
+
+class WordExpander:
+    """`parameter` gives a parameter's value (None where it has none), `output` what a command line writes."""
+
+    def __init__(
+        self,
+        parameter: Callable[[str], str | None],
+        output: Callable[[str], str],
+        files: Mapping[str, bytes],
+        within: str,
+    ) -> None:
+        self._parameter = parameter
+        self._output = output
+        self._files = files
+        self._within = within
+
+    def one(self, word: Word) -> str:
+        """A word that stays one, as an assignment's value or the name of a file."""
+        return "".join(text for field in self._fields(word, split=False) for text, _ in field)
+
+    def all(self, words: list[Word]) -> list[str]:
+        """What a command is called with."""
+        return [name for word in words for field in self._fields(word, split=True) for name in self._matched(field)]
+
+    def _fields(self, word: Word, *, split: bool) -> list[Field]:
+        fields: list[Field] = []
+        in_field = False
+        for i, part in enumerate(word):
+            value = self._value(part.kind, part.value)
+            if part.kind == "text" and not i and not part.quoted and re.match(r"~(/|$)", value):
+                value = (self._parameter("HOME") or "/").rstrip("/") + value[1:] or "/"
+            if part.kind == "text" or part.quoted or not split:
+                if not in_field:
+                    fields.append([])
+                fields[-1].append((value, part.quoted))
+                in_field = True
+                continue
+            for j, piece in enumerate(re.split(r"[ \t\n]+", value)):
+                if (j or not in_field) and piece:
+                    fields.append([])
+                if piece:
+                    fields[-1].append((piece, False))
+                in_field = bool(piece)
+        return fields
+
+    def _value(self, kind: str, value: str) -> str:
+        if kind == "text":
+            return value
+        if kind == "command":
+            return self._output(value).rstrip("\n")
+        match = _CHOICE.fullmatch(value)
+        if match is None:
+            return self._parameter(value) or ""
+        text = self._parameter(match[1]) or ""
+        if match[2] == "+":
+            return match[3] if text else ""
+        return text or match[3]
+
+    def _matched(self, field: Field) -> list[str]:
+        """The files that a word with an unquoted pattern stands for; itself where there are none."""
+        plain = "".join(text for text, _ in field)
+        if not any(not quoted and _PATTERN.search(text) for text, quoted in field):
+            return [plain]
+        pattern = "".join(_PATTERN.sub(lambda m: f"[{m[0]}]", text) if quoted else text for text, quoted in field)
+        begin = "" if pattern.startswith("/") else self._within.rstrip("/") + "/"
+        paths = ["/"]
+        for step in [s for s in (begin + pattern).split("/") if s]:
+            paths = [
+                f"{base.rstrip('/')}/{name}"
+                for base in paths
+                for name in folders.entries(self._files, base)
+                if fnmatch.fnmatchcase(name, step) and (not name.startswith(".") or step.startswith("."))
+            ]
+        return [name.removeprefix(begin) for name in paths] or [plain]

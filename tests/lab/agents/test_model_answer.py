@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.agents.elements import ScreenElement, element_lines, elements, in_pixels, in_thousandths
-from lab.agents.model_answer import KINDS, UnusableAnswer, meant
+from lab.agents.model import KINDS, UnusableAnswer, meant
 from lab.core.step import Action
 from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.llm.json_in_text import objects_in

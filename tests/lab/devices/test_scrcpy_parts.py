@@ -13,9 +13,9 @@ import pytest
 
 from lab.core.seams import Trouble
 from lab.core.step import Point
+from lab.devices.scrcpy import ServerLog
 from lab.devices.scrcpy_apps import InstalledApp, listed
 from lab.devices.scrcpy_codec import speech
-from lab.devices.scrcpy_log import ServerLog
 from lab.devices.scrcpy_push import push
 from lab.devices.scrcpy_video import Decoder, VideoSocket
 from lab.devices.socket_io import Deadline

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lab.core.errors import LabError
 from lab.core.step import Action, ActionKind, Direction
 from lab.core.ui_tree import Bounds, Node, UiTree
-from lab.devices.gestures import Stroke, stroke
+from lab.devices.actions import Stroke, stroke
 
 SIZE = (1080, 2400)
 LIST, ROW = Bounds(0, 400, 1080, 2200), Bounds(0, 500, 1080, 800)

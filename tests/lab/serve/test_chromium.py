@@ -18,7 +18,7 @@ from msgspec import structs
 
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Study, Unit
-from lab.serve import open_progress, progress_page
+from lab.serve import progress_page
 from lab.serve.server import LabServer, ServerPlace
 from lab.studies.links import make_link, revoke_link
 from screens.mirror.marks import PhoneMark
@@ -399,7 +399,7 @@ async def test_links_that_open_nothing_say_why(store: Store, study: Study, chrom
 
 @soak
 async def test_a_managers_page_renews_itself(store: Store, chromium: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_progress, "_FRESH", 0.0)
+    monkeypatch.setattr("lab.serve.server._FRESH", 0.0)
     monkeypatch.setattr(progress_page, "EVERY", 1)
     plan = begun(store, 3, of=[Unit(f"u{at}") for at in range(3)])
     made = make_link(store, plan, "boss", by="boss", purpose="watch")

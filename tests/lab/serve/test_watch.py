@@ -15,7 +15,6 @@ import pytest
 
 from lab.cli.main import main
 from lab.core.study import Study, Unit
-from lab.serve import open_progress
 from lab.serve.server import LabServer, ServerPlace
 from lab.studies.links import hashed, links_of, make_link, revoke_link
 from store.kit_export import make_kit
@@ -32,7 +31,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("HITLAB_PERSON", "boss")
     monkeypatch.setenv("HITLAB_DB", str(tmp_path / "lab.db"))
-    monkeypatch.setattr(open_progress, "_FRESH", 0.0)
+    monkeypatch.setattr("lab.serve.server._FRESH", 0.0)
     with Store.open(tmp_path / "lab.db") as opened:
         yield opened
 
@@ -186,7 +185,7 @@ async def test_it_is_shown_to_the_end_of_a_study_and_not_of_an_archived_one(stor
 
 
 async def test_many_who_look_cost_one_reading(store: Store, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_progress, "_FRESH", 3600.0)
+    monkeypatch.setattr("lab.serve.server._FRESH", 3600.0)
     token = make_link(store, study, "boss", by="boss", shared=True, purpose="watch").token
     async with served(store, study) as (_, browser):
         one, two = browser(), browser()

@@ -10,8 +10,7 @@ from PIL.Image import Image
 from lab.core.step import Action
 from simulators.phone import draw, phone
 from simulators.phone.boxes import Window
-from simulators.phone.packed_screens import PackedScreens
-from simulators.phone.phone import Phone
+from simulators.phone.phone import PackedScreens, Phone
 
 
 def test_what_was_used_longest_ago_goes_first() -> None:
