@@ -1,4 +1,4 @@
-"""An action that was written down, with its targets in pixels of the screen that it is for."""
+"""Resolve the targets of a written action to pixels of a screen."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lab.core.step import Action, Point
 from lab.core.ui_tree import Bounds, UiTree
 
 _ASIDE = ("line", "thought", "usage")
-"""What a program says beside an action, which is no part of it."""
+"""Fields that a program sends beside an action and that are not part of it."""
 _STORED = {"vector", "raw", "space", "boxes"}
-"""Fields by which a run keeps an action, and nobody writes one."""
+"""Fields of a stored action that a written one never has."""
 
 
 def action_on(written: WrittenAction, tree: UiTree | None, size: Point | None, what: str) -> Action:
-    """Return the action with its targets in pixels of a screen; `LabError` where one is not on it."""
+    """Return the action with its targets in pixels; raise `LabError` if a target is outside the screen."""
     numbers = {name: n for name, n in (("node", written.node), ("to_node", written.to_node)) if n is not None}
     return Action(
         written.kind,
@@ -34,9 +34,9 @@ def action_on(written: WrittenAction, tree: UiTree | None, size: Point | None, w
 
 
 def read_action(text: str, tree: UiTree | None, size: Point | None, what: str) -> Action:
-    """Return the action that JSON spells for a screen: as a program writes it, or as a run keeps it.
+    """Parse an action from JSON, in a program's form or in the form that a run stores.
 
-    `LabError` names the field that is wrong, or the element that is not there.
+    Raise `LabError` with the name of the wrong field or of the missing element.
     """
     value: Any = read_json(text.encode("utf-8", "surrogatepass"), what).value
     if isinstance(value, dict):
@@ -52,7 +52,7 @@ def read_action(text: str, tree: UiTree | None, size: Point | None, what: str) -
 def _target(
     at: Place | None, number: int | None, field: str, tree: UiTree | None, size: Point | None, what: str
 ) -> Point | None:
-    """One target in whole pixels, from where it points or from the element it names."""
+    """Return one target in whole pixels, from its coordinates or from the center of its element."""
     if number is not None:
         name = NUMBERED[field]
         if at is not None:

@@ -1,4 +1,4 @@
-"""How agents are told apart: the identity of one is in `Actor.identity`; here are the shortest names for a set."""
+"""Shortest names that tell a set of agents apart. An agent's identity is `Actor.identity`."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from lab.core.task import Actor, command_words, compose_name
 Arguments = tuple[tuple[str, str], ...]
 
 _LONGEST = 60
-"""Characters of an argument's value; a longer one stands as its hash."""
+"""Longest argument value in characters. A hash replaces a longer one."""
 _MOST = 40
-"""Arguments that are kept of an agent."""
+"""Upper bound of the arguments stored of an agent."""
 _NOT_ITS_OWN = frozenset({
     "seed", "api_base", "base_url", "api_key", "api_version", "timeout", "request_timeout", "num_retries",
     "max_retries", "max_connections", "headers", "extra_headers", "default_headers", "metadata", "user",
     "organization", "cache", "caching", "log_level",
 })  # fmt: skip
-"""How a model is reached and which try it was: two runs that differ in these alone are of one agent."""
+"""Arguments that do not make another agent: how a model is reached, and which attempt it was."""
 
 
 def shortest_names(agents: Iterable[Actor]) -> dict[str, str]:
-    """Return the shortest text for each agent that tells these apart, by identity.
+    """Return the shortest distinct name of each agent, by identity.
 
-    A name alone where no other agent here has it. Of agents of one name as much of version, model and arguments is
-    added as makes each another text. An agent that stands alone is told with its version and model.
+    The name alone is enough if no other agent here has it. Agents of one name get as much of version, model and
+    arguments as makes each distinct. A single agent gets its version and model.
     """
     known = {agent.identity: agent for agent in agents}
     if len(known) == 1:
@@ -46,7 +46,7 @@ def shortest_names(agents: Iterable[Actor]) -> dict[str, str]:
 
 
 def argument_pairs(values: Mapping[str, Any]) -> Arguments:
-    """Return the arguments that make an agent another one, sorted by name, without keys, addresses and seeds."""
+    """Return the arguments that are part of an agent's identity, sorted by name, without keys, addresses and seeds."""
     pairs: list[tuple[str, str]] = []
     for name in sorted(map(str, values)):
         value = values.get(name)
@@ -61,13 +61,13 @@ def argument_pairs(values: Mapping[str, Any]) -> Arguments:
 
 
 def _lone(agent: Actor) -> str:
-    """The text of an agent that has no other beside it and no name of its own."""
+    """Return the name of a single agent that has no implementation name."""
     stem = _stems([agent.id])[agent.id]
     return compose_name(stem, agent.version, "" if agent.model == stem else agent.model, ())
 
 
 def _stems(names: Iterable[str]) -> dict[str, str]:
-    """A program's command as its script's file name, or with as much more as tells it from the others here."""
+    """Shorten each program's command to its script's file name, or to the shortest form that is distinct here."""
     all_names = list(names)
     forms = {name: [*command_words(name), name] for name in all_names}
     stems: dict[str, str] = {}
@@ -81,7 +81,7 @@ def _stems(names: Iterable[str]) -> dict[str, str]:
 
 
 def _within(stem: str, group: list[Actor]) -> dict[str, str]:
-    """The texts of agents that have one name: to each the fewest parts are added that no other has alike."""
+    """Name agents of one stem: add the fewest parts by which no other agent in the group is equal."""
     common = set.intersection(*(set(agent.arguments) for agent in group))
     parts = {
         agent.identity: (agent.version, agent.model, tuple(pair for pair in agent.arguments if pair not in common))
@@ -101,4 +101,4 @@ def _within(stem: str, group: list[Actor]) -> dict[str, str]:
 
 
 _CHOICES = ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
-"""Which of version, model and arguments are told, the fewest first."""
+"""Combinations of version (0), model (1) and arguments (2) to try, fewest parts first."""

@@ -1,9 +1,9 @@
-"""A run without what a rater must not see: the one door through which annotators' screens and kits get their runs.
+"""Blinding: remove from a run what a rater must not see. Raters' screens and kits get their runs only through here.
 
-What is hidden is taken out of the events themselves, so that no screen, search or copy can come upon it. Every field
-of every event is named in `RULES`; one that is not is taken out. People are hidden always, and so is when and how
-fast things were done where the method is: a model is known by its pace. What passes passes as it stands: a screenshot,
-a thought or a question that names the method itself cannot be blinded here.
+The fields are removed from the events themselves, so that no screen, search or copy can show them. `RULES` names every
+field of every event, and a field without a rule is removed. People are always hidden. Times and durations are hidden
+with the method, because its pace identifies a model. A field that passes is not altered: a screenshot, a thought or a
+question that names the method itself cannot be blinded here.
 """
 
 from __future__ import annotations
@@ -37,21 +37,22 @@ from lab.core.trace import (
 )
 
 NOBODY = Actor("script", "hidden")
-"""Who stands where an agent's or a person's name was."""
+"""Actor in place of a hidden agent or person."""
 FAILED = "The act failed."
-"""What stands where an error was told in words that may name the method."""
+"""Text in place of an error, whose own words may name the method."""
 
 
 def blinded(event: AnyEvent, shows: Collection[Show]) -> AnyEvent:
-    """An event with nothing in it but what `shows` names; its place in the run (`seq`, steps) stays."""
+    """Return an event with only the parts that `shows` names. Its position in the run (`seq`, steps) stays."""
     blind_event: AnyEvent = _cut(event, frozenset(shows))
     return blind_event
 
 
 def blinded_unit(unit: Unit, shows: Collection[Show]) -> Unit:
-    """A unit without the designers' words and whose it is; what is asked, and its gold, stay.
+    """Return a unit without the designers' words and its source. The questions and the gold stay.
 
-    Gold is in it because a pilot unit shows it once it is handed in: who reads the file itself can read it before.
+    The gold stays because a pilot unit shows it after submission. A person who reads the file itself can read it
+    before.
     """
     task = _cut(unit.task, frozenset(shows)) if unit.task is not None else None
     play = blinded_play(unit.play) if unit.play is not None else None
@@ -62,13 +63,13 @@ _DESIGNED: dict[str, Any] = {
     "golden": (), "golden_steps": None, "tdg": Tdg(), "units": (), "branches": (), "rubric": Rubric(),
     "rule_weight": None,
 }  # fmt: skip
-"""What a task is rated by afterwards: nobody who plays it needs it, nor does a check of its end."""
+"""Blank values for the parts of a task that only its rating needs. Playing and checking a task do without them."""
 
 
 def blinded_play(play: Play) -> Play:
-    """A play without what its task is rated by, and with no playbook but its own, which does not say what goes wrong.
+    """Return a play without its task's rating parts, and with only its own playbook, whose description is removed.
 
-    Where names are changed by a seed (`vary`), its task stays whole: the run must have it as that world does.
+    A task whose names a seed changes (`vary`) stays whole, because the run must have it as that world does.
     """
     task, name = play.task, play.agent.partition(":")[2]
     wrong = tuple(
@@ -82,9 +83,9 @@ def blinded_play(play: Play) -> Play:
 
 
 class Rule(NamedTuple):
-    """When a field passes, asked with the struct it stands in; else what stands there (None: the field's default).
+    """Rule of one field: `passes` decides by the struct that holds the field, `instead` gives the replacement.
 
-    What passes is gone through in turn; what stands in its place is final.
+    Without `instead` the field gets its default. A value that passes is filtered in turn. A replacement is final.
     """
 
     passes: Callable[[Any, frozenset[str]], bool]
@@ -96,12 +97,12 @@ DROPPED = Rule(lambda owner, shows: False)
 
 
 def _where(show: Show, *blank: Any) -> Rule:
-    """Passes where that part is shown; `blank` is for fields that have no default."""
+    """Return a rule that passes if `show` is shown. `blank` is the replacement for a field without a default."""
     return Rule(lambda owner, shows: show in shows, (lambda owner, shows: blank[0]) if blank else None)
 
 
 def _agent(started: Started, shows: frozenset[str]) -> Actor:
-    """The method where it is shown, unless it is a person."""
+    """Return the agent if the method is shown, without its name if it is a person."""
     if "method" not in shows:
         return NOBODY
     return Actor("human", "hidden") if started.agent.kind == "human" else started.agent
@@ -112,7 +113,10 @@ def _error(step: Step, shows: frozenset[str]) -> str | None:
 
 
 def _says(action: Action, shows: frozenset[str]) -> bool:
-    """A question is dialogue; what no reader or parser understood is quoted only where it is one bare word."""
+    """Return True if an action's text passes.
+
+    A question is dialogue. The text of an unparsed action may name the method, so it passes only as one bare word.
+    """
     if action.kind == "other" and "method" not in shows:
         return "actions" in shows and (action.text or "").isidentifier()
     return "actions" in shows and (action.kind != "ask_user" or "dialogue" in shows)
@@ -127,7 +131,7 @@ def _history(persona: Persona, shows: frozenset[str]) -> bool:
 
 
 def _masked(id: str, word: str) -> str:
-    """An id that tells nothing but whether two are the same."""
+    """Return a hash of an id, from which one learns only if two ids are equal."""
     return f"{word}-{hashlib.sha256(id.encode(errors='backslashreplace')).hexdigest()[:8]}" if id else ""
 
 
@@ -283,16 +287,17 @@ RULES: dict[type, dict[str, Rule]] = {
     },
     Decision: {"verdict": KEPT, "by": KEPT, "action": KEPT, "note": DROPPED, "seconds": _where("method")},
 }  # fmt: skip
-"""What becomes of every field of a run. `Actor` is not in it: one that passes is `NOBODY`."""
+"""The rule of every field of a run. `Actor` has none, because an actor within a field that passes becomes `NOBODY`."""
 
 NEVER: tuple[type, ...] = (Conditions, Forked, Prompt, Usage)
-"""What no rater is ever shown: no field that passes holds one."""
+"""Types that no rater ever sees: no field that passes holds one."""
 
 
 def _cut(value: Any, shows: frozenset[str]) -> Any:
-    """A value with what may pass of it; types that have no rules pass whole, within a field that does."""
+    """Return a value with only the parts that pass. Types without rules pass whole within a field that passes."""
     if isinstance(value, Actor):
         return NOBODY
+    # The exact type: a NamedTuple is a value, not a sequence of values.
     if isinstance(value, tuple) and value and type(value) is tuple:
         return tuple(_cut(one, shows) for one in value)
     rules = RULES.get(type(value))

@@ -1,4 +1,4 @@
-"""What a designer says of a task, row by row: drafted, submitted, verified by another person, and then frozen."""
+"""A designer's annotation of a task as revisions: drafted, submitted, verified by another person, then frozen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.core.ids_and_clock import now, uuid7
 from lab.core.task import Actor, Branch, InformationUnit, Rubric, Task, Tdg
 
 VERSION = 1
-"""The newest stored shape of a revision that this program knows."""
+"""Newest stored version of a revision that this program knows."""
 
 Section = Literal["tdg", "branches", "units", "rubric"]
 SECTIONS: tuple[Section, ...] = ("tdg", "branches", "units", "rubric")
@@ -35,21 +35,21 @@ _FROM: dict[Act, tuple[State, ...]] = {
     "settle": ("draft", "submitted", "objected", "verified"),
 }
 WRITING: tuple[Act, ...] = ("draft", "submit")
-"""Acts that make somebody an author of a version; reopening one, or settling which draft stands, does not."""
+"""Acts that make a person an author of a version. Reopening it or settling between drafts does not."""
 _JUDGING: tuple[Act, ...] = ("review", "object", "verify")
 
 
 class Subject(NamedTuple):
-    """Which task a design is of: its id, and a hash of what was asked, the same in every run of it."""
+    """The task that a design describes: its id, and a hash of its request that is the same in every run of it."""
 
     task: str
     asked: str
 
 
 def subject_of(task: Task) -> Subject:
-    """A task's own, whether it comes from a file or stands in a run; neither its phone nor its checks count.
+    """Return a task's subject, equal for the task's file and for its runs. Its phone and checks do not count.
 
-    A proactive task asks nothing in words: there its title, persona, time and place stand for what was asked.
+    A proactive task has no instruction. Its title, persona, time and place identify its request instead.
     """
     persona = task.persona.rpartition("/")[2]  # a persona of one's own is named by its path, which may move
     context = () if task.instruction.strip() else (task.title, persona, task.time, task.place)
@@ -58,9 +58,9 @@ def subject_of(task: Task) -> Subject:
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A task's graph, decision points, information units and rubric; a task file holds these four as they stand.
+    """A task's graph, decision points, information units and rubric, in the form of a task file.
 
-    `evidence` names the steps of runs that an item was seen in, as `RUN@STEP`, by the item's key (see `items`).
+    `evidence` maps an item's key (see `items`) to the steps that show the item, as `RUN@STEP`.
     """
 
     tdg: Tdg = Tdg()
@@ -71,7 +71,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Parts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a file lays into a draft: any of a design's four parts; those that it leaves out stay."""
+    """Parts of a design that a file replaces in a draft. None leaves a part unchanged."""
 
     tdg: Tdg | None = None
     branches: tuple[Branch, ...] | None = None
@@ -79,16 +79,16 @@ class Parts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     rubric: Rubric | None = None
 
     def laid_over(self, design: Design) -> Design:
-        """The design with these parts in place of its own."""
+        """Return the design with these parts in place of its own."""
         parts = {name: getattr(self, name) for name in SECTIONS if getattr(self, name) is not None}
         return tidy(msgspec.structs.replace(design, **parts))
 
 
 class Revision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One act on a design, with the whole design as that act left it; never changed, only superseded.
+    """One act on a design, with the whole design after it. It never changes, and a later revision supersedes it.
 
-    `marks` are a reviewer's words by item key, empty where the item was accepted. `note` is what was done, or why.
-    `undoes` is the revision that an undo took back.
+    `marks` are a reviewer's words by item key, empty for an accepted item. `note` describes the act or gives its
+    reason. `undoes` is the id of the revision that an undo took back.
     """
 
     id: str
@@ -115,12 +115,12 @@ class Revision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     @property
     def writable(self) -> bool:
-        """Whether a further draft may follow."""
+        """True if another draft may follow."""
         return self.state in _FROM["draft"]
 
 
 class RevisionLine(msgspec.Struct, frozen=True):
-    """One act on a design in a line of its history."""
+    """One act on a design as a line of its history."""
 
     id: str
     version: int
@@ -131,9 +131,9 @@ class RevisionLine(msgspec.Struct, frozen=True):
 
 
 def items(design: Design) -> dict[str, Any]:
-    """Everything that is drafted and judged one by one, by a key such as `tdg/find_dish`, in the outline's order.
+    """Return the parts that are drafted and reviewed one by one, by a key such as `tdg/find_dish`, in outline order.
 
-    A node stands with the edges that lead to it and with the ids of its paths, but without what is in them.
+    A node's value holds the edges that lead to it and the ids of its paths, but not the nodes in them.
     """
     by_key: dict[str, Any] = {}
     for node in design.tdg.walk():
@@ -146,14 +146,14 @@ def items(design: Design) -> dict[str, Any]:
 
 
 def tidy(design: Design) -> Design:
-    """The design without evidence for items that are no longer in it."""
+    """Return the design without evidence for removed items."""
     item_keys = items(design)
     evidence = {key: links for key, links in design.evidence.items() if key in item_keys and links}
     return design if evidence == design.evidence else msgspec.structs.replace(design, evidence=evidence)
 
 
 def first_draft(subject: Subject, by: Actor, design: Design, note: str = "") -> Revision:
-    """The first revision of a task's first version."""
+    """Return the first revision of a task's first version."""
     return Revision(uuid7(), *subject, version=1, act="draft", by=by, at=now(), design=design, note=note)
 
 
@@ -168,10 +168,10 @@ def following(
     undoes: str = "",
     also: Sequence[Revision] = (),
 ) -> Revision:
-    """The revision that an act makes of the one before it; `also` are the other heads that a `settle` supersedes.
+    """Return the revision that an act adds after `head`. `also` are the other heads that a `settle` supersedes.
 
-    A reopened frozen version is followed by the next. Marks of items that were changed fall away; what was objected
-    to stays until it is submitted again.
+    Reopening a frozen version begins the next one. Marks of changed items are dropped. An objection stays until the
+    design is submitted again.
     """
     new_design = head.design if design is None else design
     frozen = any(one.state == "verified" for one in (head, *also)) and act in ("reopen", "settle")
@@ -193,9 +193,9 @@ def _kept_marks(head: Revision, design: Design, act: Act) -> dict[str, str]:
 
 
 def check_next(superseded: Sequence[Revision], new: Revision, authors: Collection[str], *, heads: int) -> None:
-    """Raises a `LabError` where the rules do not let `new` follow those it supersedes.
+    """Raise `LabError` if the rules do not let `new` follow the revisions it supersedes.
 
-    `authors` are the codes of who drafted or submitted `new.version`; `heads` is how many others stand beside.
+    `authors` are the codes of the people who drafted or submitted `new.version`. `heads` counts the other heads.
     """
     what = f"design of {new.task}"
     if not superseded:
@@ -216,7 +216,7 @@ def check_next(superseded: Sequence[Revision], new: Revision, authors: Collectio
 
 
 def _check_judge(what: str, new: Revision, authors: Collection[str]) -> None:
-    """Another person than those who wrote it, with a word to each objection, and none left when it is verified."""
+    """Raise `LabError` unless a person who is not an author reviews, objects with words, and verifies no objections."""
     if new.by.kind != "human":
         raise LabError(what, "is verified by a person.")
     if new.by.id in authors:
@@ -236,7 +236,7 @@ _CLASH = "stands as {0} drafts beside each other, made at the same time; nothing
 
 
 def clash_words(heads: Sequence[Revision]) -> str:
-    """What is said where several heads stand beside each other."""
+    """Return the sentence for a design with several heads."""
     who = ", ".join(sorted({head.by.shown for head in heads}))
     return f"{_CLASH.format(len(heads))} They are by {who}."
 
@@ -256,7 +256,7 @@ def _instead(head: Revision) -> str:
 
 
 def undo_target(head: Revision, fetch: Callable[[str], Revision]) -> Revision | None:
-    """The draft that an undo after `head` would take back; None where there is none in this version's sitting."""
+    """Return the draft that an undo after `head` takes back; None if this version has none left."""
     at = head
     while at.undoes:
         undone = fetch(at.undoes)
@@ -267,7 +267,7 @@ def undo_target(head: Revision, fetch: Callable[[str], Revision]) -> Revision | 
 
 
 def undo(head: Revision, by: Actor, fetch: Callable[[str], Revision]) -> Revision | None:
-    """The further revision that takes the last draft back; None where there is nothing to take back."""
+    """Return the revision that takes the last draft back; None if there is nothing to undo."""
     last = undo_target(head, fetch)
     if last is None or not head.writable:
         return None

@@ -1,4 +1,4 @@
-"""A graph as an outline that is edited node by node: each change keeps the edges whole, and none leaves one astray."""
+"""Edit a task's graph as an outline, node by node, so that no edge is left dangling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST = 32
 
 
 class NodePlace(NamedTuple):
-    """Where a node stands: in the list of the whole graph, or in path `path` of the node `within`."""
+    """Position of a node: `at` in the graph's list, or in path `path` of the node `within`."""
 
     at: int
     within: str = ""
@@ -23,7 +23,7 @@ class NodePlace(NamedTuple):
 
 
 class OutlineRow(NamedTuple):
-    """One line of the outline: a node and how it is numbered, such as `2` or `2B1`; `depth` counts the nesting."""
+    """One line of the outline: a node, its number (such as `2` or `2B1`) and its nesting `depth`."""
 
     node: TdgNode
     number: str
@@ -32,7 +32,7 @@ class OutlineRow(NamedTuple):
 
 
 def rows(tdg: Tdg) -> list[OutlineRow]:
-    """Every node in the outline's order."""
+    """Return every node in outline order."""
     lines: list[OutlineRow] = []
     for index, node in enumerate(tdg.nodes):
         _row(node, str(index + 1), 0, NodePlace(index), lines)
@@ -47,12 +47,12 @@ def _row(node: TdgNode, number: str, depth: int, place: NodePlace, outline: list
 
 
 def letter(path: int) -> str:
-    """The name of a path: A to Z, then P27 and on."""
+    """Return the letter of a path: A to Z, then P27 and on."""
     return chr(65 + path) if path < 26 else f"P{path + 1}"
 
 
 def fresh_id(name: str, used_ids: Collection[str], stem: str) -> str:
-    """An id made of a name's words, another than those taken; `stem` where the name has none."""
+    """Return an unused id made of a name's words, or of `stem` if the name has no words."""
     base = _UNWORDED.sub("_", name.casefold()).strip("_")[:_LONGEST].strip("_") or stem
     id, number = base, 1
     while id in used_ids:
@@ -62,12 +62,12 @@ def fresh_id(name: str, used_ids: Collection[str], stem: str) -> str:
 
 
 def ids(tdg: Tdg) -> set[str]:
-    """The ids of every node."""
+    """Return the ids of all nodes."""
     return {node.id for node in tdg.walk()}
 
 
 def add(tdg: Tdg, node: TdgNode, after: str = "") -> Tdg:
-    """The graph with a node behind `after` (at the end of the whole where that is empty), in its list and its flow."""
+    """Insert a node after `after` in its list and its flow, or at the end of the graph if `after` is empty."""
     place = _place(tdg, after)
     if place is None:
         place = NodePlace(len(tdg.nodes) - 1)
@@ -75,7 +75,7 @@ def add(tdg: Tdg, node: TdgNode, after: str = "") -> Tdg:
 
 
 def change(tdg: Tdg, id: str, node: TdgNode) -> Tdg:
-    """The graph with `node` in place of the one named; edges and requirements follow a new id."""
+    """Replace the node `id` by `node`; edges and requirements follow a changed id."""
 
     def renamed(other: str) -> str:
         return node.id if other == id else other
@@ -93,7 +93,7 @@ def change(tdg: Tdg, id: str, node: TdgNode) -> Tdg:
 
 
 def remove(tdg: Tdg, id: str) -> Tdg:
-    """The graph without a node and what is in it: what led to it leads on to what it led to."""
+    """Remove a node and the nodes in it, and join its predecessors to its successors."""
     node = _node(tdg, id)
     if node is None:
         return tdg
@@ -118,9 +118,9 @@ def _without(nodes: tuple[TdgNode, ...], removed_ids: set[str]) -> tuple[TdgNode
 
 
 def move(tdg: Tdg, id: str, by: int) -> Tdg:
-    """The graph with a node one place further up or down in its own list.
+    """Move a node up or down within its own list by `by` positions.
 
-    Where an edge joins it to the node it changes places with, the flow changes with the list; else only the list.
+    The flow changes with the list only if an edge joins the node to the one it changes places with.
     """
     place, node = _place(tdg, id), _node(tdg, id)
     if place is None or node is None:
@@ -136,7 +136,7 @@ def move(tdg: Tdg, id: str, by: int) -> Tdg:
 
 
 def indent(tdg: Tdg, id: str) -> Tdg:
-    """A node into the one above it, as a path of its own; a path's first node on to the end of the path before."""
+    """Move a node into the one above it, as a new path. A path's first node moves to the end of the path before."""
     place, node = _place(tdg, id), _node(tdg, id)
     if place is None or node is None:
         return tdg
@@ -152,7 +152,7 @@ def indent(tdg: Tdg, id: str) -> Tdg:
 
 
 def outdent(tdg: Tdg, id: str) -> Tdg:
-    """A node out of its path, to behind the node that it was in."""
+    """Move a node out of its path, to after the node that holds it."""
     place, node = _place(tdg, id), _node(tdg, id)
     if place is None or node is None or not place.within:
         return tdg
@@ -160,7 +160,7 @@ def outdent(tdg: Tdg, id: str) -> Tdg:
 
 
 def follow(tdg: Tdg, id: str, before: Collection[str]) -> Tdg:
-    """The graph in which exactly the nodes `before` lead to the one named."""
+    """Replace the edges that lead to a node: exactly the nodes `before` lead to it."""
     others = [edge for edge in tdg.edges if edge[1] != id]
     return msgspec.structs.replace(tdg, edges=(*others, *((a, id) for a in dict.fromkeys(before) if a != id)))
 
@@ -179,7 +179,7 @@ def _list(tdg: Tdg, place: NodePlace) -> tuple[TdgNode, ...]:
 
 
 def _cut(tdg: Tdg, node: TdgNode) -> Tdg:
-    """The graph without a node that will be put elsewhere; who requires it, or what it holds, still does."""
+    """Return the graph without a node that is about to be reinserted. Requirements of it and its inner nodes stay."""
     without_node = remove(tdg, node.id)
     inside = ids(Tdg((node,)))
     for other in tdg.walk():
@@ -191,7 +191,7 @@ def _cut(tdg: Tdg, node: TdgNode) -> Tdg:
 
 
 def _put(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
-    """The graph with a node at a place; on the first level it is put into the flow behind the one before it."""
+    """Insert a node at a place. On the top level the flow leads through it after the node before it."""
     if place.within:
         holder = _node(tdg, place.within)
         assert holder is not None

@@ -1,6 +1,6 @@
-"""An act on a screen as the instruction that it carries out: `Tap Send`, `Type 2 in Amount`, `Scroll down in chats`.
+"""Word an action as the instruction that it carries out: `Tap Send`, `Type 2 in Amount`, `Scroll down in chats`.
 
-The low-level instruction of a step, which an annotator words on the very screen. Source: DAC-Bench 2.4.
+It suggests the low-level instruction of a step, which an annotator words on the same screen. Source: DAC-Bench 2.4.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from lab.core.typed_text import clean
 from lab.core.ui_tree import Node, UiTree
 
 _LONGEST = 60
-"""Characters of a name or a text that an instruction repeats."""
+"""Longest name or text that an instruction repeats, in characters."""
 _NAMELESS = frozenset(
     {"list", "recycler", "recycler_view", "scroll", "scroll_view", "scrollview", "content", "container"}
 )
-"""Ids that say what a thing is made of, and not what it is."""
+"""Ids that name a widget's type and not its purpose."""
 _TURN = ("switch", "checkbox", "togglebutton")
 _KEYS = {
     "navigate_home": "Go to the home screen",
@@ -30,7 +30,7 @@ _KEYS = {
 
 
 def suggest(action: Action, tree: UiTree) -> str:
-    """The instruction that this action most likely carries out on this screen; never a password's own text."""
+    """Return the instruction that an action most likely carries out on a screen. It never contains a password."""
     match action.kind:
         case "click":
             return _tap(action.at, tree)
@@ -56,7 +56,7 @@ def suggest(action: Action, tree: UiTree) -> str:
 
 
 def name_at(tree: UiTree, at: Point | None) -> str:
-    """What is at a pixel, in a person's words: the thing that a tap reaches, else what is written there; or empty."""
+    """Return the name of the node at a pixel: the one that a tap reaches, else the text there; empty if none."""
     if at is None:
         return ""
     under = tree.at(*at)
@@ -66,7 +66,7 @@ def name_at(tree: UiTree, at: Point | None) -> str:
 
 
 def name_of(node: Node) -> str:
-    """A node's own words, else the first written inside it, else what its id says; may be empty."""
+    """Return a node's own label, else the first text inside it, else the words of its id. May be empty."""
     if _is_field(node):
         return _field(node)
     inside = [*(below.text for below in node.walk()), *(below.desc for below in node.walk())]
@@ -76,13 +76,13 @@ def name_of(node: Node) -> str:
 
 
 def typed_into(tree: UiTree) -> Node | None:
-    """The field that has the cursor."""
+    """Return the focused text field, else any focused node; None without focus."""
     focus_nodes = [node for node in tree.nodes() if node.focused]
     return next((node for node in focus_nodes if _is_field(node)), focus_nodes[0] if focus_nodes else None)
 
 
 def tappable(tree: UiTree) -> list[Node]:
-    """What reacts to a tap on its middle, in reading order."""
+    """Return the nodes that a tap on their middle reaches, in reading order."""
     screen = screen_box(tree)
     nodes = [node for node in tree.nodes() if reacts(node) and node.bounds.cut(screen).area]
     node_ids = {id(node) for node in nodes}
@@ -111,7 +111,7 @@ def _type(action: Action, tree: UiTree) -> str:
 
 
 def _drag(action: Action, tree: UiTree) -> str:
-    """A drag along one axis that stays in one thing is a swipe of it; any other goes from one thing to another."""
+    """Word a drag: a swipe if it follows one axis or stays in one thing, else a drag from one thing to another."""
     at, to = action.at, action.to
     if at is None or to is None:
         return f"Swipe {action.direction or 'on'}{_within(tree, at)}"
@@ -130,7 +130,7 @@ def _point(at: Point | None) -> str:
 
 
 def _within(tree: UiTree, at: Point | None) -> str:
-    """` in the list of chats`, where the list under a pixel has a name of its own."""
+    """Return ` in the list of chats` if the list under a pixel has a name; else an empty text."""
     lists = [node for node in (tree.at(*at) if at is not None else tree.nodes()) if node.scrollable]
     name = next(((_short(node.desc) or _id_words(node)) for node in lists), "")
     if not name:
@@ -144,7 +144,7 @@ def _is_field(node: Node) -> bool:
 
 
 def _field(node: Node) -> str:
-    """What a field is for; its text comes last, because it is rather what was typed."""
+    """Return what a field is for. Its text comes last, because that is usually what a person typed."""
     return _short(node.desc) or _id_words(node) or ("" if node.password else _short(node.text))
 
 

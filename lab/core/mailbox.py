@@ -1,4 +1,4 @@
-"""One person's seat: something waits here for them; their answer, or word that it is no longer wanted, comes back."""
+"""One-slot mailbox between a run's thread and a person: put a question, wait for an answer or a cancellation."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Asked = TypeVar("Asked")
 Given = TypeVar("Given")
 
 _POLL = 0.05
-"""Seconds between two looks at `stop`."""
+"""Seconds between two polls of `stop`."""
 
 
 class Mailbox(Generic[Asked, Given]):
-    """Holds at most one item. The loop's thread waits in `ask`; the screen answers from its own.
+    """A mailbox for at most one item. The run's thread blocks in `ask`, and the screen's thread calls `answer`.
 
-    `on_change` is called, on whichever thread changed it, with the item that now waits or None; it must not
-    block. An answer that comes too late, or for another item, is refused (`answer` returns False).
+    `on_change` is called with the waiting item or None, on the thread that changed it. It must not block. `answer`
+    returns False if it comes too late or for another item.
     """
 
     def __init__(self, on_change: Callable[[Asked | None], None] | None = None) -> None:
@@ -34,12 +34,13 @@ class Mailbox(Generic[Asked, Given]):
         return self._item
 
     def ask(self, item: Asked, stop: threading.Event) -> Given:
-        """Puts an item before the person and blocks until it is answered; `WaitCancelled` once `stop` is set."""
+        """Show an item to the person and block until it is answered; raise `WaitCancelled` once `stop` is set."""
         with self._changed:
             self._item = item
             self._given.clear()
         self._tell(item)
         try:
+            # `_tell` runs outside the lock, which the screen's thread takes in `answer`.
             with self._changed:
                 while not self._given:
                     if stop.is_set() or self._item is not item:
@@ -53,7 +54,7 @@ class Mailbox(Generic[Asked, Given]):
             self._tell(None)
 
     def answer(self, item: Asked, answer: Given) -> bool:
-        """Answers the item that waits; False where it no longer does."""
+        """Answer the waiting item; return False if it no longer waits."""
         with self._changed:
             if self._item is not item or self._given:
                 return False
@@ -62,7 +63,7 @@ class Mailbox(Generic[Asked, Given]):
             return True
 
     def withdraw(self) -> None:
-        """Takes back whatever waits: the one who asked gets `WaitCancelled`."""
+        """Remove the waiting item. Its `ask` raises `WaitCancelled`."""
         with self._changed:
             self._item = None
             self._changed.notify_all()

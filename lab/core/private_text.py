@@ -1,4 +1,4 @@
-"""What in a run looks private: numbers, addresses and codes, names of its persona, password fields."""
+"""Find text in a run that looks private: numbers, addresses, codes, names from its persona, password fields."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _CODE = re.compile(r"(?<![\w.,:$€£¥-])\d{4,8}(?![\w.,:%])")
 _CODE_WORDS = re.compile(r"\b(?:code|pin|otp|passcode|password|verification|verify|2fa)\b", re.I)
 _CARD_DIGITS = range(13, 20)
 _TELLING = ("name", "phone", "mobile", "email", "mail", "address", "birth", "passport", "account")
-"""A persona's fact whose key holds one of these is a person's own."""
+"""Words in the key of a persona's fact that mark it as personal."""
 _SHORTEST = 4
 
 
 class Suspect(NamedTuple):
-    """Something that looks private, and the steps (from 0) where it stands; `box` for a field without text."""
+    """Something that looks private, and the steps (from 0) that show it. `box` is for a field without text."""
 
     looks: Looks
     text: str
@@ -36,7 +36,7 @@ class Suspect(NamedTuple):
 
 
 def suspects(trace: Trace) -> list[Suspect]:
-    """What looks private in a run, most telling first; a suggestion, never a promise that this is all."""
+    """Return what looks private in a run, the surest first. It is a suggestion and may miss some."""
     names = _names(trace.persona)
     by_text: dict[tuple[Looks, str], list[int]] = {}
     boxes: list[Suspect] = []
@@ -57,14 +57,14 @@ def suspects(trace: Trace) -> list[Suspect]:
 
 
 def places_words(places: Sequence[int], steps: int) -> str:
-    """Places (from 0) in a run of so many steps, in words: `step 2`, `steps 2, 3 and the last screen`."""
+    """Format positions (from 0) in a run of `steps` steps: `step 2`, `steps 2, 3 and the last screen`."""
     numbers = [str(place + 1) for place in places if place < steps]
     step_words = [f"step{'s' * (len(numbers) > 1)} {', '.join(numbers)}"] if numbers else []
     return " and ".join([*step_words, *(["the last screen"] if any(place >= steps for place in places) else [])])
 
 
 def _places(trace: Trace) -> Iterator[tuple[int, list[str], Observation | None]]:
-    """What can be read at each step, and the last screen: texts of the tree, of the act, of what was said."""
+    """Yield the texts of each step and of the last screen: from the tree, the action and the dialogue."""
     yield 0, [trace.task.instruction, trace.task.title], None
     for step in trace.steps:
         action = step.action or step.proposed.action
@@ -103,7 +103,7 @@ def _patterned(text: str) -> Iterable[tuple[Looks, str]]:
 
 
 def _luhn(digits: str) -> bool:
-    """Whether a number could be a card's (ISO/IEC 7812-1, annex B)."""
+    """Return True if a number passes the check digit of payment cards (ISO/IEC 7812-1, annex B)."""
     weights = [int(d) * (2 if i % 2 else 1) for i, d in enumerate(reversed(digits))]
     return sum(d - 9 if d > 9 else d for d in weights) % 10 == 0
 
@@ -116,7 +116,7 @@ def _names(persona: Persona | None) -> list[str]:
 
 
 def _facts(value: Any, *, telling: bool) -> Iterator[str]:
-    """A persona's own texts whose key tells that they are personal."""
+    """Yield a persona's own texts under keys that mark them as personal."""
     match value:
         case str() if telling:
             yield value.strip()

@@ -1,4 +1,4 @@
-"""A program in a process group of its own, spoken to in lines over pipes; no call waits past its deadline."""
+"""A subprocess in its own process group, with which we exchange lines over pipes. No call blocks past its deadline."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from lab.core.seams import WaitCancelled
 from lab.core.secret_keys import without_keys
 
 MOST_LINE = 1024 * 1024
-"""Bytes of the longest line that is read."""
+"""Longest line to read, in bytes."""
 MOST_KEPT = 4096
-"""Bytes of the program's standard error that a sentence on it is made of: the last."""
+"""Bytes of the program's standard error, the last ones, from which `complaint` takes its text."""
 MOST_HEARD = 8192
-"""Bytes of its standard error that are kept between two looks: half of them the first, half the last."""
+"""Bytes of standard error stored between two reads: half of them the first, half the last."""
 _POLL = 0.05
-"""Seconds between two looks at `stop`."""
+"""Seconds between two polls of `stop`."""
 _CHUNK = 65536
 _MOST_LOOKS = 64
-"""Chunks of what was written unasked that are looked at."""
+"""Maximum number of chunks of unrequested output to read."""
 _ENDING = 3.0
-"""Seconds after which a child that was ended, and still runs, is told of."""
+"""Seconds after which a killed child that still runs is reported."""
 _AFTERWARDS = 0.5
-"""Seconds for which a program that closed its output is waited for, so that its exit code can be told."""
+"""Seconds to wait for a program that closed its output, to report its exit code."""
 
 
 class Program:
-    """One started program. What it does wrong is a `LabError`, after which it is ended and of no more use.
+    """One started program. A failure of it raises `LabError` and ends it.
 
-    Its children die with it: those in its group, and on Linux those that left it, too (`setsid`, a daemon). `outliving`
-    are those that go on nevertheless, in words. Used by one thread at a time.
+    Its children die with it: those in its group, and on Linux also those that left it (`setsid`, a daemon). `outliving`
+    describes those that could not be ended. Only one thread may use it at a time.
     """
 
     def __init__(self, argv: Sequence[str], what: str) -> None:
-        """Starts it with this process's environment and working folder; `what` names it in sentences."""
+        """Start the program with this process's environment and working folder. `what` names it in errors."""
         self.what = what
         self._out = bytearray()
         self._err = bytearray()
@@ -54,7 +54,7 @@ class Program:
         self._closed_output = False
         self.outliving: list[str] = []
         self._children: set[tuple[int, int]] = set()
-        """Its processes as they were last looked for, while it was their parent."""
+        """Its child processes, found while it was their parent."""
         mark = f"_HITLAB_PROGRAM_{uuid4().hex}"
         try:
             self._process = subprocess.Popen(
@@ -77,18 +77,18 @@ class Program:
 
     @property
     def pid(self) -> int:
-        """Its process id, which is its group's too."""
+        """Its process id, which is also the group's."""
         return self._process.pid
 
     @property
     def running(self) -> bool:
-        """Whether we have not ended it."""
+        """True until we end it."""
         return self._ended.alive
 
     def ask(self, lines: bytes, seconds: float, stop: threading.Event) -> bytes:
-        """Writes lines and waits for the one that answers them, returned without its line feed.
+        """Write lines and return the one line that answers them, without its line feed.
 
-        Raises `LabError` when none comes in time, it is too long, or more than one comes, and `WaitCancelled` once
+        Raise `LabError` if no line comes in time, or one is too long, or more than one comes, and `WaitCancelled` once
         `stop` is set.
         """
         self._take_stray()
@@ -108,13 +108,16 @@ class Program:
         return line
 
     def tell(self, line: bytes, seconds: float) -> None:
-        """Writes a line that needs no answer; what is not read in time stays unread."""
+        """Write a line that needs no answer. What the program does not read in time is dropped."""
         self._children |= _below(self.pid)
         self._to_write = memoryview(line)
         self._until(lambda: not self._to_write or self._closed_output, time.monotonic() + seconds, threading.Event())
 
     def end(self, grace: float = 0.0) -> None:
-        """Closes its input, waits `grace` seconds for it to leave, then ends its whole group; safe to call twice."""
+        """Close its input, wait `grace` seconds for it to exit, then kill its whole group.
+
+        A second call does nothing.
+        """
         if self._selector.get_map() is None:
             return
         self._children |= _below(self.pid)
@@ -130,7 +133,7 @@ class Program:
                 stream.close()
 
     def complaint(self) -> str:
-        """The last lines of its standard error, in plain characters and without keys; empty where it said nothing."""
+        """Return the last lines of its standard error as plain text without keys; empty if there are none."""
         errors = self._err.decode("utf-8", "backslashreplace")
         if len(self._err) >= MOST_KEPT:
             errors = (errors.split(maxsplit=1) or [""])[-1]  # it may begin in the middle of a key
@@ -139,9 +142,9 @@ class Program:
         return plain(" / ".join(lines_told[-2:])[-400:], lines=False)
 
     def take_errors(self, *, look: bool = False) -> str:
-        """What it wrote on standard error since the last time, without keys; of much the beginning and the end.
+        """Return its standard error since the last call, without keys; of a long one the beginning and the end.
 
-        With `look` what has come meanwhile is read first, which the thread alone may do that asks.
+        `look` reads the pipe first. Only the thread that calls `ask` may do that.
         """
         if look:
             self._until_silent()
@@ -157,7 +160,7 @@ class Program:
     def _until(
         self, ready: Callable[[], bool], deadline: float, stop: threading.Event, *, discard: bool = False
     ) -> bool:
-        """Reads and writes until `ready`; False when the deadline comes first."""
+        """Read and write until `ready` is true; return False at the deadline."""
         while not ready():
             if stop.is_set():
                 raise WaitCancelled
@@ -172,7 +175,7 @@ class Program:
         return True
 
     def _turn(self, wait: float) -> bool:
-        """One look at the pipes; True where there was something to read or write."""
+        """Poll the pipes once; return True if there was something to read or write."""
         writing = bool(self._to_write) and not self._stdin.closed
         if writing:
             self._selector.register(self._stdin, selectors.EVENT_WRITE)
@@ -214,7 +217,7 @@ class Program:
             self._hear(chunk)
 
     def _hear(self, chunk: bytes) -> None:
-        """Keeps the beginning and the end of standard error, and counts what lies between."""
+        """Store the beginning and the end of standard error, and count the bytes in between."""
         room = MOST_HEARD // 2 - len(self._heard)
         self._heard += chunk[:room]
         self._heard_last += chunk[room:]
@@ -223,7 +226,7 @@ class Program:
         self._unheard += over
 
     def _take_stray(self) -> None:
-        """What it wrote unasked is an error, before a new question could take it for the answer."""
+        """Raise `LabError` for unrequested output, before it can pass for the answer to the next question."""
         for _ in range(_MOST_LOOKS):
             if self._out.strip() or self._closed_output or not self._turn(0):
                 break
@@ -235,11 +238,11 @@ class Program:
     # -- what went wrong -------------------------------------------------------------------------------------
 
     def refuse(self, error: LabError, answer: bytes) -> LabError:
-        """Ends it for an answer that cannot be used; the error's sentence, with how the answer began."""
+        """End the program after an unusable answer; return the error with the beginning of the answer."""
         return self._wrong(f"wrote a line that cannot be used: {error.message}", _once(answer))
 
     def _wrong(self, message: str, hint: str = "") -> LabError:
-        """Ends it; the sentence holds what it said last on standard error."""
+        """End the program; return an error with the end of its standard error."""
         self._until_silent()
         self.end()
         own_words = self.complaint()
@@ -247,13 +250,13 @@ class Program:
         return LabError(self.what, f'{message}{stop} Its standard error: "{own_words}"' if own_words else message, hint)
 
     def _until_silent(self) -> None:
-        """Reads what is left of its standard error; a flood is cut off."""
+        """Read the rest of its standard error, for a short time only: a flood is cut off."""
         until = time.monotonic() + _POLL
         while time.monotonic() < until and self._selector.get_map() and self._turn(0):
             pass
 
     def _fate(self) -> str:
-        """What became of a program whose output is closed."""
+        """Describe the end of a program whose output is closed."""
         has_exited = self._exits(_AFTERWARDS)
         self._until_silent()
         self._ended()
@@ -263,20 +266,23 @@ class Program:
         return f"ended with exit code {code}" if code >= 0 else f"was ended by {signal.Signals(-code).name}"
 
     def _left(self) -> bool:
-        """Whether no more can come: its output is closed, or it exited (a child may hold the pipe) and all is read."""
+        """Return True if no more output can come: it is closed, or the program exited and all is read.
+
+        A child may hold the pipe open after the program's exit.
+        """
         return self._closed_output or (self._has_exited() and not self._turn(0))
 
     def _exits(self, seconds: float) -> bool:
-        """Whether the program exits in time."""
+        """Wait for the program's exit; return False if it does not come in time."""
         until = time.monotonic() + seconds
         while not self._has_exited() and time.monotonic() < until:
             time.sleep(0.005)
         return self._has_exited()
 
     def _has_exited(self) -> bool:
-        """Whether the program itself exited; it is not reaped, so its group keeps its number until we have ended it.
+        """Return True if the program has exited. It is not reaped, so that its group id is not reused before we end it.
 
-        Always false where the system cannot tell without reaping (macOS before Python 3.13).
+        Always False if the system cannot tell without reaping (macOS before Python 3.13).
         """
         if not hasattr(os, "waitid"):
             return False
@@ -312,7 +318,7 @@ class Program:
 
 
 def _once(data: bytes | bytearray, words: str = "It began") -> str:
-    """The beginning of what stood there, as a sentence."""
+    """Return the beginning of some output as a sentence."""
     text = without_keys(bytes(data[:4096]).strip().decode("utf-8", "backslashreplace"))
     return f'{words}: "{plain(text[:80], lines=False)}".'
 
@@ -321,7 +327,7 @@ def _once(data: bytes | bytearray, words: str = "It began") -> str:
 
 
 class _Process(NamedTuple):
-    """A process of this machine: `began` tells it from a later one of the same number."""
+    """A process of this machine. Its start time `began` tells it from a later one with the same id."""
 
     pid: int
     parent: int
@@ -335,10 +341,10 @@ class _Process(NamedTuple):
 
 
 def _end_all(process: subprocess.Popen[bytes], mark: str, children: set[tuple[int, int]], outliving: list[str]) -> None:
-    """Ends a program and its children, and reaps it; also run when the interpreter leaves.
+    """Kill a program and its children, and reap it. Also runs at interpreter exit.
 
-    A child that left the group is told by the variable `mark`, which it was started with, or by its parent. A server
-    of adb is left alone, whoever started it: others use it, too.
+    Children that left the group are found by the environment variable `mark`, or by their parent. An adb server is left
+    alone, because other programs use it too.
     """
     children |= _below(process.pid)
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -356,7 +362,7 @@ def _end_all(process: subprocess.Popen[bytes], mark: str, children: set[tuple[in
 
 
 def _processes() -> Iterator[_Process]:
-    """Every process of this machine that the system tells of in /proc; none where there is no such folder."""
+    """Yield every process in /proc; nothing if the system has no such folder."""
     try:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
@@ -365,7 +371,7 @@ def _processes() -> Iterator[_Process]:
 
 
 def _process(pid: int) -> _Process | None:
-    """The process that has a number now."""
+    """Return the process that has this id now; None if there is none."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         name, after = stat.partition("(")[2].rpartition(")")[::2]
@@ -375,7 +381,7 @@ def _process(pid: int) -> _Process | None:
 
 
 def _below(pid: int) -> set[tuple[int, int]]:
-    """The number and the beginning of each process below one."""
+    """Return id and start time of a process and all its descendants."""
     processes = list(_processes())
     found = {pid}
     while more := {one.pid for one in processes if one.parent in found} - found:
@@ -384,7 +390,7 @@ def _below(pid: int) -> set[tuple[int, int]]:
 
 
 def _still(children: set[tuple[int, int]], mark: str) -> list[_Process]:
-    """Those of a program's processes that run still."""
+    """Return those of a program's processes that still run."""
     return [
         one
         for one in _processes()
@@ -393,7 +399,7 @@ def _still(children: set[tuple[int, int]], mark: str) -> list[_Process]:
 
 
 def _bears(pid: int, mark: str) -> bool:
-    """Whether a process was started with a variable."""
+    """Return True if a process was started with the environment variable `mark`."""
     with contextlib.suppress(OSError):
         return f"{mark}=".encode() in Path(f"/proc/{pid}/environ").read_bytes()
     return False
@@ -406,8 +412,9 @@ def _is_adb_server(one: _Process) -> bool:
 
 
 def _kill(one: _Process) -> None:
-    """Ends a process, and no other that has its number by now."""
+    """Kill a process, unless a later one has its id by now."""
     with contextlib.suppress(OSError):
+        # The handle keeps the id from being reused between the check and the signal.
         handle = os.pidfd_open(one.pid)
         try:
             now = _process(one.pid)

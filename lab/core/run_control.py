@@ -1,4 +1,4 @@
-"""One run's brake: go, stand still, one turn at a time, hand over, stop."""
+"""Control of one run from any thread: pause, resume, single turn, take over, stop."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import time
 from lab.core.seams import WaitCancelled
 
 _POLL = 0.05
-"""Seconds between two looks at `stop`."""
+"""Seconds between two polls of `stop`."""
 
 
 class RunControl:
-    """Shared by the loop, which waits on it, and the people at the run, who set it; safe from any thread.
+    """Control shared by the run's loop, which waits on it, and the people at the run, who set it. Thread-safe.
 
-    `pace` is the least number of seconds between the beginnings of two turns, so that a person can follow.
+    `pace` is the minimum number of seconds between the starts of two turns, so that a person can follow.
     """
 
     def __init__(self, pace: float = 0.0) -> None:
@@ -30,7 +30,7 @@ class RunControl:
 
     @property
     def paused(self) -> bool:
-        """True while the phone stands still."""
+        """True while the run is paused."""
         return self._paused
 
     @property
@@ -45,26 +45,26 @@ class RunControl:
         self._set(paused=False)
 
     def one_turn(self) -> None:
-        """Lets exactly one turn pass, then stands still again."""
+        """Allow exactly one turn, then pause again."""
         with self._changed:
             self._paused = True
             self._turns += 1
             self._changed.notify_all()
 
     def take_over(self, by_person: bool) -> None:
-        """Puts a person in the agent's place, from the next turn on, or gives the place back."""
+        """Put a person in the agent's place from the next turn on, or give the place back."""
         with self._changed:
             self._taken = by_person
             self._changed.notify_all()
 
     def halt(self) -> None:
-        """Ends the run: every wait on this brake raises `WaitCancelled`."""
+        """End the run: every wait on this control raises `WaitCancelled`."""
         self.stop.set()
         with self._changed:
             self._changed.notify_all()
 
     def begin_turn(self) -> None:
-        """Blocks while paused and until the pace allows; raises `WaitCancelled` once stopped."""
+        """Block while paused and until the pace allows a turn; raise `WaitCancelled` once stopped."""
         with self._changed:
             self._allowed = False
             while not self.stop.is_set():
@@ -83,7 +83,7 @@ class RunControl:
         raise WaitCancelled
 
     def before_act(self) -> None:
-        """Blocks while paused, unless this very turn was allowed; raises `WaitCancelled` once stopped."""
+        """Block while paused, unless this turn was allowed; raise `WaitCancelled` once stopped."""
         with self._changed:
             while not self.stop.is_set():
                 if not self._paused or self._allowed:

@@ -1,8 +1,8 @@
-"""Regular expressions of strangers, which cannot hang: how far one reads follows from how it may go back over a text.
+"""Regular expressions from strangers that cannot hang, because each reads only as much text as its backtracking allows.
 
-Python tries one way of matching after another and cannot be stopped meanwhile. Before an expression is used, the ways
-that it can take through N characters are counted from its parts, never too few. It then reads so many characters of a
-text as take `STEPS` counted steps at most; one that could not read even `LEAST` characters is refused.
+Python's `re` backtracks and cannot be interrupted. Before an expression is used, the number of ways it can take through
+N characters is bounded from above by its parts. It then reads only as many characters as need at most `STEPS` counted
+steps. An expression that could not read even `LEAST` characters is refused.
 """
 
 from __future__ import annotations
@@ -16,58 +16,58 @@ from math import comb
 from typing import Any, NamedTuple
 
 STEPS = 200_000_000
-"""Counted steps of one search: far more than are taken, for most ways end early; the worst known take some seconds."""
+"""Counted steps of one search. Few are taken in practice, as most ways end early; the worst known take some seconds."""
 LEAST = 40
-"""Characters that an expression must be able to read."""
+"""Minimum number of characters that an expression must be able to read."""
 MOST = 1_000_000
-"""Characters that any reads at most."""
+"""Maximum number of characters that any expression reads."""
 LONGEST = 1_000
-"""Characters of an expression itself."""
+"""Maximum length of an expression in characters."""
 
 _parser: Any = importlib.import_module("re._parser")
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 _ONE = ("LITERAL", "NOT_LITERAL", "ANY", "IN")
 _HEAVY = 16
-"""How much longer a repeat of anything but one character takes for each."""
+"""Cost factor of each round of a repeat whose body is more than one character."""
 _AHEAD = 8
-"""How many of the parts that follow are looked at."""
+"""Number of following parts to inspect."""
 _UNLIMITED = 65_000
-"""A count of repeats beyond which it is as good as none."""
+"""Upper bound of a repeat from which it counts as unlimited."""
 
 Part = tuple[Any, Any]
-"""One part of a parsed expression: what it does, and with what."""
+"""One part of a parsed expression: its opcode and its argument."""
 _OTHER: Part = ("OTHER", None)
-"""Something that follows and may begin with anything."""
+"""A following part that may begin with anything."""
 _END: Part = ("END", None)
-"""The end of a whole match: nothing is tried again once it is reached."""
+"""The end of a whole match, after which nothing is tried again."""
 
 
 class UnsafePattern(ValueError):
-    """The sentence's end says why an expression is not used."""
+    """Raised for an unsafe or invalid expression. Its text is the end of a sentence with the reason."""
 
 
 class Pattern(NamedTuple):
-    """An expression, and how many characters of a text it reads: the first ones."""
+    """A compiled expression, and the number of leading characters of a text that it reads."""
 
     compiled: re.Pattern[str]
     reads: int
 
     def matches(self, text: str) -> bool:
-        """Whether it stands in what is read of a text."""
+        """Return True if it matches anywhere in the part of the text that it reads."""
         return self.compiled.search(text, 0, self.reads) is not None
 
     def all(self, text: str) -> list[str]:
-        """Every place where it stands."""
+        """Return every match in the part of the text that it reads."""
         return [one[0] for one in self.compiled.finditer(text, 0, self.reads)]
 
     def replaced(self, text: str, by: str, count: int = 0) -> str:
-        """A text with what is found in its beginning replaced."""
+        """Return a text with the matches in the part that it reads replaced."""
         return self.compiled.sub(by, text[: self.reads], count=count) + text[self.reads :]
 
 
 @lru_cache(maxsize=512)
 def pattern(expression: str, *, any_case: bool = False) -> Pattern:
-    """A stranger's expression; `UnsafePattern` says why it is none, or goes back too often."""
+    """Compile a stranger's expression; raise `UnsafePattern` if it is invalid or backtracks too much."""
     flags = re.IGNORECASE if any_case else 0
     if len(expression) > LONGEST:
         raise UnsafePattern(f"is longer than the {LONGEST:,} characters of a regular expression")
@@ -84,9 +84,10 @@ def pattern(expression: str, *, any_case: bool = False) -> Pattern:
 
 
 class _Ways(NamedTuple):
-    """How a part can match from one place on: `choices` ways for each choice of the lengths of `free` repeats.
+    """The ways in which a part can match from one position: `choices` for each choice of the lengths of `free` repeats.
 
-    `steps` is what one way takes at most, without its repeats; `runs` says that some repeat runs on, but has one end.
+    `steps` bounds the cost of one way without its repeats. `runs` is true if some repeat is unlimited but can end in
+    only one place.
     """
 
     choices: int = 1
@@ -95,7 +96,7 @@ class _Ways(NamedTuple):
     runs: bool = False
 
     def within(self, length: int) -> bool:
-        """Whether a search through so many characters keeps within `STEPS`."""
+        """Return True if a search through `length` characters needs at most `STEPS` steps."""
         degree = self.free + self.runs + 1
         return max(self.steps, 1) * self.choices * comb(length + degree, degree) <= STEPS
 
@@ -118,7 +119,7 @@ def _furthest(ways: _Ways) -> int:
 
 
 def _sequence(parts: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
-    """The ways of parts one after the other; `after` is what then comes, nothing where the match is complete."""
+    """Return the ways of parts in sequence. `after` are the parts that follow, empty if the match is complete."""
     flat = _flat(parts)
     whole, since = _Ways(steps=0), list[_CharacterSet | None]()
     for at, part in enumerate(flat):
@@ -135,7 +136,7 @@ def _sequence(parts: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
 
 
 def _begins_outside(part: Part, since: Sequence[_CharacterSet | None]) -> bool:
-    """Whether one of the characters before a repeat is none of its own: it then never runs over its own beginnings."""
+    """Return True if a character before a repeat is not one of its own, so that it never restarts within itself."""
     if str(part[0]) not in _REPEATS or len(part[1][2]) != 1:
         return False
     own = _firsts((*part[1][2], _OTHER))
@@ -143,7 +144,7 @@ def _begins_outside(part: Part, since: Sequence[_CharacterSet | None]) -> bool:
 
 
 def _flat(parts: Sequence[Part]) -> list[Part]:
-    """Parts with those of plain groups in the groups' place."""
+    """Return the parts with plain groups replaced by their content."""
     flat_parts: list[Part] = []
     for kind, value in parts:
         plain = str(kind) == "SUBPATTERN" and not value[1] and not value[2]
@@ -171,7 +172,7 @@ def _part(part: Part, after: tuple[Part, ...]) -> _Ways:
 
 
 def _branch(parts: Sequence[Sequence[Part]], after: tuple[Part, ...]) -> _Ways:
-    """Either of some: the sum of their ways, or where no two begin alike the most of one."""
+    """Return the ways of alternatives: the sum, or the maximum if no two begin with the same character."""
     ways = [_sequence(one, after) for one in parts]
     firsts = [_firsts((*one, *after)) for one in parts]
     apart = len(parts) <= 100 and all(_apart(a, b) for a, b in combinations(firsts, 2))
@@ -185,6 +186,7 @@ def _repeat(kind: str, least: int, most: int, body: Sequence[Part], after: tuple
     one = _sequence(body, (_OTHER,) if most > 1 and len(body) != 1 else again)
     simple = one.choices == 1 and not one.free
     last = after[:1] == (_END,)
+    # A repeat has only one end if nothing is tried behind it, or if what follows cannot begin with its characters.
     ended = (
         kind == "POSSESSIVE_REPEAT" or not after or last or (simple and _apart(_firsts(tuple(body)), _firsts(after)))
     )
@@ -201,7 +203,7 @@ def _repeat(kind: str, least: int, most: int, body: Sequence[Part], after: tuple
 
 
 class _CharacterSet(NamedTuple):
-    """Characters that a part may begin with: these and those of these classes, or all others."""
+    """Characters with which a part may begin: these and those of these classes, or all others."""
 
     others: bool
     characters: frozenset[str]
@@ -214,14 +216,14 @@ _BESIDE = {
     frozenset(pair.split())
     for pair in ("DIGIT SPACE", "WORD SPACE", "SPACE NOT_SPACE", "DIGIT NOT_DIGIT", "WORD NOT_WORD", "DIGIT NOT_WORD")
 }
-"""Classes that share no character."""
+"""Pairs of classes that share no character."""
 _HOLDS: dict[str, Callable[[str], bool]] = {
     "DIGIT": str.isdecimal, "SPACE": str.isspace, "WORD": lambda char: char.isalnum() or char == "_",
 }  # fmt: skip
 
 
 def _firsts(parts: tuple[Part, ...]) -> _CharacterSet | None:
-    """What parts may begin with; None where that is not told."""
+    """Return the characters with which parts may begin; None if unknown."""
     if not parts:
         return None
     (kind, value), rest = parts[0], parts[1:]
@@ -267,7 +269,7 @@ def _both(one: _CharacterSet | None, other: _CharacterSet | None) -> _CharacterS
 
 
 def _apart(one: _CharacterSet | None, other: _CharacterSet | None) -> bool:
-    """Whether no character is in both, in whatever case."""
+    """Return True if two sets share no character in any case."""
     if one is None or other is None or (one.others and other.others):
         return False
     if one.others or other.others:
@@ -293,5 +295,5 @@ def _lower(one: _CharacterSet) -> set[str]:
 
 
 def _plain(one: _CharacterSet) -> bool:
-    """Whether no letter in it has cases beyond ASCII, where one may stand for several."""
+    """Return True if no letter of a set has case variants beyond ASCII, where one may match several."""
     return all(char.isascii() or char.lower() == char.upper() for char in one.characters)

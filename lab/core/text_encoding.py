@@ -1,8 +1,8 @@
-"""Text in any encoding: by its byte order mark, as UTF-8, or in an older encoding where the bytes leave no doubt.
+"""Decode text of unknown encoding: by its byte order mark, as UTF-8, or in an older encoding if that is certain.
 
-Files from Windows and from spreadsheets are often in UTF-16 or in the encoding of a country. A guess is taken only
-where every byte decodes, almost every character is one that everyday text of that language consists of, and no other
-encoding fits as well. Whoever reads tells which encoding was taken.
+Files from Windows and from spreadsheets are often in UTF-16 or in a country's encoding. A guess is accepted only if
+every byte decodes, almost every character is common in everyday text of that language, and no other encoding fits as
+well. The result names the encoding, for the reader to report.
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""Byte order marks, the longer of two that begin alike first."""
+"""Byte order marks. Of two with the same beginning the longer one is first."""
 _NO_TEXT = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs", "oem", "utf-7"})
 _LOOKED_AT = 256 * 1024
-"""Bytes of a file by which its encoding is guessed; that all others decode is checked, too."""
+"""Bytes from which to guess an encoding. The whole file must still decode."""
 _WIDE_SHARE = 0.2
 _SURE, _APART = 0.95, 0.04
-"""The share of everyday characters by which an encoding is sure, and by how much all others must stay below it."""
+"""Minimum share of everyday characters of a certain encoding, and the minimum lead over all others."""
 _WIDE_NOISE = 4
-"""How many times as many zero bytes stand in the one half of UTF-16 as in the other: U+5F00 has one there, too."""
+"""Minimum ratio of zero bytes between the two halves of UTF-16. U+5F00 has a zero byte in the other half."""
 _ENOUGH = 16
-"""Characters from which on a whole text of one half of another encoding's is not of that: Korean syllables stand where
-half of GB's characters do, and Big5's second bytes are below 0xA1 in two of five.
+"""Minimum characters for a conclusion from the byte ranges of a whole text.
+
+Korean syllables occupy the range of half of GB's characters, and two in five of Big5's second bytes are below 0xA1.
 """
 _WHOLE = 4
-"""Whole characters for each damaged one by which a file is still UTF-8."""
+"""Minimum whole characters for each damaged one in a file that still counts as UTF-8."""
 
 
 class DecodedText(NamedTuple):
-    """A text and the encoding that was taken: empty for UTF-8. `damaged` counts what U+FFFD stands for."""
+    """A text and its encoding, empty for UTF-8. `damaged` counts the bytes that became U+FFFD."""
 
     text: str
     encoding: str = ""
@@ -46,7 +47,7 @@ class DecodedText(NamedTuple):
 
 
 class _Legacy(NamedTuple):
-    """An older encoding: one character of more than ASCII, one of everyday text, and one that some text must hold."""
+    """An older encoding: patterns for a non-ASCII character, an everyday one, and one that part of a text must have."""
 
     name: str
     character: re.Pattern[bytes]
@@ -69,20 +70,20 @@ _LEGACY = (
         0.1,
     ),
 )
-"""Chinese (GB and Big5), Korean and Japanese; characters of the most frequent rows count as everyday ones."""
+"""Chinese (GB and Big5), Korean and Japanese. Characters of the most frequent rows count as everyday ones."""
 _NAMES = {"gb18030": "GBK", "cp950": "Big5", "cp949": "EUC-KR", "euc_jp": "EUC-JP", "cp932": "Shift-JIS"}
 _WESTERN = re.compile(
     rb"[\x80\x85\x91-\x97\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb4\xb7\xba\xbb\xbf]"
     rb"|[\xc0-\xcf\xd1-\xd6\xd8-\xdc\xdf-\xef\xf1-\xf6\xf8-\xfc]"
 )
-"""Letters and signs of western European languages in cp1252; those of its neighbours' alphabets are left out."""
+"""Letters and signs of western European languages in cp1252, without those of neighbouring alphabets."""
 _LETTERS = 3
-"""Plain letters for each accent, at least."""
+"""Minimum ASCII letters for each accented one."""
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 
 
 def known_encoding(name: str) -> str:
-    """Python's name of an encoding; `LabError` where there is none of that name, or it is none of text."""
+    """Return Python's name of an encoding; raise `LabError` if it is unknown or not a text encoding."""
     try:
         codec = codecs.lookup(name)
     except (LookupError, ValueError):  # a name with a NUL in it is a ValueError
@@ -94,7 +95,7 @@ def known_encoding(name: str) -> str:
 
 
 def decode_text(data: bytes, what: str, encoding: str = "", *, hint: str = "Save it as UTF-8.") -> DecodedText:
-    """Bytes as text, in the `encoding` that is named or told by the bytes themselves; a `LabError` where none is sure.
+    """Decode bytes in the named `encoding`, or in one that they reveal; raise `LabError` if none is certain.
 
     A few damaged bytes in UTF-8 become U+FFFD and are counted.
     """
@@ -118,9 +119,9 @@ def decode_text(data: bytes, what: str, encoding: str = "", *, hint: str = "Save
 
 
 def utf8_text(data: bytes, what: str) -> str:
-    """Bytes that must be UTF-8 as text, without a byte order mark; a `LabError` says what they may be instead.
+    """Decode bytes that must be UTF-8, without a BOM; raise `LabError` with the likely encoding otherwise.
 
-    Halves of surrogate pairs stay, as JSON may hold them.
+    Halves of surrogate pairs stay, because JSON may hold them.
     """
     try:
         return data.decode("utf-8-sig", "surrogatepass")
@@ -137,7 +138,7 @@ def _refused(what: str, start: int, names: list[str], hint: str) -> LabError:
 
 
 def opening_as_utf8(data: bytes) -> bytes:
-    """A file's first bytes as UTF-8, whatever their encoding; as they are where they are no text of a known one."""
+    """Return a file's first bytes converted to UTF-8; unchanged if their encoding is unknown."""
     if data.isascii() and b"\0" not in data:
         return data
     for end in range(len(data), max(0, len(data) - 4), -1):  # the last character may be cut
@@ -180,7 +181,7 @@ def _strictly(data: bytes, name: str) -> str | None:
 
 
 def _wide(data: bytes) -> str:
-    """UTF-16 or UTF-32 without a mark, told by where its zero bytes stand; empty where it is neither."""
+    """Detect UTF-16 or UTF-32 without a BOM by the positions of zero bytes; empty if it is neither."""
     sample = data[: _LOOKED_AT // 4 * 4]
     if b"\0" not in sample or len(data) % 2:
         return ""
@@ -196,7 +197,7 @@ def _wide(data: bytes) -> str:
 
 
 def _damaged(data: bytes, start: int, reason: str) -> DecodedText | None:
-    """UTF-8 of which a few bytes are damaged, or the last character is cut; None where it is something else."""
+    """Decode UTF-8 with a few damaged bytes or a truncated end; None if it is something else."""
     text = data.decode("utf-8", "replace")
     damaged = text.count("\ufffd") - data.count(b"\xef\xbf\xbd")
     whole = sum(byte >= 0xC0 for byte in data.translate(None, bytes(range(0x80)))) - damaged
@@ -205,7 +206,7 @@ def _damaged(data: bytes, start: int, reason: str) -> DecodedText | None:
 
 
 def _fitting(data: bytes) -> list[str]:
-    """The older encodings that the bytes fit: one where they leave no doubt."""
+    """Return the older encodings that fit the bytes, exactly one if it is certain."""
     sample = data[:_LOOKED_AT]
     shares = {
         legacy.name: share
@@ -214,9 +215,11 @@ def _fitting(data: bytes) -> list[str]:
     }
     if _is_western(sample) and _strictly(data, "cp1252") is not None:
         shares["cp1252"] = 1.0
+    # Big5 second bytes are often below 0xA1, so a text without any is not Big5.
     pairs = _PAIR.findall(sample)
     if len(pairs) >= _ENOUGH and all(pair[1] >= 0xA1 for pair in pairs):
         shares.pop("cp950", None)
+    # Every pair fits both: Korean syllables lie within GB's range, so an all-Korean text is Korean.
     if len(pairs) >= _ENOUGH and shares.get("gb18030") == shares.get("cp949") == 1:
         del shares["gb18030"]
     best = max(shares.values(), default=0.0)
@@ -224,7 +227,7 @@ def _fitting(data: bytes) -> list[str]:
 
 
 def _everyday_share(legacy: _Legacy, sample: bytes) -> float:
-    """The share of everyday characters among those of more than ASCII; 0 without what some text must hold."""
+    """Return the share of everyday characters among the non-ASCII ones; 0 if too few are of the required kind."""
     everyday = required = count = at = 0
     while match := legacy.character.search(sample, at):
         count, at = count + 1, match.end()
@@ -236,7 +239,7 @@ def _everyday_share(legacy: _Legacy, sample: bytes) -> float:
 
 
 def _is_western(sample: bytes) -> bool:
-    """Whether all that is not ASCII are accents and signs of western Europe, each among plain letters."""
+    """Return True if all non-ASCII bytes are western European accents and signs among plain letters."""
     runs = _HIGH_RUN.findall(sample)
     letters = sum(bytes([byte]).isalpha() for byte in sample if byte < 0x80)
     high = b"".join(runs)
@@ -246,5 +249,5 @@ def _is_western(sample: bytes) -> bool:
 
 
 def _shown(name: str) -> str:
-    """An encoding as people write it."""
+    """Return an encoding's usual name."""
     return _NAMES.get(name, name.removesuffix("-le").removesuffix("-be").upper() if name.startswith("utf") else name)

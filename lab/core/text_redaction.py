@@ -1,4 +1,4 @@
-"""Covering words in values: text, structs and mappings, as deep as they go."""
+"""Cover words in values: text, structs and mappings, at any depth."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from lab.core.task import Actor
 from lab.core.ui_tree import Bounds
 
 MASK = "█████"
-"""What stands where something was covered; it does not tell how long that was."""
+"""Replacement of covered text. It does not reveal the text's length."""
 
 WITHDRAWN = "(withdrawn)"
-"""What stands where the words of a person who withdrew were quoted."""
+"""Replacement of quotations from a person who withdrew."""
 _COVERS = re.compile(f"{re.escape(MASK)}|{re.escape(WITHDRAWN)}")
 
 _SHORT = 4
-"""Words of fewer characters are covered only where they stand alone: Ann, but not in Annual."""
+"""Words with fewer characters are covered only as whole words: Ann, but not in Annual."""
 _LOCAL = 3
-"""A text under a box of at least this many characters is also covered in what was said and done in its step."""
+"""Minimum characters of a text under a box that is also covered in the words and actions of its step."""
 _BETWEEN = r"(?:[\s_-]|\\+[nrt])+"
-"""What may stand between two words: names of tasks, files and tags have no blanks, JSON in a text escapes lines."""
+"""Separators of two words. Names of tasks, files and tags have no blanks, and JSON in a text escapes line feeds."""
 _NUMBER = re.compile(r"[\d\s()+./\-]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 FIXED = frozenset({
@@ -34,22 +34,26 @@ FIXED = frozenset({
     "log_source", "gate", "format", "cls", "package", "run", "when", "supersedes", "undoes", "asked", "act", "task",
     "field", "release", "sdk",
 })  # fmt: skip
-"""Fields that hold hashes, times and words of our own where they hold text: nothing of a person's."""
+"""Fields whose text is a hash, a time or one of our own words, never a person's."""
 
 _ACTOR_WORDS = ("name", "implementation", "version", "model")
-"""Of an actor what is text; its id is a study code, or how an agent was started."""
+"""An actor's text fields. Its id is a study code, or how an agent was started."""
 
 
 class TextRedaction:
-    """Covers words in text, whatever their case, what stands between them (also Mara_Quill) or JSON escapes; a long
-    number whatever its punctuation.
+    """Cover words in text, in any case and with any separators (also Mara_Quill) or JSON escapes.
+
+    A long number is covered with any punctuation.
     """
 
     fixed = FIXED
-    """Fields that are left as they are where they hold text."""
+    """Names of fields whose text is never covered."""
 
     def __init__(self, words: Iterable[str], ids: Mapping[str, str] | None = None) -> None:
-        """`ids` are runs' old ids and the new ones that are written in their place. Raises `LabError` for no words."""
+        """Prepare to cover `words`.
+
+        `ids` map old run ids to new ones. Raise `LabError` for a word that is too short.
+        """
         self.words = tuple(dict.fromkeys(_tidy(word) for word in words))
         patterns = sorted({pattern for word in self.words for pattern in _patterns(word)}, key=len, reverse=True)
         self._pattern = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
@@ -57,7 +61,7 @@ class TextRedaction:
         self.count = 0
 
     def mask(self, text: str) -> str:
-        """`text` without the words."""
+        """Return `text` with the words covered and the run ids replaced."""
         for old, new in self._ids.items():
             text = text.replace(old, new)
         if self._pattern is None:
@@ -67,19 +71,18 @@ class TextRedaction:
         return text
 
     def holds(self, text: str) -> bool:
-        """Whether any of the words stands in a text."""
+        """Return True if a text contains any of the words."""
         return self._pattern is not None and self._pattern.search(text) is not None
 
     def with_words(self, words: Iterable[str]) -> TextRedaction:
-        """The same, and these words too; they are counted together."""
+        """Return a redaction of these words too. It shares this one's count."""
         more = [word for word in words if len(word.strip()) >= _LOCAL]
         return _CountingRedaction(self, more) if more else self
 
     def cover(self, value: Any, field: str = "") -> Any:
-        """Any of our values without the words: structs, mappings (their keys too) and lists, as deep as they go.
+        """Return a value with the words covered in structs, mappings (keys too) and lists at any depth.
 
-        An actor's id is left as it is: people are study codes. Each level takes one call, so that all that is read from
-        elsewhere can be covered: a comprehension would be another.
+        An actor's id stays, because people are study codes.
         """
         match value:
             case str():
@@ -101,6 +104,8 @@ class TextRedaction:
             case tuple() | list():
                 if field in self.fixed and value and isinstance(value[0], str):
                     return value
+                # A loop and not a comprehension, which would take a second call per level: deep values would not be
+                # covered whole.
                 items = []
                 for item in value:
                     items.append(self.cover(item))
@@ -121,7 +126,7 @@ class TextRedaction:
 
 
 class _CountingRedaction(TextRedaction):
-    """A cloak with more words, which counts for the one it was made from."""
+    """A redaction with more words, which adds to the count of the one it was made from."""
 
     def __init__(self, first: TextRedaction, words: Iterable[str]) -> None:
         super().__init__([*first.words, *words], first._ids)
@@ -135,7 +140,7 @@ class _CountingRedaction(TextRedaction):
 
 
 class LongTextRedaction(TextRedaction):
-    """A cloak that leaves some texts as they are where they stand alone: names by which rows refer to one another."""
+    """A redaction that leaves some texts unchanged if they stand alone: names by which rows refer to one another."""
 
     def __init__(self, first: TextRedaction, spared: Iterable[str]) -> None:
         super().__init__(first.words, first._ids)
@@ -153,14 +158,14 @@ class LongTextRedaction(TextRedaction):
 
 
 class ValuesDiffer(Exception):
-    """Two values differ in more than in what is covered."""
+    """Raised if two values differ in more than in what is covered."""
 
 
 def more_covered(one: Any, other: Any, ids: Mapping[str, str]) -> Any:
-    """What is left of two copies of a JSON value where each may have been covered; two values raise `ValuesDiffer`.
+    """Merge two copies of a JSON value, each perhaps covered; raise `ValuesDiffer` if they are different values.
 
-    `ids` are runs' old ids and those that stand in their place. A text that both cover, and differently, is covered
-    whole. The result is the same in either order.
+    `ids` map old run ids to new ones. A text that both copies cover differently is covered whole. The result does not
+    depend on their order.
     """
     if isinstance(one, str) and isinstance(other, str):
         return _more_covered_text(one, other, ids)
@@ -194,9 +199,9 @@ def _more_covered_text(one: str, other: str, ids: Mapping[str, str]) -> str:
 
 
 def uncovered(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
-    """The texts that a covered copy of a JSON value no longer holds: parts of texts, and texts that were covered whole.
+    """Return the texts that a covered copy of a JSON value lacks: parts of texts, and whole texts.
 
-    What has no counterpart is passed over.
+    Values without a counterpart are skipped.
     """
     parts: set[str] = set()
     wholes: set[str] = set()
@@ -215,7 +220,7 @@ def uncovered(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
 
 
 def _spans(whole: str, covered: str) -> tuple[str, ...] | None:
-    """What stood in a text where it is covered; None where it is not that text covered."""
+    """Return the covered parts of a text; None if `covered` is not a covered copy of it."""
     if not _COVERS.search(covered):
         return None
     pattern = "(.+?)".join(map(re.escape, _COVERS.split(covered)))

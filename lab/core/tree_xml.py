@@ -1,8 +1,8 @@
-"""A phone's dump of its screen as a tree, mended where a parser refuses it: one way for phones and for imported files.
+"""Parse a phone's UI dump as a tree and repair it if XML refuses it, the same for phones and for imported files.
 
-Dumps hold what XML has no way to write (halves of an emoji, zero bytes, control characters), text before and after the
-XML, bare ampersands, an encoding of their own, or end in the middle. Windows of `uiautomator dump --windows` become
-one hierarchy, those of the phone's own display.
+Dumps contain what XML cannot express (halves of an emoji, zero bytes, control characters), text around the XML, bare
+ampersands, an undeclared encoding, or a truncated end. Windows of `uiautomator dump --windows` become one hierarchy, of
+the phone's own display only.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _REFERENCE = re.compile(r"&#(?:[xX]([0-9a-fA-F]{1,8})|(\d{1,9}));")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNHELD = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 has no way to write (section 2.2, Char)."""
+"""Characters that XML 1.0 cannot express (section 2.2, Char)."""
 _BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});)")
 _VALUE = re.compile(r'="([^"]*)"')
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w:.$-]*)((?:\s+[\w:.-]+\s*=\s*\"[^\"]*\")*)\s*(/?)>")
 
 
 class ReadTree(NamedTuple):
-    """A screen's tree, the XML that a parser takes of it, and what was mended; empty where it was well."""
+    """A screen's tree, the XML that it was parsed from, and the repairs in words (empty if none)."""
 
     tree: UiTree
     xml: bytes
@@ -40,16 +40,16 @@ class ReadTree(NamedTuple):
 
 
 def whole_xml(output: bytes) -> bytes:
-    """The XML in what uiautomator printed; empty where there is none, or not to its end."""
+    """Return the XML in uiautomator's output; empty if there is none or it is truncated."""
     start = min((at for mark in _MARKS if (at := output.find(mark)) >= 0), default=-1)
     end = max(output.rfind(mark) + len(mark) if mark in output else -1 for mark in _ENDS)
     return output[start:end] if 0 <= start < end else b""
 
 
 def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> ReadTree:
-    """The tree of a dump; a `LabError` names `what` where it is none that can be mended.
+    """Parse the tree of a dump; raise `LabError` that names `what` if it cannot be repaired.
 
-    With `cut`, of a dump that ends in the middle the nodes before that are read.
+    With `cut`, a truncated dump gives the nodes before the cut.
     """
     xml, mended = _one_hierarchy(data), ""
     try:
@@ -71,9 +71,9 @@ def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> Re
 
 
 def _one_hierarchy(xml: bytes) -> bytes:
-    """The nodes of every window of the phone's own display, lowest first; anything else as it is.
+    """Return the nodes of every window of the phone's own display, lowest first; other XML unchanged.
 
-    `uiautomator dump --windows` (Android 11 on) nests windows in displays; each has a `layer` and a hierarchy.
+    `uiautomator dump --windows` (from Android 11) nests windows in displays. Each has a `layer` and a hierarchy.
     """
     if b"<displays" not in xml[:4096] or b"<!DOCTYPE" in xml or b"<!ENTITY" in xml:
         return xml
@@ -98,7 +98,7 @@ def _layer(window: Element) -> int:
 
 
 def _mended(data: bytes, what: str) -> tuple[bytes, str]:
-    """A dump with what XML cannot hold taken out, and a few words on what that was."""
+    """Remove what XML cannot express from a dump; return it with a few words on the repairs."""
     reasons: list[str] = []
     start = max(0, min((at for mark in _MARKS if (at := data.find(mark)) >= 0), default=data.find(b"<")))
     end = max(data.rfind(mark) + len(mark) if mark in data else -1 for mark in _ENDS)
@@ -115,7 +115,7 @@ def _mended(data: bytes, what: str) -> tuple[bytes, str]:
 
 
 def _text(data: bytes, what: str, reasons: list[str]) -> str:
-    """The XML's text, in the encoding that it declares, else in the one that fits."""
+    """Decode the XML in its declared encoding, else in the one that fits."""
     try:
         return data.decode("utf-8-sig", "surrogatepass")
     except UnicodeDecodeError:
@@ -131,7 +131,7 @@ def _text(data: bytes, what: str, reasons: list[str]) -> str:
 
 
 def _referred(match: re.Match[str]) -> str:
-    """A numeric reference that XML can hold as it is; any other as its character, to be mended with the text's own."""
+    """Return a numeric reference that XML allows unchanged, a surrogate as its character, and nothing for others."""
     code = int(match[1], 16) if match[1] else int(match[2])
     if 0xD800 <= code <= 0xDFFF:
         return chr(code)
@@ -139,12 +139,12 @@ def _referred(match: re.Match[str]) -> str:
 
 
 def _joined(pair: re.Match[str]) -> str:
-    """Two halves of a character as the one that they are."""
+    """Join the two halves of a surrogate pair."""
     return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 def _closed(xml: bytes) -> bytes:
-    """A dump that was cut, up to its last whole tag, every element closed; empty where none is open there."""
+    """Cut a truncated dump after its last whole tag and close every element; empty if none is open there."""
     open_names: list[str] = []
     text = xml.decode()
     end = 0

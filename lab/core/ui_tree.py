@@ -1,4 +1,4 @@
-"""What is on a screen, as nodes: read from uiautomator XML (and Appium's flavour), found by text, id, description."""
+"""UI trees: nodes of a screen, parsed from uiautomator's or Appium's XML and searched by text, id, description."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FLAGS: tuple[Flag, ...] = (
 
 
 class Bounds(NamedTuple):
-    """A box in pixels of the screen: left and top belong to it, right and bottom do not."""
+    """A box in pixels of the screen: left and top are inside, right and bottom are not."""
 
     left: int
     top: int
@@ -52,13 +52,13 @@ class Bounds(NamedTuple):
         return self.left <= x < self.right and self.top <= y < self.bottom
 
     def cut(self, other: Bounds) -> Bounds:
-        """What both boxes share; empty boxes have no width or no height."""
+        """Return the intersection of both boxes. An empty one has no width or no height."""
         left, top = max(self.left, other.left), max(self.top, other.top)
         return Bounds(left, top, max(left, min(self.right, other.right)), max(top, min(self.bottom, other.bottom)))
 
 
 class Node(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One element of a screen, with uiautomator's own attributes; `bounds` in pixels, children in drawing order."""
+    """One element of a screen, with uiautomator's attributes: `bounds` in pixels, children in drawing order."""
 
     bounds: Bounds
     text: str = ""
@@ -80,11 +80,11 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def label(self) -> str:
-        """What a person would call it: its text, else its description."""
+        """The text, else the description."""
         return self.text or self.desc
 
     def walk(self) -> Iterator[Node]:
-        """This node and all below it, in drawing order."""
+        """Yield this node and all below it, in drawing order."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -93,13 +93,13 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One screen's nodes; several roots where several windows are shown (the app, the keyboard, a dialog)."""
+    """One screen's nodes, with several roots for several windows (the app, the keyboard, a dialog)."""
 
     roots: tuple[Node, ...] = ()
     rotation: int = 0
 
     def nodes(self) -> Iterator[Node]:
-        """Every node in drawing order: what comes later is drawn over what came before."""
+        """Yield every node in drawing order: later nodes cover earlier ones."""
         for root in self.roots:
             yield from root.walk()
 
@@ -113,7 +113,7 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
         contains: str | None = None,
         clickable: bool | None = None,
     ) -> list[Node]:
-        """Nodes that fit every criterion given; `contains` is looked for, whatever its case, in text and desc."""
+        """Return the nodes that match every given criterion. `contains` searches text and desc in any case."""
         needle = contains.casefold() if contains is not None else None
         return [
             node
@@ -127,11 +127,11 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
         ]
 
     def at(self, x: int, y: int) -> list[Node]:
-        """The nodes under a pixel, the topmost and smallest first."""
+        """Return the nodes under a pixel, topmost first."""
         return [node for node in self.nodes() if node.bounds.holds(x, y)][::-1]
 
     def label_at(self, x: int, y: int) -> str:
-        """The label on top under a pixel; not that of a whole page laid over something labelled that takes the tap."""
+        """Return the topmost label under a pixel, skipping a page that covers a smaller, labelled, clickable node."""
         label_nodes = [node for node in self.at(x, y) if node.label.strip()]
         for above, node in enumerate(label_nodes):
             inner = (below for below in label_nodes[above + 1 :] if below.clickable and below.bounds != node.bounds)
@@ -140,14 +140,14 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
         return ""
 
     def target(self, node: Node) -> Node:
-        """The clickable node that a tap on `node` would reach: itself, or the smallest clickable one around it."""
+        """Return the clickable node that a tap on `node` reaches: itself, or the smallest clickable one around it."""
         if node.clickable:
             return node
         around = [n for n in self.nodes() if n.clickable and n.bounds.cut(node.bounds) == node.bounds]
         return min(around, key=lambda n: n.bounds.area, default=node)
 
     def to_xml(self) -> str:
-        """The tree as `uiautomator dump` writes it."""
+        """Return the tree as `uiautomator dump` writes it."""
         from xml.etree import ElementTree
 
         hierarchy = ElementTree.Element("hierarchy", rotation=str(self.rotation))
@@ -159,11 +159,12 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def from_xml(cls, xml: str | bytes, what: str = "the UI tree") -> UiTree:
-        """A tree from uiautomator's or Appium's XML; a `LabError` names `what` when it is neither."""
+        """Parse uiautomator's or Appium's XML; raise `LabError` that names `what` if it is neither."""
         from xml.etree import ElementTree
 
         data = xml.encode("utf-8", "replace") if isinstance(xml, str) else xml
         data = data[max(0, data.find(b"<")) :]
+        # Entities can expand without bound ("billion laughs").
         if b"<!DOCTYPE" in data[:4096] or b"<!ENTITY" in data:
             raise LabError(what, "declares entities, which no phone does; it is not read")
         try:
@@ -181,7 +182,7 @@ _BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]")
 
 
 _DEEPEST = 200
-"""Levels of nodes that are read; a real screen has about 30, and JSON cannot be written much deeper than this."""
+"""Maximum levels of nodes. A real screen has about 30, and JSON cannot be written much deeper than this."""
 
 
 def _deeper(top: ElementTree.Element, most: int) -> bool:
@@ -192,7 +193,7 @@ def _deeper(top: ElementTree.Element, most: int) -> bool:
 
 
 def _read(top: ElementTree.Element) -> Node:
-    """One element and all below it, without recursion: strangers nest deeply."""
+    """Convert an element and all below it, without recursion, because a stranger's may nest deeply."""
     nodes: dict[int, Node] = {}
     order: list[ElementTree.Element] = []
     stack = [top]
@@ -246,11 +247,11 @@ def _write(node: Node, index: int, parent: ElementTree.Element) -> None:
 
 
 _UNHELD = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-"""What XML 1.0 has no way to write, not even as a reference (section 2.2, Char). Compiled when first used: 5 ms."""
+"""Characters that XML 1.0 cannot express, even as references (section 2.2, Char). Compiled at first use: 5 ms."""
 
 
 def _xml(text: str) -> str:
-    """Text that XML 1.0 can hold: what it cannot is shown as plain characters, all else stays as it is."""
+    """Return text that XML 1.0 can express. Other characters become visible escapes."""
     return text if text.isprintable() else re.sub(_UNHELD, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

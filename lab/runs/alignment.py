@@ -1,9 +1,9 @@
-"""Two runs side by side: which step of one answers which step of the other, and where they first differ.
+"""Align two runs: pair the steps that correspond, and find where they first differ.
 
-A global alignment (Needleman and Wunsch, 1970) over what was done: a pair of steps costs what they are unlike, 0 to 1,
-a step without a partner costs `GAP`. As two steps alone cost more than any pair, what stands in the same place in both
-is paired however unlike it is, and steps stay alone only where one run takes more of them. The same two runs always
-give the same alignment, and the two the other way round give its mirror image.
+A global alignment (Needleman and Wunsch, 1970) over the actions. A pair of steps costs its dissimilarity, 0 to `WHOLE`,
+and a step without a partner costs `GAP`. Two such steps cost more than any pair, so steps at the same position are
+paired however different they are, and steps stay alone only if one run has more of them. The same two runs always give
+the same alignment, and swapping them gives its mirror image.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from typing import NamedTuple
 from lab.core.step import Action, Point
 
 GAP = 600
-"""What a step without a partner costs; a pair costs from 0 to `WHOLE`."""
+"""Cost of a step without a partner. A pair costs from 0 to `WHOLE`."""
 WHOLE = 1000
 NEAR = 0.04
-"""Two touches that are no farther apart are the same touch, as a part of the screen's width and of its height."""
+"""Maximum distance of two equal touches, as a share of the screen's width and height."""
 FAR = 0.25
-"""From here on a touch is elsewhere."""
+"""Distance from which two touches have nothing in common."""
 _CELLS = 2_000_000
-"""Pairs of steps that are looked at; in longer runs only those about as far along as one another."""
+"""Maximum number of pairs of steps to compare. In longer runs only steps at about the same relative position are."""
 
 _POINTED = frozenset({"click", "double_tap", "long_press"})
 _MOVED = frozenset({"scroll", "swipe", "drag"})
 _ENDING = frozenset({"answer", "status"})
 _PHONE: Point = (1080, 2400)
-"""The shape of a phone whose size nobody recorded."""
+"""Assumed screen size if nobody recorded it."""
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
 class ComparableStep(NamedTuple):
-    """What was done in one step, as far as it can be compared with another run's.
+    """The action of one step, as far as it is comparable with another run's.
 
-    `target` is the name of what was touched, `place` where, in parts of the screen's width and height. `way` is the
-    content's direction. `text` is what was typed, asked or said, the app that was opened, or how the run was reported
-    to have ended; `reply` what was answered, `held` is False where nothing of it was let through to the phone.
+    `target` is the name of the touched element. `place` and `to` are shares of the screen's width and height. `way` is
+    the direction in which the content moves. `text` is the typed, asked or said text, the opened app, or the reported
+    status. `reply` is the user's reply. `held` is True if nothing of the action was let through to the phone.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class ComparableStep(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Steps (from 0) that stand beside one another; None where a run has none there. `same` where both did the same."""
+    """Steps (from 0) side by side; None if a run has none there. `same` is true if both did the same."""
 
     left: int | None
     right: int | None
@@ -63,7 +63,7 @@ class Pair(NamedTuple):
 def act_of(
     action: Action, size: Point | None, target: str = "", reply: str = "", *, held: bool = False
 ) -> ComparableStep:
-    """An action as it is compared: `size` is its screen's in pixels, `target` the name of what lies under it."""
+    """Return an action in comparable form. `size` is its screen in pixels, `target` the name of the touched element."""
     at, kind = action.at or _middle(action), action.kind
     text = action.text or ""
     if kind == "drag" and action.at == action.to:
@@ -81,10 +81,11 @@ def act_of(
 
 
 def align(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
-    """Every step of both runs in order, beside the step of the other that answers it.
+    """Return every step of both runs in order, beside its counterpart.
 
-    What is the same at both beginnings, and at both ends, is paired at once: that is always among the cheapest ways.
+    Equal beginnings and ends are paired directly, because one of the cheapest alignments always does so.
     """
+    # One canonical order, so that swapping the runs gives the mirror image also between equal costs.
     if [*map(repr, right)] < [*map(repr, left)]:
         return [Pair(pair.right, pair.left, pair.same) for pair in align(right, left)]
     head = 0
@@ -103,12 +104,12 @@ def align(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> li
 
 
 def differences(pairs: Sequence[Pair]) -> list[int]:
-    """Where (from 0) each stretch of pairs that are not the same begins."""
+    """Return the index (from 0) at which each stretch of differing pairs begins."""
     return [i for i, pair in enumerate(pairs) if not pair.same and (i == 0 or pairs[i - 1].same)]
 
 
 def unlike(one: ComparableStep, other: ComparableStep) -> int:
-    """How unlike two acts are: 0 the same, `WHOLE` nothing in common. It does not matter which comes first."""
+    """Return the dissimilarity of two actions: 0 if equal, `WHOLE` if they have nothing in common. Symmetric."""
     if one == other:
         return 0
     cost = _unlike(one, other)
@@ -128,7 +129,7 @@ def _unlike(one: ComparableStep, other: ComparableStep) -> int:
 
 
 def _touch(one: ComparableStep, other: ComparableStep, *, slight: bool) -> int:
-    """Touches of the same thing by its name, or else of the same place; `slight` where the finger did otherwise."""
+    """Compare touches by the target's name, else by place. `slight` is true if the gestures differ."""
     if one.target and other.target:
         far = 0.0 if one.target == other.target else 1.0
         near = _apart(one.place, other.place)
@@ -143,7 +144,7 @@ def _touch(one: ComparableStep, other: ComparableStep, *, slight: bool) -> int:
 
 
 def _move(one: ComparableStep, other: ComparableStep) -> int:
-    """Scrolls and swipes that bring the same part of the content; a drag is the same where both its ends are."""
+    """Compare scrolls and swipes by the content's direction. A drag is equal if both its ends are near."""
     if "drag" in (one.kind, other.kind):
         ends = (_apart(one.place, other.place), _apart(one.to, other.to))
         near = one.kind == other.kind and all(end is not None and end <= NEAR for end in ends)
@@ -152,14 +153,14 @@ def _move(one: ComparableStep, other: ComparableStep) -> int:
 
 
 def _apart(one: tuple[float, float] | None, other: tuple[float, float] | None) -> float | None:
-    """How far apart two places are; None where one of them is not known."""
+    """Return the distance of two places; None if one is unknown."""
     if one is None or other is None:
         return None
     return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
 
 
 def _alike(one: str, other: str) -> float:
-    """The share of pairs of neighbouring characters that two texts have in common (Dice, 1945): 0 to 1."""
+    """Return the share of neighbouring character pairs that two texts share (Dice, 1945), 0 to 1."""
     a, b = Counter(pairwise(one)), Counter(pairwise(other))
     whole = a.total() + b.total()
     return 2 * (a & b).total() / whole if whole else 0.0
@@ -169,7 +170,7 @@ def _alike(one: str, other: str) -> float:
 
 
 def _inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
-    """The alignment of what is left between two like ends: the costs of every beginning, then the way back."""
+    """Align the parts between equal ends by dynamic programming."""
     m, n = len(left), len(right)
     reach = n if m * n <= _CELLS else max(abs(m - n), _CELLS // max(m, n) // 2)
     never = WHOLE * (m + n + 1)
@@ -201,7 +202,7 @@ def _back(
     right: Sequence[ComparableStep],
     costs: dict[ComparableStep, dict[ComparableStep, int]],
 ) -> list[Pair]:
-    """The cheapest way, from its end to its beginning, turned round."""
+    """Trace the cheapest way back from its end, and return it in forward order."""
     out: list[Pair] = []
     i, j = len(left), len(right)
     while i or j:
@@ -238,7 +239,7 @@ def _middle(action: Action) -> Point | None:
 
 
 def _way(action: Action) -> str:
-    """The content's direction: a scroll's own, against the finger's of a swipe; from the vector where no word tells."""
+    """Return the content's direction: a scroll's own, a swipe's reversed, else from the vector."""
     if action.kind not in ("scroll", "swipe"):
         return ""
     if action.direction is not None:

@@ -1,7 +1,7 @@
-"""Answer swap: at each question of a run other people's replies are given, and what became of it is compared.
+"""Answer swap: fork a run at each question with other people's replies, and compare the outcomes.
 
-Everything before the question is the same, so what is other afterwards comes of the reply. Where nothing is other
-whatever was replied, the agent did not listen.
+Everything before the question is the same, so any difference afterwards comes from the reply. If nothing differs for
+any reply, the agent did not listen.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from lab.runs.session import Session
 from store.store import Store
 
 Match = Literal["asked alike", "by order", "given", "its own"]
-"""Why a reply stands at a question: its giver was asked the same, was asked as the n-th question, or a file says so."""
+"""Reason why a reply is used at a question: its giver was asked the same, or their n-th question, or a file says so."""
 _OWN = "(this run)"
 
 
 class DonorReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A reply that somebody gave, or might give: `who`, the words, and the decision where it answers a proposal.
+    """A reply that someone gave or might give: `who`, the words, and the decision if it answers a proposal.
 
-    `step` (from 1) is the only question for which it is meant. `question` is what it answered, `order` (from 1) which
-    of its giver's questions that was; without either it is given to every question that it fits.
+    `step` (from 1) restricts it to one question. `question` is what it answered, and `order` (from 1) is that
+    question's number. Without either it is used at every question it fits.
     """
 
     say: str = ""
@@ -42,10 +42,10 @@ class DonorReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class SwappedReply(msgspec.Struct, frozen=True):
-    """One reply at one question, and the run that followed; `donors` gave it. `run` is the run itself for its own.
+    """One reply at one question, and the run that followed. `donors` gave it.
 
-    `passed` is null where the task has no rules. `way` numbers what the agent did after it: equal numbers, equal
-    actions. `error` says why there is no run.
+    `run` is the forked run, or the run itself for its own reply. `passed` is null if the task has no rules. `way`
+    numbers the agent's actions after it: equal numbers mean equal actions. `error` is why there is no run.
     """
 
     donors: tuple[str, ...]
@@ -62,10 +62,10 @@ class SwappedReply(msgspec.Struct, frozen=True):
 
 
 class SwappedQuestion(msgspec.Struct, frozen=True):
-    """One question of a run with every reply that was given to it, the run's own first; `step` counts from 1.
+    """One question of a run with every reply used at it, the run's own first. `step` counts from 1.
 
-    `ways` counts the different courses of action that followed, `outcomes` the different ends (passed, else the status
-    and score).
+    `ways` counts the different courses of action that followed, `outcomes` the different ends (passed, else status and
+    score).
     """
 
     step: int
@@ -77,7 +77,7 @@ class SwappedQuestion(msgspec.Struct, frozen=True):
 
     @property
     def finding(self) -> str:
-        """Whether listening mattered here, in words."""
+        """A sentence on the effect of listening at this question."""
         run_count = sum(not reply.error for reply in self.replies)
         if run_count < 2:
             return "too few replies to say"
@@ -89,7 +89,7 @@ class SwappedQuestion(msgspec.Struct, frozen=True):
 
 
 class SwapPlan(NamedTuple):
-    """One reply to give at one step (from 0) of a run."""
+    """One reply to use at one step (from 0) of a run."""
 
     at: int
     donors: tuple[str, ...]
@@ -102,7 +102,7 @@ class SwapPlan(NamedTuple):
 
 
 def load_replies(path: Path) -> list[DonorReply]:
-    """Replies from a YAML or JSON file: a list; a `LabError` names the file and the field that is wrong."""
+    """Load a list of replies from YAML or JSON; raise `LabError` that names the file and the wrong field."""
     what = f"replies file {path}"
     replies: list[DonorReply] = convert(read_yaml(read_file(path, what), what).value, list[DonorReply], what)
     for number, reply in enumerate(replies):
@@ -116,7 +116,7 @@ def load_replies(path: Path) -> list[DonorReply]:
 
 
 def replies_of(trace: Trace, who: str) -> list[DonorReply]:
-    """What was replied in a run, as somebody else's run may be given it."""
+    """Return the replies of a run as donor replies from `who`."""
     turns = asked_steps(trace)
     return [
         DonorReply(reply.text, who, reply.decision, question=question.text, order=number)
@@ -125,7 +125,7 @@ def replies_of(trace: Trace, who: str) -> list[DonorReply]:
 
 
 def asked_steps(trace: Trace) -> list[tuple[Step, Question, Reply]]:
-    """The steps of a run at which a question was answered."""
+    """Return the steps of a run with an answered question."""
     return [
         (step, step.question, step.reply)
         for step in trace.steps
@@ -134,9 +134,9 @@ def asked_steps(trace: Trace) -> list[tuple[Step, Question, Reply]]:
 
 
 def plans(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
-    """What is given at which question, each different reply once; the run's own reply is none of them.
+    """Plan which replies to use at which question, each different one once, without the run's own.
 
-    Of somebody's replies the one to the same question is taken, else the one to the question of the same number.
+    Of a person's replies it takes the one to the same question, else the one to the question of the same number.
     """
     plans_by_reply: dict[tuple[int, str, str | None], SwapPlan] = {}
     for number, (step, question, own) in enumerate(asked_steps(trace), 1):
@@ -170,7 +170,7 @@ def _fitting(
 
 
 def passed_over(trace: Trace, replies: Sequence[DonorReply]) -> list[str]:
-    """Who gave the replies that a file names for this run and that fit none of its questions; or their numbers."""
+    """Return the givers (or numbers) of replies from a file that fit none of the run's questions."""
     asked = [(step.index + 1, question) for step, question, _ in asked_steps(trace)]
     return [
         reply.who or f"reply {at}"
@@ -188,7 +188,7 @@ def _is_free(reply: DonorReply) -> bool:
 
 
 def _answers(reply: DonorReply, question: Question) -> bool:
-    """Whether it may answer that: a decision answers a proposal alone."""
+    """Return True if a reply may answer a question: a decision only answers a proposal."""
     return question.kind == "propose" or reply.decision is None
 
 
@@ -202,9 +202,9 @@ def _folded(text: str) -> str:
 def swapped(
     store: Store, run: str, plan_list: Sequence[SwapPlan], *, person: str, user: str | None
 ) -> Iterator[SwappedReply]:
-    """Forks a run for each plan, in order, and drives the fork to its end; `way` is still 0.
+    """Fork a run for each plan, in order, and drive the fork to its end. `way` is still 0.
 
-    Where a fork cannot be made or kept, its reply says why. `user` answers what is asked after it.
+    If a fork fails, its reply has the reason. `user` answers later questions.
     """
     for plan in plan_list:
         change = ForkChange(say=plan.say or None, decision=plan.decision, user=user)
@@ -242,7 +242,7 @@ def _reply(trace: Trace, plan: SwapPlan) -> SwappedReply:
 def compared(
     store: Store, trace: Trace, plan_list: Sequence[SwapPlan], swapped_replies: Sequence[SwappedReply]
 ) -> list[SwappedQuestion]:
-    """The questions of a run with its own reply and those that were given, their courses of action numbered."""
+    """Return the questions of a run with its own and the swapped replies, and number their courses of action."""
     questions = []
     for step, question, own in asked_steps(trace):
         itself = _reply(trace, SwapPlan(step.index, (_OWN,), "its own", own.text, own.decision))
@@ -267,7 +267,7 @@ def _end(row: SwappedReply) -> tuple[object, ...]:
 
 
 def _course(trace: Trace, index: int) -> tuple[object, ...]:
-    """What was done after a step (from 0), as far as two runs can be told apart by it."""
+    """Return the actions after a step (from 0), in a form that compares two runs."""
     actions = [step.action for step in trace.steps[index + 1 :]]
     return tuple(_signature(action) for action in actions if action is not None)
 

@@ -1,4 +1,4 @@
-"""Makes attempts at one place, one after the other, each from the phone's first state; notices a stuck phone."""
+"""Worker that makes attempts at one place, each from the phone's first state, and detects a stuck phone."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from lab.runs.spec import Spec, harness_token, phone_of
 from store.store import Store
 
 _LOOK = 0.25
-"""Seconds between two looks at a run whose phone may be stuck."""
+"""Seconds between two polls of a run whose phone may be stuck."""
 
 
 class PlaceBroken(Exception):
-    """The phone at a place cannot be had, or does not answer any more; `reason` says what is known of it."""
+    """Raised if the phone at a place is unavailable or stopped answering, with the `reason`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -30,7 +30,7 @@ class PlaceBroken(Exception):
 
 
 class AttemptRefused(Exception):
-    """The environment is there and does not begin an attempt, as `error` says."""
+    """Raised if a reachable environment does not begin an attempt, with its `error`."""
 
     def __init__(self, error: LabError) -> None:
         super().__init__(error.sentence)
@@ -38,36 +38,36 @@ class AttemptRefused(Exception):
 
 
 class AttemptKeeper(Protocol):
-    """Keeps what comes of attempts, and says whether there are to be more."""
+    """Receive the events and results of attempts, and decide if there are more."""
 
     def watch(self, attempt: NumberedAttempt) -> Callable[[AnyEvent | None], None]:
-        """What is given each event of an attempt's run."""
+        """Return the callback for the events of an attempt's run."""
 
     def begin(self, attempt: NumberedAttempt, session: Session) -> bool:
-        """Starts an attempt's run; False where nothing is begun any more."""
+        """Start an attempt's run; return False if no more runs may start."""
 
     def end(self, attempt: NumberedAttempt, session: Session, agent: Agent | None) -> Attempt | None:
-        """What came of a run that is over; None where it was ended from outside."""
+        """Return the result of a finished run; None if it was ended from outside."""
 
     def break_off(self, attempt: NumberedAttempt, session: Session, place: RunPlace, reason: str) -> None:
-        """A run that its phone broke off is no attempt."""
+        """Record a run that its phone broke off. It does not count as an attempt."""
 
     def refuse(self, attempt: NumberedAttempt, place: RunPlace, error: LabError) -> None:
-        """An attempt that its environment does not begin is not run."""
+        """Record an attempt that its environment did not begin."""
 
     def skip(self, count: int) -> None:
-        """So many attempts are not needed any more."""
+        """Record that `count` attempts are no longer needed."""
 
 
 class WorkerTerms(NamedTuple):
-    """`stuck_after` is in seconds; None waits for a phone for as long as it takes."""
+    """Options of a worker. `stuck_after` is in seconds; None waits for a phone without limit."""
 
     until_pass: bool = False
     stuck_after: float | None = None
 
 
 class _KeptPhone(NamedTuple):
-    """The embedded phone of the task whose attempts are made, and its first state."""
+    """The embedded phone for all attempts at one task, and its first state."""
 
     task: int
     place: RunPlace
@@ -76,20 +76,20 @@ class _KeptPhone(NamedTuple):
 
 
 class AttemptWorker:
-    """Makes series of attempts at its place, which may be changed between two of them."""
+    """Make series of attempts at a place, which may change between series."""
 
     def __init__(
         self, store: Store, specs: Sequence[Spec], keeper: AttemptKeeper, place: RunPlace, agent: Agent | None,
         terms: WorkerTerms,
     ) -> None:  # fmt: skip
-        """`agent` makes those that no agent has begun; None has each run build its own from its spec."""
+        """`agent` makes attempts in a series without an agent. None lets each run build its own from its spec."""
         self.place = place
         self._store, self._specs, self._keeper = store, specs, keeper
         self._agent, self._terms = agent, terms
         self._kept: _KeptPhone | None = None
 
     def make(self, series: AttemptSeries) -> None:
-        """Makes what is left of a series; `PlaceBroken` leaves in it the attempt that was broken off, and all after."""
+        """Make the rest of a series; on `PlaceBroken` the interrupted attempt and all later ones stay in it."""
         series.agent = series.agent or self._agent
         while series.left:
             attempt = series.left[0]
@@ -129,7 +129,10 @@ class AttemptWorker:
         return ended_attempt
 
     def _phone(self, task: int, spec: Spec) -> Device:
-        """The phone where the task begins: the embedded one is kept for all attempts, and put back before each."""
+        """Return the phone at the task's start.
+
+        The embedded one is reused for all attempts and restored before each.
+        """
         kept_phone = self._kept
         if kept_phone is None or (kept_phone.task, kept_phone.place) != (task, self.place):
             phone = phone_of(spec)
@@ -141,7 +144,7 @@ class AttemptWorker:
         return kept_phone.phone
 
     def _attend(self, attempt: NumberedAttempt, session: Session) -> None:
-        """Waits until the run is over; ends one whose phone has not answered for too long."""
+        """Wait for the end of a run. End it if its phone has not answered for too long."""
         limit = self._terms.stuck_after
         while not session.join(None if limit is None else _LOOK):
             if limit is None or session.device.waited < limit:
@@ -154,7 +157,7 @@ class AttemptWorker:
                 raise PlaceBroken(reason)
 
     def _put_back(self, session: Session) -> None:
-        """Leaves a served phone as the attempt found it, where it is there."""
+        """Restore a served phone to its state before the attempt, if it is reachable."""
         if self.place.harness and session.first is not None:
             from lab.devices.harness import Harness
 
@@ -163,5 +166,5 @@ class AttemptWorker:
 
 
 def _of_phone(error: LabError, place: RunPlace) -> bool:
-    """Whether a run could not be built for want of its phone; an environment may also refuse the task itself."""
+    """Return True if a run could not be built for lack of its phone. An environment may also refuse the task itself."""
     return isinstance(error, Trouble) or place.device != EMBEDDED

@@ -1,4 +1,4 @@
-"""Where a developer wants a run to stand still: looked at once an agent has proposed, before anything is done."""
+"""Breakpoints of a run: pause after an agent's proposal and before the action, under given conditions."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from lab.core.whole_number import whole_number
 Kind = Literal["step", "action", "app", "text", "ask"]
 
 WAYS = "step:7, action:input_text, app:NAME, text:WORDS, ask"
-"""How a breakpoint is written, as sentences about one name it."""
+"""The spellings of a breakpoint, for error messages."""
 REASON = "breakpoint "
-"""How the reason of the pause at a breakpoint begins; its `spec` follows."""
+"""Prefix of a pause's reason at a breakpoint. Its `spec` follows."""
 
 
 READ = "read from the picture"
-"""What is said of a breakpoint's words that no phone told."""
+"""Note on a breakpoint's words that came from OCR."""
 
 
 class Breakpoint(msgspec.Struct, frozen=True):
-    """One place to stand still; `value` is a step's number from 1, a kind of action, an app's name, or words."""
+    """One breakpoint. `value` is a step's number from 1, a kind of action, an app's name, or words."""
 
     kind: Kind
     value: str = ""
@@ -37,14 +37,14 @@ class Breakpoint(msgspec.Struct, frozen=True):
 
     @property
     def spec(self) -> str:
-        """As `parse` reads it."""
+        """The spelling that `parse` accepts."""
         return f"{self.kind}:{self.value}" if self.value else self.kind
 
 
 class BreakpointStop(NamedTuple):
-    """Where a run stands: at this breakpoint, before step `step` (from 0) does what is proposed.
+    """A pause at a breakpoint, before step `step` (from 0) does what is proposed.
 
-    `read` is whether its words were read from the picture, for the phone told none.
+    `read` is true if OCR read the words, because the phone reported none.
     """
 
     step: int
@@ -54,12 +54,12 @@ class BreakpointStop(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The breakpoint as `parse` reads it, and after it how its words were found where no phone told them."""
+        """The breakpoint's spelling, with a note if OCR read its words."""
         return f"{self.breakpoint.spec} ({READ})" if self.read else self.breakpoint.spec
 
 
 def parse(spec: str) -> Breakpoint:
-    """A breakpoint as `step:7` (or `7`), `action:click`, `app:Notes`, `text:Pay now`, `ask` or `ask:coffee`."""
+    """Parse `step:7` (or `7`), `action:click`, `app:Notes`, `text:Pay now`, `ask` or `ask:coffee`."""
     kind, colon, value = spec.strip().partition(":")
     kind, value = kind.strip().casefold(), value.strip()
     if kind.isascii() and kind.isdigit() and not colon:
@@ -86,10 +86,10 @@ def _refused(spec: str, why: str) -> LabError:
 
 
 class Breakpoints:
-    """The breakpoints of one run, added and switched while it goes on; safe from any thread.
+    """The breakpoints of one run, added and toggled while it runs. Thread-safe.
 
-    `apps` gives the package of an app by its name in lower case, so that people may write what the phone shows.
-    `words` gives a screen's words as a tree, which may have been read from its picture; it may block.
+    `apps` maps an app's name in lower case to its package, so that people may write what the phone shows. `words`
+    returns a screen's text as a tree, perhaps from OCR, and may block.
     """
 
     def __init__(
@@ -106,11 +106,11 @@ class Breakpoints:
 
     @property
     def all(self) -> tuple[Breakpoint, ...]:
-        """In the order in which they were added."""
+        """All breakpoints in the order of their addition."""
         return self._all
 
     def add(self, spec: str) -> Breakpoint:
-        """Adds one, or switches it on where it is there; a `LabError` says what is wrong with its words."""
+        """Add a breakpoint, or enable an existing one; raise `LabError` if its spelling is wrong."""
         new = parse(spec)
         if new.kind == "app":
             self._check_app(spec, new.value)
@@ -121,7 +121,7 @@ class Breakpoints:
         return new
 
     def _check_app(self, spec: str, name: str) -> None:
-        """A slip of the pen would never hold: raises `LabError` for a bare name that no app of a known phone has."""
+        """Raise `LabError` for a bare name that no app of a known phone has: a typo would never match."""
         app_name = name.casefold()
         packages = {package.rpartition(".")[2] for package in self._apps.values()}
         if not self._apps or app_name in self._apps or app_name in packages or "." in app_name:
@@ -133,17 +133,20 @@ class Breakpoints:
         )  # fmt: skip
 
     def toggle(self, spec: str) -> None:
-        """Switches one off or on."""
+        """Disable or enable a breakpoint."""
         self._all = tuple(
             msgspec.structs.replace(point, on=not point.on) if point.spec == spec else point for point in self._all
         )
 
     def remove(self, spec: str) -> None:
-        """Takes one away."""
+        """Remove a breakpoint."""
         self._all = tuple(point for point in self._all if point.spec != spec)
 
     def met(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Breakpoint | None:
-        """The first that is on and holds here; apps and words count where they come up, not while they stay."""
+        """Return the first enabled breakpoint that matches.
+
+        Apps and words match when they appear, not while they stay.
+        """
         return next((point for point in self._all if point.on and self._holds(point, proposed, screen, history)), None)
 
     def _holds(self, point: Breakpoint, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> bool:
@@ -163,7 +166,7 @@ class Breakpoints:
                 return there and not (before is not None and _shows(self._words(before), point.value))
 
     def reads(self, point: Breakpoint, screen: Screen) -> bool:
-        """Whether a breakpoint that holds on this screen does so by words that were read from its picture."""
+        """Return True if a matching breakpoint's words came from OCR of this screen."""
         return point.kind == "text" and was_read(self._words(screen))
 
     def _in_app(self, activity: str, name: str) -> bool:

@@ -1,9 +1,9 @@
-"""Takes the endpoint's requests in: to which conversation each belongs, what waits, and whether it was asked before.
+"""Intake of the endpoint's requests: assign each to a conversation, queue questions, and recognize retries.
 
-A request belongs to the conversation whose messages its own go on from. One that is the same as what waits is the same
-question again where its client left the line before, or says that it tries again; while the client of the first is on
-the line, an equal request on another connection is a conversation of its own: benchmarks play one task several times
-at once. One that is the same as what was answered and may not have arrived is the same question again, too.
+A request belongs to the conversation whose messages its own continue. A request equal to a waiting question is a retry
+if that question's client disconnected, or if it declares itself a retry. While the first client is connected, an equal
+request on another connection starts a conversation of its own, because benchmarks play one task several times at once.
+A request equal to an answered question, whose answer may not have arrived, is a retry, too.
 """
 
 from __future__ import annotations
@@ -45,50 +45,53 @@ from simulators.users.endpoint.request_kinds import JudgeRules, RequestKind, kin
 from store.store import Store
 
 _LOOKS = 0.1
-"""Seconds between two looks at what was committed, by this process or another."""
+"""Seconds between two polls for answers, which this or another process may commit."""
 _REPEATED = 900.0
-"""Seconds after its answer in which a request may be tried again: clients wait 600 for one try."""
+"""Seconds after its answer in which a request may be a retry. Clients wait 600 for one try."""
 _ARRIVED = 60.0
-"""Seconds after which an answer that an earlier server gave counts as arrived."""
+"""Seconds after which an earlier server's answer counts as delivered."""
 _LOOKS_FOR_SILENCE = 1.0
-"""Seconds between two looks for conversations that went silent."""
+"""Seconds between two polls for silent conversations."""
 _REMEMBERED = 2_000
-"""Conversations of the file that are known again after a start."""
+"""Number of stored conversations to load at start."""
 
 
 class NotAnswered(Exception):
-    """A question was closed, and gets no answer."""
+    """Raised if a question was closed without an answer."""
 
 
 @dataclass
 class LastTurn:
-    """The newest question of a conversation, and who waits for its answer."""
+    """The newest question of a conversation, and the clients that wait for its answer."""
 
     turn: Turn
     answer: Future[Answer] = field(default_factory=Future)
     answered_at: str = ""
     arrived: bool = False
-    """Whether the whole answer was written to a client that was still there."""
+    """True if the whole answer was written to a client that was still connected."""
     clients: int = 0
-    """How many clients wait on the line for the answer."""
+    """Number of clients connected and waiting for the answer."""
     left_at: str = ""
-    """When the last client left the line (UTC); empty while one is there, and where another server may hold it."""
+    """Time at which the last client disconnected (UTC).
+
+    Empty while one is connected, or if another server may hold it.
+    """
     heard_at: float = field(default_factory=time.monotonic)
-    """When a client was there last, in seconds of this process's clock."""
+    """Time at which a client was last connected, in seconds of this process's clock."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def deliver(self) -> None:
-        """Says that the answer arrived."""
+        """Record that the answer was delivered."""
         self.arrived = True
 
     def join(self) -> None:
-        """Says that a client waits on the line from now on."""
+        """Record that a client connected and waits."""
         with self._lock:
             self.clients += 1
             self.left_at = ""
 
     def leave(self) -> None:
-        """Says that a client waits no more."""
+        """Record that a client disconnected."""
         with self._lock:
             self.clients -= 1
             self.heard_at = time.monotonic()
@@ -96,36 +99,36 @@ class LastTurn:
 
     @property
     def silence(self) -> float:
-        """For how many seconds no client was heard of: none waits on the line, and none asked on after the answer."""
+        """Seconds without a client: none is connected, and none continued after the answer."""
         if self.answered_at:
             return _age(self.answered_at)
         return 0.0 if self.clients else time.monotonic() - self.heard_at
 
     @property
     def recent(self) -> bool:
-        """Whether its answer is so new that a client may still try to fetch it."""
+        """True if its answer is so new that a client may still retry to fetch it."""
         return bool(self.answered_at) and _age(self.answered_at) < _REPEATED
 
 
 @dataclass
 class Conversation:
-    """What is remembered of a conversation; its events are in the file."""
+    """State of a conversation in memory. Its events are in the file."""
 
     run: str
     session: str
     first: str
-    """The hash of its first request's messages."""
+    """Hash of its first request's messages."""
     last: LastTurn
     turns: int = 1
     ended: bool = False
 
 
 class Intake:
-    """Takes requests in, for all threads of a server; `look` is called by `watch`'s own thread.
+    """Accept requests from all threads of a server. `watch` runs `look` on a thread of its own.
 
-    `people` are the study codes that conversations are dealt to, evenly. A conversation whose client is silent for
-    `close_after` seconds is ended; 0 waits for good. `on_asked` is called with each new question
-    once it is committed, on the thread that took it in; it must not block.
+    New conversations are dealt evenly to `people`, by study code. A conversation whose client is silent for
+    `close_after` seconds is ended (0: never). `on_asked` is called with each new question after its commit, on the
+    thread that received it. It must not block.
     """
 
     def __init__(
@@ -143,13 +146,13 @@ class Intake:
         self._people, self._rules, self._known, self._user_sha = people, rules, known_tasks, user_sha
         self._lock = threading.RLock()
         self._by_sha: dict[tuple[str, str], list[Conversation]] = {}
-        """By session and hash of its newest request: the conversations, the oldest first."""
+        """Conversations by session and hash of their newest request, the oldest first."""
         self._sessions: dict[str, list[Conversation]] = {}
         self._by_run: dict[str, Conversation] = {}
         self._waiting: dict[str, Conversation] = {}
         """Those of `_by_run` whose newest question has no answer."""
         self.note: RunningServer | None = None
-        """Where it is said which clients wait on the line; None says it nowhere."""
+        """Note file that publishes which clients are connected. None publishes nothing."""
         self._noted: tuple[tuple[str, ...], dict[str, str]] = (), {}
         self._row = store.conversations.last_row()
         self._stop = threading.Event()
@@ -158,15 +161,15 @@ class Intake:
 
     @property
     def waiting(self) -> int:
-        """How many questions wait for an answer of which a client was told nothing yet."""
+        """Number of questions without an answer."""
         return len(self._waiting)
 
     # -- requests --------------------------------------------------------------------------------------------
 
     def receive(self, request: ChatRequest) -> LastTurn:
-        """The question that a request asks, committed on return; the same one again where it is a retry.
+        """Return a request's question, already committed; for a retry the same one again.
 
-        Raises `LabError` where it cannot be kept, `TooManyWait` where too many wait.
+        Raise `LabError` if it cannot be stored, and `TooManyWait` if too many wait.
         """
         with self._lock:
             self.look()
@@ -184,9 +187,9 @@ class Intake:
             return self._go_on(conversation, request, kind)
 
     def _asked_before(self, request: ChatRequest, sha: str) -> Conversation | None:
-        """The conversation in which the same question waits, or was answered without arriving.
+        """Return the conversation in which the same question waits, or whose answer may not have arrived; None if new.
 
-        Of several that are alike, one whose client left comes first.
+        Of several equal ones, one without a connected client comes first.
         """
         asked = [
             conversation
@@ -198,7 +201,7 @@ class Intake:
         return min(asked, key=lambda one: (one.last.clients > 0, one.last.arrived), default=None)
 
     def _close_forsaken(self) -> None:
-        """Ends the conversation whose client left its question longest ago; `TooManyWait` where all are there."""
+        """End the conversation whose client left first; raise `TooManyWait` if all clients are connected."""
         forsaken = [one for one in self._waiting.values() if one.last.left_at]
         if not forsaken:
             raise TooManyWait("endpoint", f"{ENDPOINT_WAITING:,} questions wait already.")
@@ -207,7 +210,7 @@ class Intake:
         self.look()
 
     def _continued(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
-        """The conversation that a request goes on with: the one whose messages and answer its own begin with."""
+        """Return the conversation whose messages and answer a request continues; None if there is none."""
         for at in range(request.asked_from - 1, request.beginning, -1):
             before = request.messages[at]
             if before.role != "assistant":
@@ -219,9 +222,9 @@ class Intake:
         return self._in_session(request, hashes) if request.session else None
 
     def _in_session(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
-        """A session's newest conversation, for a client that never sends what was said before.
+        """Return a session's newest conversation, for a client that never sends the history.
 
-        A first question that comes again is the task played again.
+        A repeat of the first question starts the task again.
         """
         theirs = self._sessions.get(request.session, [])
         if not theirs or request.asked_from > request.beginning:
@@ -258,7 +261,7 @@ class Intake:
         return conversation.last
 
     def _dealt(self, prefix: str) -> Actor:
-        """Who gets a new conversation: the one who has the fewest that are open."""
+        """Return the person with the fewest open conversations."""
         if len(self._people) == 1:
             return self._people[0]
         open_counts = self.store.conversations.open_by_person(prefix)
@@ -285,7 +288,7 @@ class Intake:
     # -- answers ---------------------------------------------------------------------------------------------
 
     def watch(self) -> None:
-        """Looks for answers from now on, on a thread of its own, until `close`."""
+        """Start to poll for answers on a thread of its own, until `close`."""
         self._thread = threading.Thread(target=self._watch, name="endpoint", daemon=True)
         self._thread.start()
 
@@ -303,7 +306,7 @@ class Intake:
                         self.close_silent()
 
     def _tell_lines(self) -> None:
-        """Writes to the note which clients wait on the line and which left, where that changed."""
+        """Write to the note which clients are connected and which left, if that changed."""
         if self.note is None:
             return
         with self._lock:
@@ -315,7 +318,7 @@ class Intake:
             self.note.write(*lines)
 
     def close(self) -> None:
-        """Looks no more; what waits stays in the file."""
+        """Stop polling. Waiting questions stay in the file."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(5)
@@ -323,7 +326,7 @@ class Intake:
             self.note.close({one.run: one.last.left_at or now() for one in self._waiting.values()})
 
     def look(self) -> None:
-        """Takes the answers that were committed since the last look to those who wait for them."""
+        """Deliver the answers that were committed since the last call to their waiting clients."""
         with self._lock:
             newest = self.store.conversations.last_row()
             if newest == self._row:
@@ -340,10 +343,10 @@ class Intake:
             self._row = newest
 
     def close_silent(self) -> None:
-        """Ends the conversations whose clients are silent for longer than `close_after`.
+        """End the conversations whose clients have been silent longer than `close_after`.
 
-        Nothing that a client sends says that it is done. One that comes back begins a new conversation, in which what
-        was said before stands before its question; its answer of the last minutes is there for it still.
+        No client signals that it is done. One that comes back begins a new conversation, with the history before its
+        question. It can still fetch an answer of the last minutes.
         """
         with self._lock:
             self.look()
@@ -361,7 +364,7 @@ class Intake:
         conversation.last.answer.set_result(answer_of(reply, turn.facts.stops))
 
     def _end(self, one: Conversation) -> None:
-        """A conversation is over; a question that waited in it was closed unanswered."""
+        """Mark a conversation as ended. A waiting question was closed without an answer."""
         one.ended = True
         if self._waiting.pop(one.run, None) is not None:
             self._forget(one)
@@ -370,7 +373,7 @@ class Intake:
     # -- after a start ---------------------------------------------------------------------------------------
 
     def _restore(self) -> None:
-        """Remembers the conversations of the file, the oldest first: what waits there is waited for again."""
+        """Load the file's conversations, the oldest first, and wait again for their open questions."""
         rows = [row for prefix in (CLIENT, JUDGE) for row in self.store.conversations.rows(prefix, _REMEMBERED)]
         for row in sorted(rows, key=lambda row: row.started):
             if row.kind == "ended" and _age(row.at) > _REPEATED:
@@ -386,7 +389,7 @@ class Intake:
                 one.last.left_at = gone.left.get(one.run) or now()
 
     def waiting_turns(self) -> list[tuple[Turn, KnownTask]]:
-        """What waits for an answer, the oldest first, each with its task."""
+        """Return the waiting questions with their tasks, the oldest first."""
         with self._lock:
             turns = [one.last.turn for one in self._waiting.values()]
         traces = [(turn, self.store.runs.trace(turn.run)) for turn in turns]
@@ -394,7 +397,7 @@ class Intake:
 
 
 def _remembered(trace: Trace) -> Conversation | None:
-    """A stored conversation as it is remembered; None where nothing was asked in it."""
+    """Return the state of a stored conversation; None if it has no question to answer or to repeat."""
     actions = [step.proposed.action for step in trace.steps]
     if trace.asked is None and not trace.steps:
         return None
@@ -438,12 +441,12 @@ def _goes_on(one: Conversation) -> bool:
 
 
 def _same(one: Conversation, text: str) -> bool:
-    """Whether a client's copy of an answer is the one that it was sent."""
+    """Return True if a client's copy of an answer equals the one it was sent."""
     return one.last.answer.exception() is None and one.last.answer.result().content.strip() == text.strip()
 
 
 def _age(at: str) -> float:
-    """Seconds since a time in UTC; endless where it is none."""
+    """Return the seconds since a time in UTC; infinity if it is invalid."""
     try:
         return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()
     except (ValueError, TypeError):

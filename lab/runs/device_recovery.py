@@ -1,4 +1,4 @@
-"""A phone that is waited for: while it is away, or talks nonsense, whoever needs it waits, and is told why."""
+"""Wrap a device: block and report the reason while it is disconnected or answers garbage."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Answer = TypeVar("Answer")
 Tell = Callable[[Trouble | None], None]
 
 _FIRST, _MOST = 0.25, 2.0
-"""Seconds before it is asked again: at first, and at most."""
+"""First and longest pause before a retry, in seconds."""
 
 
 class RecoveringDevice:
-    """A device around another one. What only looks is asked again until it is well; what acts is done once.
+    """A device around another one. It retries what only reads, and performs actions once.
 
-    `tell` is called, from any thread, with what troubles the phone when that begins or changes, and with None when it
-    is well again; `posed` with how it is turned and shown. Once `stop` is set whoever waits gets `WaitCancelled`.
+    `tell` is called from any thread with the phone's trouble when it begins or changes, and with None when it is over.
+    `on_posture` is called with rotation and display state. Once `stop` is set, every wait raises `WaitCancelled`.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class RecoveringDevice:
     ) -> None:
         self.device = device
         self.trouble: Trouble | None = None
-        """What troubles it now."""
+        """The current trouble, None if the phone works."""
         self._stop, self._tell = stop, tell
         self._lock = threading.RLock()
         self._why: dict[str, Trouble | None] = {"away": None, "failing": None, "streaming": None}
@@ -64,32 +64,32 @@ class RecoveringDevice:
 
     @property
     def via(self) -> str:
-        """How its pictures come, in a few words; empty where there is only one way."""
+        """How its pictures arrive, in a few words. Empty if there is only one way."""
         return self.device.via if isinstance(self.device, Attached) else ""
 
     @property
     def typed_by(self) -> str:
-        """How the newest text was typed; empty where there is only one way."""
+        """How the newest text was typed. Empty if there is only one way."""
         return self.device.typed_by if isinstance(self.device, Typing) else ""
 
     @property
     def waited(self) -> float:
-        """Seconds for which the run has waited for the phone to answer; 0 while it does not wait."""
+        """Seconds for which the run has waited for an answer of the phone. 0 while it does not wait."""
         asked_at = self._asked_at
         return 0.0 if asked_at is None else time.monotonic() - asked_at
 
     @property
     def scorer(self) -> str:
-        """The environment that scores what is done on it; empty where there is none."""
+        """The environment that scores the phone's runs. Empty if there is none."""
         return self.device.scorer if isinstance(self.device, Scoring) else ""
 
     def hear(self, question: Question, reply: Reply) -> None:
-        """Tells a phone that scores what was replied, once."""
+        """Report the reply to a phone that scores, once."""
         if isinstance(self.device, Scoring):
             self.device.hear(question, reply)
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:
-        """What the environment says of the run, which is waited for; a `LabError` where there is none."""
+        """Wait for the environment's score of the run; raise `LabError` if the phone has no environment."""
         device = self.device
         if not isinstance(device, Scoring):
             raise LabError("the phone", "belongs to no environment that scores.")
@@ -107,7 +107,7 @@ class RecoveringDevice:
         self.device.restore(state)
 
     def perform(self, action: Action) -> None:
-        """Does it once, for what was begun may have happened: a `LabError` says so where the phone went away."""
+        """Perform an action once; raise `LabError` if the phone disconnects. It may have happened by then."""
         try:
             with self._waiting(action.kind != "wait"):
                 self.device.perform(action)
@@ -117,9 +117,9 @@ class RecoveringDevice:
             raise LabError(trouble.title, f"{trouble.message.rstrip('.')}. {effect}", trouble.hint) from trouble
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
-        """The phone's pictures; begun anew where they end in trouble, which is told until one comes again.
+        """Yield the phone's pictures. After a failure it starts again, and reports the trouble until one arrives.
 
-        It is told a moment later, for by then it is known whether the phone itself is away, which says more.
+        It reports a moment later. By then it is known if the phone itself is disconnected, which is the better reason.
         """
         pause, reported = _FIRST, False
         while not stop.is_set() and not self._closed:
@@ -156,7 +156,7 @@ class RecoveringDevice:
 
     @contextmanager
     def _waiting(self, counts: bool = True) -> Iterator[None]:
-        """Counts how long it is waited for the phone within; not where the phone is told to wait."""
+        """Measure how long the phone takes to answer, except during a wait action (`counts` false)."""
         self._asked_at = time.monotonic() if counts else None
         try:
             yield
@@ -167,7 +167,7 @@ class RecoveringDevice:
         self._note(away=away)
 
     def _note(self, **troubles: Trouble | None) -> None:
-        """Keeps what is known, and tells of it where it reads otherwise than before."""
+        """Store what is known of each trouble, and report the first one if its words changed."""
         with self._lock:
             self._why.update(troubles)
             now = next((why for why in self._why.values() if why is not None), None)

@@ -1,4 +1,4 @@
-"""Going on from any step of a stored run in another way: a new run that shares its beginning and knows its parent."""
+"""Fork a stored run at any step: a new run with the same beginning, a different continuation and a known parent."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ Log = Literal["clean", "noise", "none"]
 
 
 class ForkChange(NamedTuple):
-    """What a fork does otherwise; None is as the parent had it.
+    """What a fork changes. None means as in the parent.
 
-    `say` and `decision` are the reply to the question of the step, `action` is done in the place of what the agent
-    proposed there; `agent`, `persona`, `log` and `user` are names, as `hitlab live` takes them. `reads` is whether a
-    model as the agent is told words that were read from pictures. `agent_name` and `agent_version` are what the agent
-    is called from there on.
+    `say` and `decision` reply to the step's question. `action` replaces the agent's proposal at the step. `agent`,
+    `persona`, `log` and `user` are names as in `hitlab live`. `reads` turns OCR for a model as the agent on or off.
+    `agent_name` and `agent_version` rename the agent from there on.
     """
 
     say: str | None = None
@@ -51,7 +50,7 @@ class ForkChange(NamedTuple):
 
     @property
     def reproposes(self) -> bool:
-        """Whether the step is to be proposed again, by whoever proposes then."""
+        """True if the step must be proposed again, by the new agent."""
         return any(part is not None for part in (self.agent, self.persona, self.log, self.reads))
 
 
@@ -59,7 +58,7 @@ AGAIN = ForkChange()
 
 
 def place(store: Store, text: str) -> tuple[str, int]:
-    """The run and the step (from 0) that `ID@STEP` names, its steps counted from 1 as `hitlab replay` counts."""
+    """Parse `ID@STEP` into run and step (from 0). The text counts steps from 1, as `hitlab replay` does."""
     run, at, number = text.partition("@")
     if not at:
         raise LabError(f"fork {text}", "says no step", "Write ID@STEP; `hitlab show ID` counts the steps.", code=2)
@@ -82,10 +81,10 @@ def forked(
     spec: Spec | None = None,
     agent: Agent | None = None,
 ) -> Session:
-    """A session that goes on from step `index` (from 0) of a run, its shared beginning on the disk; not yet started.
+    """Return a session, not yet started, that continues a run from step `index` (from 0). The shared part is on disk.
 
-    `spec` is what the run is made of where the file does not say it all (a live run's own); `agent` stands in for
-    what the spec names. A `LabError` says why the run cannot be forked there, and nothing is kept.
+    `spec` describes the run if the file does not have all of it (a live run's own). `agent` replaces the one that the
+    spec names. Raise `LabError` if the run cannot be forked there. Then nothing is stored.
     """
     events = list(store.runs.events(run))
     try:
@@ -129,7 +128,7 @@ def forked(
 
 
 def rewound(session: Session, index: int, agent: Agent | None = None) -> Session:
-    """A live run's fork at step `index` (from 0), not yet started; the run itself is ended as stopped, and says so."""
+    """Return a live run's fork at step `index` (from 0), not yet started. The run itself ends as stopped."""
     spec = session.spec
     breaks = [point.spec for point in session.breakpoints.all]
     run, person, pace = session.trace_id, spec.person, spec.pace
@@ -143,7 +142,7 @@ def rewound(session: Session, index: int, agent: Agent | None = None) -> Session
 
 
 def changes(change: ForkChange) -> list[tuple[str, str]]:
-    """What is other, and to what, in words."""
+    """Return what a fork changes, as pairs of a name and words."""
     words = []
     if change.replies:
         decision = f"{change.decision}: " if change.decision and change.say else change.decision or ""
@@ -170,7 +169,7 @@ def _words(action: Action) -> str:
 
 
 class _Turn:
-    """The step at which a run is forked: how far its events are shared, and what is said there instead."""
+    """The step at which a run is forked: the number of shared events, and the overrides."""
 
     def __init__(self, trace: Trace, events: list[AnyEvent], index: int, change: ForkChange) -> None:
         self.index = index
@@ -186,7 +185,7 @@ class _Turn:
         self._check_reply(trace)
 
     def overrides(self, by: Actor) -> ForkOverrides:
-        """What is said at this step in the place of agent, gate and person."""
+        """Return what the fork sets in place of agent, gate and person at this step."""
         reply = self._reply(by) if self.change.replies else None
         action = self.change.action
         if action is None:
@@ -199,7 +198,7 @@ class _Turn:
 
     @property
     def _question(self) -> Question | None:
-        """The question that a reply would answer."""
+        """The question that a reply would answer, None if there is none."""
         return self.asked.question if self.stands and self.asked is not None else None
 
     def _reply(self, by: Actor) -> Reply:
@@ -208,7 +207,7 @@ class _Turn:
         return Reply(question, self.change.say or "", by, self.change.decision, shown_at=at, sent_at=at, edits=0)
 
     def _check_reply(self, trace: Trace) -> None:
-        """Raises `LabError` where a reply is given and this step asks nothing that it could answer."""
+        """Raise `LabError` if there is a reply and this step asks nothing that it could answer."""
         if not self.change.replies:
             return
         what, action = f"run {trace.id}, step {self.index + 1}", self.change.action
@@ -223,7 +222,7 @@ class _Turn:
 
 
 def screen_before(store: Store, run: str, index: int) -> tuple[UiTree | None, Point | None]:
-    """The elements and the size of the screen before step `index` (from 0) of a run; None where they are not known."""
+    """Return elements and size of the screen before step `index` (from 0) of a run; None if unknown."""
     trace = store.runs.trace(run)
     if index < len(trace.steps):
         before = trace.steps[index].before
@@ -237,7 +236,7 @@ def screen_before(store: Store, run: str, index: int) -> tuple[UiTree | None, Po
 
 
 def _check(trace: Trace, index: int) -> None:
-    """Raises `LabError` where a run has no such step, or nothing is known of the phone before it."""
+    """Raise `LabError` if a run has no such step, or if the phone's state before it was not stored."""
     what = f"run {trace.id}"
     stored_spec(trace, "forked", agent="")
     last = trace.steps[-1].action if trace.steps else None
@@ -251,7 +250,7 @@ def _check(trace: Trace, index: int) -> None:
 
 
 def _check_action(trace: Trace, action: Action | None) -> None:
-    """Raises `LabError` where another action could not be done as it is written."""
+    """Raise `LabError` if the other action is incomplete."""
     wrong = lacking(action, trace.device.size) if action is not None else ""
     if action is not None and wrong:
         raise LabError(f"action {action.kind}", wrong, "`hitlab schema action` says what it may hold.", code=2)
@@ -267,7 +266,7 @@ def _spec(spec: Spec, trace: Trace, change: ForkChange) -> Spec:
 
 
 def _persona(trace: Trace, change: ForkChange) -> Persona | None:
-    """The persona that goes on, with the history that its agent sees."""
+    """Return the fork's persona with the history that its agent sees."""
     from simulators import library, task_variation
 
     if change.persona is None and change.log is None:
@@ -280,6 +279,6 @@ def _persona(trace: Trace, change: ForkChange) -> Persona | None:
 
 
 def _conditions(first: Conditions, spec: Spec) -> Conditions:
-    """What is seen and done in the fork; as in the parent but for what was made other."""
+    """Return the fork's conditions: the parent's except for what changed."""
     log = spec.persona.log_source if spec.persona else "none"
     return msgspec.structs.replace(first, seat=spec.seat, gate=spec.gate, log=log)

@@ -1,4 +1,4 @@
-"""A stored run to be scrubbed: its steps as short lines, each read whole only when it is looked at."""
+"""A stored run for replay: its steps as short lines, and each whole step on demand."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ T = TypeVar("T")
 _STEPS_KEPT = 64
 _PICTURES_KEPT = 12
 _BATCH = 100
-"""Lines handed on at once while a long run is read."""
+"""Number of lines to yield at once while reading a long run."""
 
 
 class RunProvider(Protocol):
-    """Where runs are read: a file, or what stands before it and hides something."""
+    """Source of runs: a file, or a view of it that hides something."""
 
     def events(self, trace_id: str, after: int = -1) -> Iterator[AnyEvent]: ...
 
@@ -42,10 +42,10 @@ class RunProvider(Protocol):
 
 
 class RunPlace(NamedTuple):
-    """A place in a run: a step, the question it stands at, or its end. `text` is what a search looks in.
+    """A place in a run: a step, the question it waits at, or its end. `text` is for searches.
 
-    `phone` is what the phone told of itself since the place before: that it was asleep, was turned, was well again.
-    `image` is the picture (sha256) of a step's screen of which the phone told no word; empty where it told some.
+    `phone` are the phone's reports since the place before: asleep, rotated, working again. `image` is the picture
+    (sha256) of a step's screen whose tree has no text, else empty.
     """
 
     kind: Literal["step", "asked", "end"]
@@ -60,7 +60,7 @@ class RunPlace(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What is known of a run before its steps; `made` is what it was as a demonstration, where it is one."""
+    """Facts of a run before its steps. `made` is its summary if it is a demonstration."""
 
     started: Started
     verdicts: list[Verdict]
@@ -68,7 +68,7 @@ class Head(NamedTuple):
 
 
 class PlaceView(NamedTuple):
-    """One place, read whole: what was seen `before` it and `after` it (None where nothing was), `image` of one."""
+    """One place in full: the screens `before` and `after` it (None if there is none), and the `image` of one."""
 
     number: int
     event: Step | Asked | Ended
@@ -76,24 +76,24 @@ class PlaceView(NamedTuple):
     after: Observation | None
     image: bytes | None
     lost: str
-    """Why a picture that is named is not to be had, in words: a copy packed without, a linked file that is gone."""
+    """Reason why a named picture is unavailable: a copy packed without pictures, or a linked file that is gone."""
 
 
 class RecordedRun:
-    """Reads one run. Safe on any one thread at a time; a lock keeps two readers apart."""
+    """Reader of one run. Any thread may use it, because a lock serializes views."""
 
     def __init__(self, runs: RunProvider, trace_id: str) -> None:
         self.runs = runs
         self.id = trace_id
         self.lines: list[RunPlace] = []
-        """Grows while `read` goes on; a line never changes."""
+        """Grows during `read`. A line never changes."""
         self._steps: OrderedDict[Hashable, Step | Asked | Ended] = OrderedDict()
         self._pictures: OrderedDict[Hashable, bytes | None] = OrderedDict()
         self._slips: frozenset[int] = frozenset()
         self._lock = threading.Lock()
 
     def head(self) -> Head:
-        """The run's beginning and its source's verdicts; `LabError` where there is no such run."""
+        """Return the run's beginning and its source's verdicts; raise `LabError` if there is no such run."""
         first = next(self.runs.events(self.id))
         assert isinstance(first, Started)
         demo = demonstration(self.runs.trace(self.id)) if first.agent.kind == "human" else None
@@ -101,7 +101,7 @@ class RecordedRun:
         return Head(first, self.runs.verdicts(self.id), demo)
 
     def read(self) -> Iterator[list[RunPlace]]:
-        """Every line in batches, each event read once and let go."""
+        """Yield every line in batches, reading each event once."""
         batch: list[RunPlace] = []
         asked_event: Asked | None = None
         phone, waits = list[str](), False
@@ -135,7 +135,7 @@ class RecordedRun:
         yield batch
 
     def view(self, number: int, *, after: bool = False) -> PlaceView:
-        """The place `number` (from 0) of `lines`, with the picture before it, or the one `after`."""
+        """Return the place `number` (from 0) of `lines`, with the picture before it, or the one `after`."""
         with self._lock:
             event = self._event(number)
             before = (event.final or Observation()) if isinstance(event, Ended) else event.before
@@ -172,7 +172,7 @@ class RecordedRun:
         return "its linked picture is gone or has changed" if links else "its picture is not in this file"
 
     def _kept(self, cache: OrderedDict[Hashable, T], most: int, key: Hashable, make: Callable[[], T]) -> T:
-        """What was read lately is read once."""
+        """Return a cached value, or make and cache it. The least recently used one is dropped."""
         if key in cache:
             cache.move_to_end(key)
         else:
@@ -190,12 +190,12 @@ def _step_line(step: Step, *, slip: bool) -> RunPlace:
 
 
 def _wordless(screen: Observation) -> str:
-    """The picture of a screen of which the phone told no word; empty where it told some, or there is none."""
+    """Return the picture of a screen whose tree has no text; empty if it has some, or there is no picture."""
     return screen.image or "" if says_nothing(screen.tree) else ""
 
 
 def _searched(step: Step) -> str:
-    """All that a search finds in a step: thought, action, dialogue, error, and the words on the screen."""
+    """Return the searchable text of a step: thought, action, dialogue, error, and the words on the screen."""
     action = step.proposed.action
     parts = [
         step.proposed.thought,

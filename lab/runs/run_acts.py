@@ -1,4 +1,4 @@
-"""Archiving and tagging runs, and taking that back: what commands and screens both do."""
+"""Archive, tag and rename runs, and undo that, for commands and screens."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 Kind = Literal["archived", "restored", "tagged", "untagged"]
 RENAMED_VERSION = 2
-"""The stored shape of an act that renames an agent: an earlier hitlab does not know it."""
+"""Stored version of an act that renames an agent. Earlier versions of hitlab do not know it."""
 _OPPOSITE: dict[str, Kind] = {
     "archived": "restored", "restored": "archived", "tagged": "untagged", "untagged": "tagged",
 }  # fmt: skip
 
 
 class TagChange(NamedTuple):
-    """Tags that runs are to bear, and those that they are to bear no more."""
+    """Tags to add to runs, and tags to remove."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
 
 def tag_change(words: Iterable[str]) -> TagChange:
-    """What `+name` and `-name` say; a bare name is put on, too. `LabError` where one is no tag, or both are said."""
+    """Parse `+name`, `-name` or a bare name (added); raise `LabError` for an invalid or contradictory tag."""
     tags_on: list[str] = []
     tags_off: list[str] = []
     for word in words:
@@ -41,25 +41,25 @@ def tag_change(words: Iterable[str]) -> TagChange:
 
 
 def archive_runs(store: Store, runs: Sequence[str], person: str, *, archived: bool = True) -> list[RunAct]:
-    """Takes runs out of the lists, or brings them back; gives the acts of those that were not so already."""
+    """Archive runs or restore them; return the acts that changed something."""
     kind: Kind = "archived" if archived else "restored"
     return store.runs.acts.record([_act(run, kind, person) for run in runs])
 
 
 def tag_runs(store: Store, runs: Sequence[str], change: TagChange, person: str) -> list[RunAct]:
-    """Puts tags on runs and takes others off; gives the acts that changed anything."""
+    """Add tags to runs and remove others; return the acts that changed something."""
     acts = [_act(run, "tagged", person, tag) for run in runs for tag in change.added]
     acts += [_act(run, "untagged", person, tag) for run in runs for tag in change.removed]
     return store.runs.acts.record(acts)
 
 
 def take_back(store: Store, acts: Sequence[RunAct], person: str) -> list[RunAct]:
-    """Undoes acts by acts to the contrary; gives those that changed anything."""
+    """Undo acts by opposite acts; return those that changed something."""
     return store.runs.acts.record([_act(act.trace, _OPPOSITE[act.act], person, act.tag) for act in reversed(acts)])
 
 
 def rename_agent(store: Store, runs: Sequence[str], name: AgentName | None, person: str) -> list[RunAct]:
-    """Gives the agent of runs another name, or with None its own again; gives the acts that changed anything."""
+    """Rename the agent of runs, or with None restore its own name; return the acts that changed something."""
     by = Actor("human", person)
     return store.runs.acts.record(
         [RunAct(uuid7(), run, "renamed", by, now(), RENAMED, RENAMED_VERSION, name) for run in runs]

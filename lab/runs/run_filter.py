@@ -1,4 +1,4 @@
-"""What is written into the filter of a table of runs: words, and fields with a value, read into tests."""
+"""Parse the filter of a table of runs, words and fields with values, into tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.runs.descriptions import status_words
 from lab.runs.run_rows import Cost, RunEntry, agent_words
 
 NONE = "none"
-"""The value that finds what is not known."""
+"""The value that matches unknown data."""
 UNKNOWN = Cost()
 _STATUSES = ("completed", "stopped", "failed", "budget", "open")
 _TEXT: dict[str, Callable[[RunEntry], str]] = {
@@ -47,7 +47,7 @@ _ALIASES = {
     "tags": "tag",
 }
 COSTLY = frozenset({"tokens", "cost", "seconds"})
-"""Fields for which a run's steps have to be read."""
+"""Fields that require reading a run's steps."""
 FIELDS = (*_TEXT, *_NUMBERS, "started")
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
     ":": operator.eq, "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
@@ -58,22 +58,22 @@ Fits = Callable[[RunEntry, Cost], bool]
 
 
 class RunFilter(NamedTuple):
-    """A filter that was read. An empty one fits every run."""
+    """A parsed filter. An empty one fits every run."""
 
     tests: tuple[Fits, ...] = ()
     costly: bool = False
-    """Whether it asks for what a run cost."""
+    """True if it tests the cost of a run."""
 
     def fits(self, it: RunEntry, costs: Mapping[str, Cost]) -> bool:
-        """Whether a run passes every test; what is not known passes none but `none`."""
+        """Return True if a run passes every test. Unknown data passes only `none`."""
         cost = costs.get(it.run.id, UNKNOWN)
         return all(test(it, cost) for test in self.tests)
 
 
 def read(text: str) -> RunFilter:
-    """Words and `field:value` as tests, all of which a run has to pass; `-` before one turns it round.
+    """Parse words and `field:value` into tests that a run must all pass. `-` before one negates it.
 
-    A `LabError` says in a sentence which field or value there is not.
+    Raise `LabError` for an unknown field or value.
     """
     tests: list[Fits] = []
     costly, at = False, 0
@@ -81,6 +81,7 @@ def read(text: str) -> RunFilter:
     while at < len(text):
         match = _WORD.match(text, at)
         if match is None or match.end() == at:
+            # A stray character begins no word.
             at += 1  # a stray character that begins nothing
             continue
         at = match.end()
@@ -153,7 +154,7 @@ def _number(name: str, sign: str, value: str) -> Fits:
 
 
 def _time(sign: str, value: str) -> Fits:
-    """A beginning of a stored time, `2025-03` or `2025-03-04T10:00`; as far as it goes, it is compared."""
+    """Parse the prefix of a stored time, `2025-03` or `2025-03-04T10:00`, and compare as far as it goes."""
     if value.casefold() == NONE:
         return lambda it, cost: not it.run.started
     if not re.fullmatch(r"\d{4}(-\d\d(-\d\d(T\d\d(:\d\d)?)?)?)?", value):

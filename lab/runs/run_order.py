@@ -1,4 +1,4 @@
-"""The rows of a table of runs in order: those that fit a filter, sorted by a column, put together in groups."""
+"""Arrange a table of runs: filter, sort by a column, and group."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SORTS: dict[str, Value] = {
     "seconds": lambda it, cost: cost.seconds,
     "started": lambda it, cost: it.run.started or None,
 }
-"""What runs are sorted by; what is not known comes last, whichever way they are sorted."""
+"""Sort keys by column. Unknown values come last in either direction."""
 WORDS = frozenset({"task", "agent", "persona", "source", "status"})
-"""Columns that are sorted from A on; of the others the most, or the newest, comes first."""
+"""Columns that sort ascending. Others sort with the largest or newest first."""
 MEANS = ("score", "steps")
-"""Columns by whose mean groups are sorted; by any other, only the runs in them are."""
+"""Columns whose group mean sorts the groups. Other columns only sort the runs within."""
 GROUPS: dict[str, Callable[[RunEntry], str]] = {
     "task": lambda it: it.words,
     "agent": lambda it: it.agent,
@@ -44,7 +44,7 @@ GROUPS: dict[str, Callable[[RunEntry], str]] = {
 
 
 class Order(NamedTuple):
-    """How a table is laid out: sorted by a column, one way or the other, in groups by another where there is one."""
+    """Layout of a table: sorted by a column, perhaps in reverse, perhaps grouped by another."""
 
     by: str = NEWEST
     turned: bool = False
@@ -52,17 +52,17 @@ class Order(NamedTuple):
 
     @property
     def down(self) -> bool:
-        """Whether the most comes first."""
+        """True if the largest comes first."""
         return (self.by not in WORDS) is not self.turned
 
     @property
     def costly(self) -> bool:
-        """Whether it asks for what a run cost."""
+        """True if it sorts by the cost of a run."""
         return self.by in COSTLY
 
 
 class RunGroup(NamedTuple):
-    """Runs that have a value in common. `mean` is of the `n` that have a score, None where none has."""
+    """Runs with one value in common. `mean` is over the `n` runs with a score, None without any."""
 
     name: str
     runs: int
@@ -73,12 +73,12 @@ class RunGroup(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """How many have no score."""
+        """Number of runs without a score."""
         return self.runs - self.n
 
 
 class RunTableLine(NamedTuple):
-    """A line of the table: a run, or a group, whose runs follow it where it is `open`."""
+    """A line of the table: a run, or a group. The runs of an `open` group follow it."""
 
     entry: RunEntry | None
     group: RunGroup | None = None
@@ -86,7 +86,7 @@ class RunTableLine(NamedTuple):
 
 
 class ArrangedRuns(NamedTuple):
-    """The table as it stands: its lines, and how many runs and groups are in it."""
+    """The arranged table: its lines, and the number of runs and groups."""
 
     lines: list[RunTableLine]
     runs: int
@@ -100,7 +100,7 @@ def arrange(
     costs: Mapping[str, Cost],
     open_groups: frozenset[str],
 ) -> ArrangedRuns:
-    """The lines of a table; of a group only its own line, but for those that are opened by name."""
+    """Arrange the lines of a table. A group shows its runs only if its name is in `open_groups`."""
     fitting = [it for it in entries if run_filter.fits(it, costs)] if run_filter.tests else list(entries)
     fitting = _sorted(fitting, order, costs)
     if not order.group:
@@ -119,7 +119,7 @@ def arrange(
 
 
 def group_of(name: str, entries: Sequence[RunEntry]) -> RunGroup:
-    """What is said of several runs together."""
+    """Summarize several runs as a group."""
     scores = [it.run.score for it in entries if it.run.score is not None]
     return RunGroup(
         name,
@@ -132,7 +132,7 @@ def group_of(name: str, entries: Sequence[RunEntry]) -> RunGroup:
 
 
 def column(name: str, among: Iterable[str], what: str) -> str:
-    """A column by its name; `LabError` lists which there are."""
+    """Return a column's name; raise `LabError` with the known ones if it is unknown."""
     names = list(among)
     if name not in names:
         raise LabError("runs", f"{what} {none_of(plain(name), names)}", code=2)
@@ -140,7 +140,7 @@ def column(name: str, among: Iterable[str], what: str) -> str:
 
 
 def _sorted(entries: list[RunEntry], order: Order, costs: Mapping[str, Cost]) -> list[RunEntry]:
-    """In the order asked for; among equals, and where nothing is known, the newest first."""
+    """Sort entries as requested. Equal and unknown values are in the given order, newest first."""
     of = SORTS[order.by]
     keyed = [(of(it, costs.get(it.run.id, UNKNOWN)), it) for it in entries]
     sortable = [pair for pair in keyed if pair[0] is not None]
@@ -149,7 +149,7 @@ def _sorted(entries: list[RunEntry], order: Order, costs: Mapping[str, Cost]) ->
 
 
 def _ordered(groups: list[RunGroup], order: Order) -> list[RunGroup]:
-    """By the mean of the column that runs are sorted by, where it has one; else by name."""
+    """Sort groups by the mean of the sort column if it has one, else by name."""
     groups.sort(key=lambda group: group.name.casefold(), reverse=order.turned and order.by not in MEANS)
     if order.by == "steps":
         groups.sort(key=lambda group: group.steps, reverse=order.down)
