@@ -36,7 +36,7 @@ class WrittenAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ms: Milliseconds | None = None
 
     def lacking(self) -> tuple[str, str]:
-        """Return the first missing required field and a sentence about it; two empty strings if none is missing."""
+        """Return the first missing required field and a sentence about it, or two empty strings."""
         for group in _NEEDS.get(self.kind, ()):
             fields = [field for name in group for field in (name, NUMBERED.get(name, name))]
             if all(getattr(self, field) is None for field in fields):

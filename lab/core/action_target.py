@@ -17,7 +17,7 @@ _STORED = {"vector", "raw", "space", "boxes"}
 
 
 def action_on(written: WrittenAction, tree: UiTree | None, size: Point | None, what: str) -> Action:
-    """Return the action with its targets in pixels; raise `LabError` if a target is outside the screen."""
+    """Return the action with its targets in pixels. Raise `LabError` if a target is outside the screen."""
     numbers = {name: n for name, n in (("node", written.node), ("to_node", written.to_node)) if n is not None}
     return Action(
         written.kind,

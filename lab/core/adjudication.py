@@ -132,7 +132,7 @@ def is_person(study: Study, rater: Actor) -> bool:
 
 
 def majority_of(answers: Iterable[PlaceAnswer], field: Field | None = None) -> PlaceAnswer | None:
-    """Return the answer of more than half of the people, from the first who gave it; None without a majority.
+    """Return the answer of more than half of the people, from the first who gave it, or None without a majority.
 
     A field of many options is settled option by option (`set_of_most`) if no whole set has a majority.
     """
@@ -148,7 +148,7 @@ def majority_of(answers: Iterable[PlaceAnswer], field: Field | None = None) -> P
 
 
 def set_of_most(field: Field, sets: Sequence[tuple[Any, int]], people: int) -> list[str] | None:
-    """Return the options that a majority chose; None unless a majority left out every other option.
+    """Return the options that a majority chose, or None unless a majority left out every other option.
 
     `sets` are the given sets with their counts. People who gave a reason for no answer count in `people`, but neither
     for nor against an option. Also None if the field does not allow that number of options.

@@ -88,7 +88,7 @@ def is_share(one: Agreement) -> bool:
 
 
 def words(one: Agreement) -> str:
-    """Return the words for both ends of an interval ("moderate to substantial"); empty without an interval."""
+    """Return the words for both ends of an interval ("moderate to substantial"), empty without an interval."""
     if one.value is None or one.low is None or one.high is None:
         return ""
     low, high = word(one.low), word(one.high)

@@ -250,7 +250,7 @@ class _ExpandedYaml:
         self.open: set[int] = set()
 
     def count(self, node: Any) -> int:
-        """Return the number of values in a node; raise `LabError` if it is too large or the node contains itself."""
+        """Return the number of values in a node. Raise `LabError` if it is too large or the node contains itself."""
         if node is None or not isinstance(node.value, list):
             return 1
         if (earlier_size := self.sizes.get(id(node))) is not None:
@@ -308,7 +308,7 @@ def sha_of(value: Any) -> str:
 
 
 def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | None = None) -> T:
-    """Decode our own bytes as `kind`; raise `LabError` that names `what` and the field if they do not fit.
+    """Decode our own bytes as `kind`. Raise `LabError` that names `what` and the field if they do not fit.
 
     `newest` is the highest version `v` that this program knows. A newer row raises before its fields are decoded.
     """
@@ -334,7 +334,7 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
 
 
 def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str], str] = str) -> T:
-    """Convert a value of `read_yaml` or `read_json` to `kind`; raise `LabError` with all faults if it does not fit."""
+    """Convert a value of `read_yaml` or `read_json` to `kind`. Raise `LabError` with all faults if it does not fit."""
     try:
         with _reading:
             return msgspec.convert(value, type=kind)
@@ -349,7 +349,7 @@ FAULTS_TOLD = 10
 
 
 def faults_words(faults: Sequence[str]) -> str:
-    """Return a single fault unchanged; number several and list at most `FAULTS_TOLD` of them."""
+    """Return a single fault unchanged. Of several give the number, and list at most `FAULTS_TOLD`."""
     if len(faults) == 1:
         return faults[0]
     more = len(faults) > FAULTS_TOLD
@@ -417,7 +417,7 @@ def reason_of(message: str, kind: Any) -> str:
 
 
 def _quote_hint(reason: str, place: str) -> str:
-    """Return the advice to quote a number where text is expected; empty for other faults or without a field name."""
+    """Return the advice to quote a number where text is expected, empty for other faults or without a field name."""
     name = re.split(r"\W", place)[-1]
     quotable = re.fullmatch(r"Expected `str(?: \| null)?`, got `(?:int|float|bool)`", reason)
     return f'; write it in quotes, as in {name}: "1"' if quotable and name else ""
@@ -438,7 +438,7 @@ _EXPECTED = re.compile(
 
 
 def _in_words(reason: str) -> str:
-    """Reword msgspec's message about a value in terms of YAML or JSON; return other messages unchanged."""
+    """Reword msgspec's message about a value in terms of YAML or JSON. Return other messages unchanged."""
     if reason == "Input data was truncated":
         return "the JSON ends too early"
     if reason.startswith("Invalid enum value "):
@@ -468,7 +468,7 @@ _CALLED = ("says", "name", "title", "ask")
 
 
 def _meant(name: str, fields: Sequence[str]) -> str:
-    """Return a suggestion for an unknown field, as the end of a sentence; empty if none is near."""
+    """Return a suggestion for an unknown field, as the end of a sentence, empty if none is near."""
     same = [field for field in _CALLED if field in fields][:1] if name in (*_CALLED, "label", "text") else []
     return question(same) or suggestion(name, fields)
 
@@ -512,7 +512,7 @@ def _within(one: Any, part: str) -> list[Any]:
 
 
 def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1024) -> bytes:
-    """Return the bytes of a file; raise `LabError` if it cannot be read or has more than `most` bytes."""
+    """Return the bytes of a file. Raise `LabError` if it cannot be read or has more than `most` bytes."""
     name = what or str(path)
     try:
         status = path.stat()
@@ -532,7 +532,7 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
 
 
 def open_lines(path: Path, what: str) -> BinaryIO:
-    """Open a file or a shell's pipe to read it line by line; raise `LabError` if it cannot be read or may never end."""
+    """Open a file or a shell's pipe to read it line by line. Raise `LabError` if it cannot be read or may never end."""
     try:
         _check_ends(path, path.stat(), what)
         return path.open("rb")

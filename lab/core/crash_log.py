@@ -15,7 +15,7 @@ def traceback_of(error: BaseException) -> str:
 
 
 def write_crash_log(error: BaseException) -> str:
-    """Overwrite the crash log with an error's traceback; return a sentence that names the file."""
+    """Overwrite the crash log with an error's traceback. Return a sentence that names the file."""
     log = folder("cache") / "crash.log"
     try:
         make_folder(log.parent)

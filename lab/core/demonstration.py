@@ -63,7 +63,7 @@ class Demonstration(msgspec.Struct, frozen=True):
 
 
 def demonstration(trace: Trace) -> Demonstration | None:
-    """Summarize a run as a demonstration; None if its agent was not a person."""
+    """Summarize a run as a demonstration, or None if its agent was not a person."""
     if trace.agent.kind != "human":
         return None
     act_steps = [s for s in trace.steps if s.action is not None and s.action.kind not in ("answer", "status")]
@@ -95,7 +95,7 @@ def difficulty(golden: int) -> Difficulty:
 
 
 def outcome_of(action: Action | None) -> Outcome:
-    """Return the outcome that a last action declares; empty if it does not end the demonstration."""
+    """Return the outcome that a last action declares, empty if it does not end the demonstration."""
     if action is None or action.kind not in ("answer", "status"):
         return ""
     if action.kind == "answer":
@@ -113,7 +113,7 @@ def apps_of(trace: Trace) -> tuple[str, ...]:
 
 
 def reason_words(code: str) -> str:
-    """Return the words for a reason's code; the code itself if it is unknown."""
+    """Return the words for a reason's code, or the code itself if it is unknown."""
     return REASONS.get(code, code)
 
 
@@ -135,7 +135,7 @@ def to_demonstrate(task: Task | None, intent: str, place: str) -> Task:
 
 
 def checked(text: str, field: str) -> str:
-    """Collapse a person's text into one line; raise `LabError` that names `field` if it is too long."""
+    """Collapse a person's text into one line. Raise `LabError` that names `field` if it is too long."""
     words = " ".join(text.split())
     if len(words) > _LONGEST:
         raise LabError(f"the {field}", f"has {len(words)} characters; {_LONGEST} are the most.", code=2)

@@ -256,7 +256,7 @@ def _instead(head: Revision) -> str:
 
 
 def undo_target(head: Revision, fetch: Callable[[str], Revision]) -> Revision | None:
-    """Return the draft that an undo after `head` takes back; None if this version has none left."""
+    """Return the draft that an undo after `head` takes back, or None if this version has none left."""
     at = head
     while at.undoes:
         undone = fetch(at.undoes)
@@ -267,7 +267,7 @@ def undo_target(head: Revision, fetch: Callable[[str], Revision]) -> Revision | 
 
 
 def undo(head: Revision, by: Actor, fetch: Callable[[str], Revision]) -> Revision | None:
-    """Return the revision that takes the last draft back; None if there is nothing to undo."""
+    """Return the revision that takes the last draft back, or None if there is nothing to undo."""
     last = undo_target(head, fetch)
     if last is None or not head.writable:
         return None

@@ -75,7 +75,7 @@ def add(tdg: Tdg, node: TdgNode, after: str = "") -> Tdg:
 
 
 def change(tdg: Tdg, id: str, node: TdgNode) -> Tdg:
-    """Replace the node `id` by `node`; edges and requirements follow a changed id."""
+    """Replace the node `id` by `node`. Edges and requirements follow a changed id."""
 
     def renamed(other: str) -> str:
         return node.id if other == id else other

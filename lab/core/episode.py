@@ -228,7 +228,7 @@ class _Loop:
         return None
 
     def _tell(self, question: Question, reply: Reply) -> str | None:
-        """Report the reply to a phone that scores; return an error if its score cannot take the reply into account."""
+        """Report the reply to a phone that scores. Return an error if its score cannot take the reply into account."""
         device = self.seats.device
         if isinstance(device, Scoring):
             try:

@@ -28,7 +28,7 @@ def clauses(guide: str) -> tuple[Clause, ...]:
 
 
 def clause_of(cites: str, guide: str) -> Clause | None:
-    """Return the clause that a label cites; None if it cites something else or an unknown line."""
+    """Return the clause that a label cites, or None if it cites something else or an unknown line."""
     match = _CITED.match(cites.strip())
     guide_clauses = clauses(guide) if match else ()
     at = int(match[1]) if match else 0

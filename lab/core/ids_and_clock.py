@@ -31,7 +31,7 @@ def later(at: str, *before: str | None) -> str:
 
 
 def seconds_between(earlier: str | None, later: str | None) -> float | None:
-    """Return the seconds between two stored times; None if one is missing or invalid, or only one has a time zone."""
+    """Return the seconds between two stored times, or None if one is missing or invalid or only one has a zone."""
     try:
         return (datetime.fromisoformat(later or "") - datetime.fromisoformat(earlier or "")).total_seconds()
     except (ValueError, TypeError):

@@ -56,7 +56,7 @@ def suggest(action: Action, tree: UiTree) -> str:
 
 
 def name_at(tree: UiTree, at: Point | None) -> str:
-    """Return the name of the node at a pixel: the one that a tap reaches, else the text there; empty if none."""
+    """Return the name of the node at a pixel: the one that a tap reaches, else the text there, empty if none."""
     if at is None:
         return ""
     under = tree.at(*at)
@@ -76,7 +76,7 @@ def name_of(node: Node) -> str:
 
 
 def typed_into(tree: UiTree) -> Node | None:
-    """Return the focused text field, else any focused node; None without focus."""
+    """Return the focused text field, else any focused node, or None without focus."""
     focus_nodes = [node for node in tree.nodes() if node.focused]
     return next((node for node in focus_nodes if _is_field(node)), focus_nodes[0] if focus_nodes else None)
 
@@ -130,7 +130,7 @@ def _point(at: Point | None) -> str:
 
 
 def _within(tree: UiTree, at: Point | None) -> str:
-    """Return ` in the list of chats` if the list under a pixel has a name; else an empty text."""
+    """Return ` in the list of chats` if the list under a pixel has a name, else an empty text."""
     lists = [node for node in (tree.at(*at) if at is not None else tree.nodes()) if node.scrollable]
     name = next(((_short(node.desc) or _id_words(node)) for node in lists), "")
     if not name:

@@ -18,7 +18,7 @@ class JsonLine(NamedTuple):
 
 
 def json_lines(data: bytes, what: str) -> list[JsonLine]:
-    """Return each value of a file with its place; raise `LabError` that names the invalid line."""
+    """Return each value of a file with its place. Raise `LabError` that names the invalid line."""
     if is_list(data):
         items, notes = read_json(data, what)
         return [JsonLine(f"{what}, item {i}", StorableValue(item, _notes_of(notes, i))) for i, item in enumerate(items)]

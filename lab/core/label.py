@@ -36,7 +36,7 @@ class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     `target` is empty for the unit as a whole. `value` is None if `reason_missing` gives a reason, or if an undo left no
     answer. `run` numbers repeated ratings by the same rater. `evidence` is a step of a run (`ID@7`, steps from 1) and
-    `region` are pixels (left, top, right, bottom) of its screen. `undoes` is the label that an undo takes back; the
+    `region` are pixels (left, top, right, bottom) of its screen. `undoes` is the label that an undo takes back. The
     undo has the value before that label.
 
     Times are UTC. `first_key_at` is None for pasted or composed text. `idle_ms` is the absence while the question was

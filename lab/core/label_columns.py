@@ -16,7 +16,7 @@ class Columns(NamedTuple):
     """The current labels of a study, in the order of unit, place, rater. Cleared and clashing ones are not in it.
 
     Each row is one label. `unit`, `target`, `field`, `rater`, `value` and `cites` index the tuple of that name
-    (`cites_said` for `cites`). `value` is -1 for a missing answer; then `reason` indexes `reasons`, else it is -1.
+    (`cites_said` for `cites`). `value` is -1 for a missing answer. Then `reason` indexes `reasons`, else it is -1.
     `run` counts repeated ratings from 1. `step` is the evidence's step (from 0), or -1. `at` is in milliseconds since
     1970, `seconds` is the time to answer (nan if unknown).
 

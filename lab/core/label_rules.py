@@ -32,9 +32,9 @@ class SheetState(NamedTuple):
     withdrawn: bool = False
     left: bool = False
     extended_by: int | None = None
-    """The version that extends the study; None if this one is current."""
+    """The version that extends the study, or None if this one is current."""
     steps: Callable[[str], int | None] = lambda run: None
-    """Callback that returns the number of a run's steps; None if the run is not in this file."""
+    """Callback that returns the number of a run's steps, or None if the run is not in this file."""
 
 
 def check_next(now: SheetState, label: Label) -> None:

@@ -34,7 +34,7 @@ class Mailbox(Generic[Asked, Given]):
         return self._item
 
     def ask(self, item: Asked, stop: threading.Event) -> Given:
-        """Show an item to the person and block until it is answered; raise `WaitCancelled` once `stop` is set."""
+        """Show an item to the person and block until it is answered. Raise `WaitCancelled` once `stop` is set."""
         with self._changed:
             self._item = item
             self._given.clear()
@@ -54,7 +54,7 @@ class Mailbox(Generic[Asked, Given]):
             self._tell(None)
 
     def answer(self, item: Asked, answer: Given) -> bool:
-        """Answer the waiting item; return False if it no longer waits."""
+        """Answer the waiting item. Return False if it no longer waits."""
         with self._changed:
             if self._item is not item or self._given:
                 return False

@@ -47,7 +47,7 @@ class MeasuredRun(NamedTuple):
     from its source or as the sum of its steps.
 
     `nodes`, `units` and `branches` are the raters' settled answers (people's or models'): the step (from 0) that
-    completed each TDG node, or None if it was not completed; the use of each information unit; the option chosen at
+    completed each TDG node, or None if it was not completed, the use of each information unit, and the option chosen at
     each branch. Each is None if nobody rated it. `marks` are settled judgements of the whole run by name. `unsettled`
     are names of marks on which people were asked and did not settle. The source's own score or verdict does not replace
     those.
@@ -82,7 +82,7 @@ class MeasuredRun(NamedTuple):
 
     @property
     def success_score(self) -> float | None:
-        """The settled success; else the run's own score, unless people were asked and did not settle."""
+        """The settled success, else the run's own score, unless people were asked and did not settle."""
         mark = self.marks.get("success")
         return mark if mark is not None else None if "success" in self.unsettled else self.score
 
@@ -97,5 +97,5 @@ class MeasuredRun(NamedTuple):
         return self.agent.kind == "human"
 
     def verdict(self, name: str) -> Verdict | None:
-        """Return the source's verdict of that name; None if it has none."""
+        """Return the source's verdict of that name, or None if it has none."""
         return next((verdict for verdict in self.verdicts if verdict.name == name), None)

@@ -63,7 +63,7 @@ def check_set(what: str, place: str, field: Field, value: Any, *, by_rule: bool 
 
 
 def count_wrong(field: Field, count: int) -> str:
-    """Return a sentence if the number of options is too small or too large; else an empty text."""
+    """Return a sentence if the number of options is too small or too large, else an empty text."""
     options = "option" if count == 1 else "options"
     if field.least is not None and count < field.least:
         return f"{count} {options} chosen; at least {field.least:g} must be."
@@ -84,7 +84,7 @@ def may_be_empty(field: Field) -> bool:
 
 
 def typed_set(field: Field, words: str) -> list[str]:
-    """Parse a typed set: option ids or their words between commas, or `none`; raise `LabError` if it is invalid."""
+    """Parse a typed set: option ids or their words between commas, or `none`. Raise `LabError` if it is invalid."""
     by_words = {option.shown.casefold(): option.id for option in field.options}
     value = as_set(field, words)
     if not isinstance(value, list):
@@ -95,5 +95,5 @@ def typed_set(field: Field, words: str) -> list[str]:
 
 
 def set_words(value: Sequence[Any]) -> str:
-    """Format a set as words between commas; `none` for an empty set."""
+    """Format a set as words between commas, and an empty set as `none`."""
     return ", ".join(map(str, value)) or NO_OPTION

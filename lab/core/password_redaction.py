@@ -14,7 +14,7 @@ HIDDEN = "(hidden)"
 
 
 def secret(action: Action | None, tree: UiTree) -> str:
-    """Return the text that an action types into a password field; empty if it types none."""
+    """Return the text that an action types into a password field, empty if it types none."""
     if action is None or action.kind != "input_text" or not action.text:
         return ""
     return action.text if any(node.password for node in _typed_into(action, tree)) else ""

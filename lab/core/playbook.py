@@ -69,7 +69,7 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     names. `{name}` in any text inserts a value.
 
     `ask` asks a question, `offer` makes one in a proactive task. `options` are the answers, each with other words for
-    it. The option that the reply names is stored `into` a name; without options it is the reply's quoted part, else all
+    it. The option that the reply names is stored `into` a name. Without options it is the reply's quoted part, else all
     of it. `usual` is the option for a reply that leaves it open. `on_reply` continues after `accept`, `reject`, words
     found in the reply, or `else`. Without it a refusal ends the run, and a reply that names no option is asked once
     more.
@@ -126,7 +126,7 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     @property
     def verb(self) -> str:
-        """Name of the field that is set of `VERBS`; empty if none is."""
+        """Name of the field that is set of `VERBS`, empty if none is."""
         return next((name for name in VERBS if getattr(self, name) is not None), "")
 
     @property
@@ -200,7 +200,7 @@ class PlaybookFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
 
 def load_playbook(path: Path) -> PlaybookFile:
-    """Load a playbook from a YAML file; raise `LabError` that names the file and the wrong field."""
+    """Load a playbook from a YAML file. Raise `LabError` that names the file and the wrong field."""
     what = f"playbook file {path}"
     playbook_file: PlaybookFile = convert(read_yaml(read_file(path, what), what).value, PlaybookFile, what)
     check_playbooks(playbook_file.playbook, playbook_file.playbooks, what)
@@ -208,7 +208,7 @@ def load_playbook(path: Path) -> PlaybookFile:
 
 
 def chosen(playbook: Sequence[Do], playbooks: Sequence[Playbook], name: str, what: str = "agent") -> tuple[Do, ...]:
-    """Return the moves of a named playbook (empty: the good one); raise `LabError` with the known names if unknown."""
+    """Return the moves of a named playbook (empty: the good one). Raise `LabError` with the known names if unknown."""
     if not name:
         return tuple(playbook)
     for one in playbooks:
@@ -259,7 +259,7 @@ def walk(moves: Sequence[Do], place: str = "playbook", depth: int = 0) -> Iterat
 
 
 def check_playbooks(playbook: Sequence[Do], playbooks: Sequence[Playbook], what: str) -> None:
-    """Check the rules that a schema cannot express; raise `LabError` that names `what` and the field."""
+    """Check the rules that a schema cannot express. Raise `LabError` that names `what` and the field."""
     labels = _check_moves(playbook, what, "playbook")
     _check_values(playbook, playbooks, what)
     names = [one.name for one in playbooks]

@@ -47,7 +47,7 @@ class Practice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         return sha_of(self)
 
     def line(self, locale: str) -> dict[str, Any]:
-        """Return the texts to compare in a locale; English, or the first locale, if it is missing."""
+        """Return the texts to compare in a locale, or those in English or the first locale if it is missing."""
         for name in (locale, locale.partition("-")[0], "en", *self.item):
             if name in self.item:
                 return self.item[name]

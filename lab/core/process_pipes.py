@@ -133,7 +133,7 @@ class Program:
                 stream.close()
 
     def complaint(self) -> str:
-        """Return the last lines of its standard error as plain text without keys; empty if there are none."""
+        """Return the last lines of its standard error as plain text without keys, empty if there are none."""
         errors = self._err.decode("utf-8", "backslashreplace")
         if len(self._err) >= MOST_KEPT:
             errors = (errors.split(maxsplit=1) or [""])[-1]  # it may begin in the middle of a key
@@ -142,7 +142,7 @@ class Program:
         return plain(" / ".join(lines_told[-2:])[-400:], lines=False)
 
     def take_errors(self, *, look: bool = False) -> str:
-        """Return its standard error since the last call, without keys; of a long one the beginning and the end.
+        """Return its standard error since the last call, without keys. The middle of a long one is left out.
 
         `look` reads the pipe first. Only the thread that calls `ask` may do that.
         """
@@ -160,7 +160,7 @@ class Program:
     def _until(
         self, ready: Callable[[], bool], deadline: float, stop: threading.Event, *, discard: bool = False
     ) -> bool:
-        """Read and write until `ready` is true; return False at the deadline."""
+        """Read and write until `ready` is true. Return False at the deadline."""
         while not ready():
             if stop.is_set():
                 raise WaitCancelled
@@ -175,7 +175,7 @@ class Program:
         return True
 
     def _turn(self, wait: float) -> bool:
-        """Poll the pipes once; return True if there was something to read or write."""
+        """Poll the pipes once. Return True if there was something to read or write."""
         writing = bool(self._to_write) and not self._stdin.closed
         if writing:
             self._selector.register(self._stdin, selectors.EVENT_WRITE)
@@ -238,11 +238,11 @@ class Program:
     # -- what went wrong -------------------------------------------------------------------------------------
 
     def refuse(self, error: LabError, answer: bytes) -> LabError:
-        """End the program after an unusable answer; return the error with the beginning of the answer."""
+        """End the program after an unusable answer. Return the error with the beginning of the answer."""
         return self._wrong(f"wrote a line that cannot be used: {error.message}", _once(answer))
 
     def _wrong(self, message: str, hint: str = "") -> LabError:
-        """End the program; return an error with the end of its standard error."""
+        """End the program. Return an error with the end of its standard error."""
         self._until_silent()
         self.end()
         own_words = self.complaint()
@@ -273,7 +273,7 @@ class Program:
         return self._closed_output or (self._has_exited() and not self._turn(0))
 
     def _exits(self, seconds: float) -> bool:
-        """Wait for the program's exit; return False if it does not come in time."""
+        """Wait for the program's exit. Return False if it does not come in time."""
         until = time.monotonic() + seconds
         while not self._has_exited() and time.monotonic() < until:
             time.sleep(0.005)
@@ -362,7 +362,7 @@ def _end_all(process: subprocess.Popen[bytes], mark: str, children: set[tuple[in
 
 
 def _processes() -> Iterator[_Process]:
-    """Yield every process in /proc; nothing if the system has no such folder."""
+    """Yield every process in /proc, nothing if the system has no such folder."""
     try:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
@@ -371,7 +371,7 @@ def _processes() -> Iterator[_Process]:
 
 
 def _process(pid: int) -> _Process | None:
-    """Return the process that has this id now; None if there is none."""
+    """Return the process that has this id now, or None if there is none."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         name, after = stat.partition("(")[2].rpartition(")")[::2]

@@ -15,7 +15,7 @@ def prompt_text(package: str, name: str) -> str:
 
 
 def filled(package: str, name: str, **words: str) -> str:
-    """Return a prompt with each `$name` replaced; raise `KeyError` if one has no value."""
+    """Return a prompt with each `$name` replaced. Raise `KeyError` if one has no value."""
     return Template(prompt_text(package, name)).substitute(words).strip()
 
 

@@ -114,19 +114,19 @@ class ProofreadingSheet:
         self.heads: dict[ProofreadPlace, Review] = {row.place: row for row in self.words}
 
     def value(self, place: ProofreadPlace) -> Any:
-        """Return this person's value at a place; the recorded one if they did not review it."""
+        """Return this person's value at a place, or the recorded one if they did not review it."""
         head = self.heads.get(place)
         if place.field in VERDICTS:
             return "reject" if head is not None and head.act == "reject" else "accept"
         return self.demo.values[place] if head is None else head.new
 
     def note(self, place: ProofreadPlace) -> str:
-        """Return the note of this person's review; empty without one."""
+        """Return the note of this person's review, empty without one."""
         head = self.heads.get(place)
         return head.note if head is not None else ""
 
     def verdict(self, step: int | None) -> Literal["", "accept", "edit", "reject"]:
-        """Return the verdict on a step, or on the demonstration (None); empty if it was not reviewed."""
+        """Return the verdict on a step, or on the demonstration (None), empty if it was not reviewed."""
         fields = WHOLE_FIELDS if step is None else STEP_FIELDS
         head = ProofreadPlace(step, "whole" if step is None else "step")
         if not any(ProofreadPlace(step, field) in self.heads for field in (*fields, head.field)):
@@ -164,7 +164,7 @@ class ProofreadStep(NamedTuple):
 
 
 def proof_of(trace: Trace) -> Proof:
-    """Return the proofreading view of a run; raise `LabError` if its agent was not a person or it has not ended."""
+    """Return the proofreading view of a run. Raise `LabError` if its agent was not a person or it has not ended."""
     steps = [ProofreadStep(step.proposed.instruction, step.action or step.proposed.action) for step in trace.steps]
     task = trace.task
     return laid_out(trace.id, trace.agent, task.instruction, task.place, steps, ended=trace.ended is not None)
@@ -189,7 +189,7 @@ def laid_out(trace: str, by: Actor, intent: str, place: str, steps: Sequence[Pro
 
 
 def impossible_of(last: Action | None) -> str:
-    """Return the reason code of a demonstration given up as impossible; empty for others."""
+    """Return the reason code of a demonstration given up as impossible, empty for others."""
     if last is None or last.kind != "status" or last.status != "infeasible":
         return ""
     return last.text or "infeasible"
@@ -301,7 +301,7 @@ def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState
     settlements = {row.place: row for row in valid_rows if row.act == "settle"}
 
     def agreed_value(place: ProofreadPlace) -> Any:
-        """Return the one value of a place; UNSET if the two differ and nobody settled it."""
+        """Return the one value of a place, UNSET if the two differ and nobody settled it."""
         if place in settlements:
             return settlements[place].new
         first, second = (sheet.value(place) for sheet in sheets.values())

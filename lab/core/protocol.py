@@ -90,7 +90,7 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         return next((option for option in self.options if option.id == id), None)
 
     def asked_where(self, value: Any) -> bool:
-        """Return True if `show_if` holds for this value of the field it names; for a set, if any member matches."""
+        """Return True if `show_if` holds for this value of the field it names. In a set one member must match."""
         if value is None:
             return False
         shown_values = self.show_if.partition("=")[2].split(",")
@@ -149,14 +149,14 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         return sha_of(self.guided(locale))
 
     def guided(self, locale: str) -> str:
-        """Return the guideline in a locale; English, or the first locale, if it is missing."""
+        """Return the guideline in a locale, or that in English or the first locale if it is missing."""
         for name in (locale, locale.partition("-")[0], "en", *self.guide):
             if name in self.guide:
                 return self.guide[name]
         return ""
 
     def word(self, locale: str, key: str, default: str) -> str:
-        """Return a translated word; `default` if there is no translation."""
+        """Return a translated word, or `default` if there is no translation."""
         for words in (self.words, SHEET_WORDS):
             for name in (locale, locale.partition("-")[0]):
                 if key in words.get(name, {}):
@@ -178,7 +178,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         return {id: " ".join(words.split()) for id, words in wordings.items()}
 
     def reason_id(self, locale: str, words: str) -> str:
-        """Return the id of the longest reason with which `words` begin; empty if they begin with none."""
+        """Return the id of the longest reason with which `words` begin, empty if they begin with none."""
         begins = {id: wording for id, wording in self.reason_words(locale).items() if words.strip().startswith(wording)}
         return max(begins, key=lambda id: len(begins[id]), default="")
 

@@ -21,7 +21,7 @@ from lab.core.text_redaction import WITHDRAWN, TextRedaction
 LONG = 12
 """Minimum characters of a text whose occurrence elsewhere is not a coincidence."""
 _PART = 24
-"""Characters of a part that is a quotation; a third of it in Chinese, which says more in each."""
+"""Characters of a part that is a quotation. In Chinese, which says more in each, a third suffices."""
 _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Scripts that do not separate words by blanks."""
 _WORDLESS_CHARACTER = re.compile(f"[{_WORDLESS}]")
@@ -195,7 +195,7 @@ class QuotationRedaction(TextRedaction):
         self.repeated = 0
         """Number of replies that a dialogue repeats after their questions."""
         self._signed = ""
-        """Kind of the actor who signs the current part; empty if nobody does."""
+        """Kind of the actor who signs the current part, empty if nobody does."""
         self._field = ""
 
     def cover(self, value: Any, field: str = "") -> Any:
@@ -319,7 +319,7 @@ def _words(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _unescaped(text: str) -> tuple[str, list[int]]:
-    """Decode a text's JSON escapes; return it with the original position of each character, and of the end."""
+    """Decode a text's JSON escapes. Return it with the original position of each character, and of the end."""
     pieces: list[str] = []
     places: list[int] = []
     last = 0
@@ -333,7 +333,7 @@ def _unescaped(text: str) -> tuple[str, list[int]]:
 
 
 def _part_from(words: list[str], at: int) -> str:
-    """Return the fewest words from a position on that are long enough for a quotation; empty if the text ends first."""
+    """Return the fewest words from a position on that are long enough for a quotation, empty if the text ends first."""
     length = 0 if _WORDLESS_CHARACTER.match(words[at]) else -1
     for end in range(at, len(words)):
         length += _PART // 8 if _WORDLESS_CHARACTER.match(words[end]) else len(words[end]) + 1
@@ -350,7 +350,7 @@ def _weight(words: Iterable[str]) -> float:
 
 
 def _signed(value: dict[str, Any], signed: str) -> str:
-    """Return the kind of actor who signs a part of a row; `signed`, that of the whole, if nobody signs the part."""
+    """Return the kind of actor who signs a part of a row, or `signed`, that of the whole, if nobody signs it."""
     for key in ("by", "rater"):
         match value.get(key):
             case {"kind": str(kind), "id": str()}:
@@ -359,7 +359,7 @@ def _signed(value: dict[str, Any], signed: str) -> str:
 
 
 def _json_in(text: str) -> tuple[Any, tuple[str, str] | None]:
-    """Parse a text as a JSON mapping or list, and return its separators; None and None if it is not one.
+    """Parse a text as a JSON mapping or list, and return its separators, or None and None if it is not one.
 
     A text that would not be written the same again does not count as JSON, so that only what is covered changes.
     """

@@ -59,18 +59,18 @@ class Sheet:
         return self.committed and bool(self.unit.gold)
 
     def after(self, label: Label) -> Sheet:
-        """Return the sheet with one more label; a submitted sheet stays submitted."""
+        """Return the sheet with one more label. A submitted sheet stays submitted."""
         more = Sheet(self.protocol, self.unit, [*self.rows, label])
         more.committed_at = self.committed_at
         return more
 
     def head(self, spot: FieldReference) -> Label | None:
-        """Return the current label at a place; None if there is no answer or it was undone."""
+        """Return the current label at a place, or None if there is no answer or it was undone."""
         label = self.heads.get(spot)
         return None if label is None or label.cleared else label
 
     def value(self, spot: FieldReference) -> Any:
-        """Return the current value at a place; None without an answer."""
+        """Return the current value at a place, or None without an answer."""
         label = self.head(spot)
         return None if label is None else label.value
 
@@ -117,7 +117,7 @@ class Sheet:
         return answers[-1] if answers else None
 
     def restored(self, undone: Label) -> Label | None:
-        """Return the label that an undo of `undone` restores; None if there was none."""
+        """Return the label that an undo of `undone` restores, or None if there was none."""
         return next((label for label in self.rows if label.id == undone.supersedes), None)
 
 
@@ -143,7 +143,7 @@ def fields_by_target(protocol: Protocol, unit: Unit) -> list[tuple[str, list[Fie
 
 
 def target_of(unit: Unit, id: str) -> Target | None:
-    """Return a unit's target by its id; None if unknown."""
+    """Return a unit's target by its id, or None if unknown."""
     return next((target for target in unit.targets if target.id == id), None)
 
 
@@ -155,7 +155,7 @@ BESIDE = ("confidence", "evidence", "region", "note", "cites")
 
 
 def answer_to(sheet: Sheet, label: Label) -> Label:
-    """Return a label that supersedes the head of its place; in a clash, all heads.
+    """Return a label that supersedes the head of its place, and in a clash all heads.
 
     If it repeats one of the clashing answers without details of its own, it takes that answer's details.
     """
@@ -184,7 +184,7 @@ def clashing(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
 
 
 def undo_of(sheet: Sheet, label: Label) -> Label | None:
-    """Return the label that undoes the newest answer, signed as `label` is; None if there is nothing to undo."""
+    """Return the label that undoes the newest answer, signed as `label` is, or None if there is nothing to undo."""
     undone = sheet.undoable
     if undone is None:
         return None

@@ -64,7 +64,7 @@ class RunControl:
             self._changed.notify_all()
 
     def begin_turn(self) -> None:
-        """Block while paused and until the pace allows a turn; raise `WaitCancelled` once stopped."""
+        """Block while paused and until the pace allows a turn. Raise `WaitCancelled` once stopped."""
         with self._changed:
             self._allowed = False
             while not self.stop.is_set():
@@ -83,7 +83,7 @@ class RunControl:
         raise WaitCancelled
 
     def before_act(self) -> None:
-        """Block while paused, unless this turn was allowed; raise `WaitCancelled` once stopped."""
+        """Block while paused, unless this turn was allowed. Raise `WaitCancelled` once stopped."""
         with self._changed:
             while not self.stop.is_set():
                 if not self._paused or self._allowed:

@@ -116,7 +116,7 @@ def tag_of(text: str) -> str:
 
 
 def check_tag(text: str) -> str:
-    """Return a normalized tag; raise `LabError` unless it is a word of at most 40 letters, digits and . / - _."""
+    """Return a normalized tag. Raise `LabError` unless it is a word of at most 40 letters, digits and . / - _."""
     tag = tag_of(text)
     if tag == "none" or not _TAG.fullmatch(tag):
         problem = "is what finds runs without a tag" if tag == "none" else "is no tag"

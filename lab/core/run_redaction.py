@@ -22,7 +22,7 @@ from lab.core.trace import AnyEvent, Asked, Ended, Resumed, Started, Step
 from lab.core.ui_tree import Bounds, Node, UiTree
 
 ReadTree = Callable[[str], UiTree | None]
-"""Callback that returns a picture's OCR lines as a tree, by its sha256; None if it cannot be read."""
+"""Callback that returns a picture's OCR lines as a tree, by its sha256, or None if it cannot be read."""
 EVERYTHING = Bounds(0, 0, 1 << 30, 1 << 30)
 """A box that covers a picture of any size."""
 _SHARE = 0.1
@@ -48,7 +48,7 @@ class RunRedactions(NamedTuple):
 
 
 def boxes_of(events: Sequence[AnyEvent], boxes: Mapping[int, Sequence[Bounds]]) -> dict[str, tuple[Bounds, ...]]:
-    """Convert boxes by step (from 0; the number of steps means the last screen) to boxes by picture."""
+    """Convert boxes by step (from 0, where the number of steps means the last screen) to boxes by picture."""
     pictures: dict[int, str | None] = {}
     for event in events:
         if isinstance(event, Step):
@@ -318,7 +318,7 @@ def _typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str]:
 
 
 def _covered_value(row: Review, value: Any, cloak: TextRedaction) -> Any:
-    """Cover a value of a review; an action stays an action."""
+    """Cover a value of a review. An action stays an action."""
     if row.field == "action" and value is not None:
         return plain_value(cloak.cover(action_of(value)))
     return cloak.cover(value)

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def too_large(size: tuple[int, int] | None) -> str:
-    """Return why a picture of this size is not decoded; empty if it is."""
+    """Return why a picture of this size is not decoded, empty if it is."""
     if size is None or size[0] * size[1] <= PICTURE_PIXELS:
         return ""
     return f"is a picture of {size[0]:,} x {size[1]:,} pixels, more than the {PICTURE_PIXELS:,} that are decoded"
 
 
 def open_picture(data: bytes) -> Image:
-    """Open a PNG or JPEG without decoding it; raise `ValueError` or `OSError` if it is not one or too large.
+    """Open a PNG or JPEG without decoding it. Raise `ValueError` or `OSError` if it is not one or too large.
 
     The caller closes it.
     """
@@ -43,7 +43,7 @@ class MendedPicture(NamedTuple):
 
 
 def mended_picture(data: bytes) -> MendedPicture | None:
-    """Recover a screenshot behind adb's messages, with doubled line feeds, or of another format; None if impossible.
+    """Recover a screenshot behind adb's messages, with doubled line feeds, or of another format, or None if impossible.
 
     A terminal between adb and the file doubles line feeds.
     """
@@ -83,7 +83,7 @@ def _is_whole_png(data: bytes) -> bool:
 
 
 def _other_kind(data: bytes) -> MendedPicture | None:
-    """Convert the first frame of a WebP, GIF, BMP or AVIF to PNG; None for other bytes."""
+    """Convert the first frame of a WebP, GIF, BMP or AVIF to PNG, or None for other bytes."""
     if not data.startswith(_BEGINNINGS) and data[4:8] != b"ftyp":
         return None
     from PIL import Image

@@ -16,7 +16,7 @@ from math import comb
 from typing import Any, NamedTuple
 
 STEPS = 200_000_000
-"""Counted steps of one search. Few are taken in practice, as most ways end early; the worst known take some seconds."""
+"""Counted steps of one search. In practice most ways end early. The worst known searches take some seconds."""
 LEAST = 40
 """Minimum number of characters that an expression must be able to read."""
 MOST = 1_000_000
@@ -67,7 +67,7 @@ class Pattern(NamedTuple):
 
 @lru_cache(maxsize=512)
 def pattern(expression: str, *, any_case: bool = False) -> Pattern:
-    """Compile a stranger's expression; raise `UnsafePattern` if it is invalid or backtracks too much."""
+    """Compile a stranger's expression. Raise `UnsafePattern` if it is invalid or backtracks too much."""
     flags = re.IGNORECASE if any_case else 0
     if len(expression) > LONGEST:
         raise UnsafePattern(f"is longer than the {LONGEST:,} characters of a regular expression")
@@ -223,7 +223,7 @@ _HOLDS: dict[str, Callable[[str], bool]] = {
 
 
 def _firsts(parts: tuple[Part, ...]) -> _CharacterSet | None:
-    """Return the characters with which parts may begin; None if unknown."""
+    """Return the characters with which parts may begin, or None if unknown."""
     if not parts:
         return None
     (kind, value), rest = parts[0], parts[1:]

@@ -20,12 +20,12 @@ class Clock:
         return time.monotonic()
 
     def time_of_day(self, at: str) -> str:
-        """Format a recorded wall time as local time of day; empty without a time."""
+        """Format a recorded wall time as local time of day, empty without a time."""
         return f"{datetime.fromisoformat(at).astimezone():%H:%M:%S}" if at else ""
 
 
 def seconds_passed(earlier: str, later: str) -> float:
-    """Return the seconds between two recorded wall times; 0 if the clock went back or one is invalid."""
+    """Return the seconds between two recorded wall times, or 0 if the clock went back or one is invalid."""
     return max(0.0, ids_and_clock.seconds_between(earlier, later) or 0.0)
 
 

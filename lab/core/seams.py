@@ -59,7 +59,7 @@ class LazyPixels(Protocol):
 
 
 def rgb_of(pixels: bytes | LazyPixels) -> bytes:
-    """Return a picture's pixels, height x width x 3 bytes; compute lazy ones."""
+    """Return a picture's pixels, height x width x 3 bytes, and compute lazy ones."""
     return pixels if isinstance(pixels, bytes) else pixels.rgb()
 
 
@@ -99,10 +99,10 @@ class Device(Protocol):
         """Yield pictures as they change, the newest only, until `stop` is set. Each call is a separate stream."""
 
     def snapshot(self) -> dict[str, Any] | None:
-        """Return the whole state as one JSON value; None for a phone without snapshots (a real one)."""
+        """Return the whole state as one JSON value, or None for a phone without snapshots (a real one)."""
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Restore a snapshot; raise `LabError` if that is impossible."""
+        """Restore a snapshot. Raise `LabError` if that is impossible."""
 
     def close(self) -> None:
         """Release the phone. A second call does nothing."""
@@ -157,7 +157,7 @@ class Scoring(Protocol):
         """Name and address of the environment that scores."""
 
     def hear(self, question: Question, reply: Reply) -> None:
-        """Receive a question and its reply; raise `LabError` if the score cannot take them into account."""
+        """Receive a question and its reply. Raise `LabError` if the score cannot take them into account."""
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:
         """Return the environment's score of the run so far. A second call may return the same."""
@@ -173,10 +173,10 @@ class Environment(Protocol):
         """Return its tasks with name and kind. The instruction may be missing."""
 
     def task(self, name: str, seed: int) -> Task:
-        """Return one complete task, with parameters drawn by `seed`; raise `LabError` if the name is unknown."""
+        """Return one complete task, with parameters drawn by `seed`. Raise `LabError` if the name is unknown."""
 
     def persona(self, task: Task) -> Persona | None:
-        """Return the person the agent works for, for whoever plays that part; None if the environment has none."""
+        """Return the person the agent works for, for whoever plays that part, or None if the environment has none."""
 
     def check(self, task: Task) -> None:
         """Raise `LabError` if a run of the task could not be scored, as far as that is known beforehand."""
@@ -282,7 +282,7 @@ class User(Protocol):
     def actor(self) -> Actor: ...
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
-        """Block until there is an answer and return it; raise `WaitCancelled` soon after `stop` is set."""
+        """Block until there is an answer and return it. Raise `WaitCancelled` soon after `stop` is set."""
 
 
 @runtime_checkable
@@ -304,4 +304,4 @@ class Gate(Protocol):
     """Decides if an action reaches the phone."""
 
     def decide(self, proposed: Proposed, screen: Screen, history: Sequence[Step], stop: threading.Event) -> Decision:
-        """Approve, amend or reject; raise `WaitCancelled` soon after `stop` is set."""
+        """Approve, amend or reject. Raise `WaitCancelled` soon after `stop` is set."""

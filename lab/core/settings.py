@@ -122,7 +122,7 @@ def settings_file(env: Mapping[str, str] = os.environ) -> Path:
 
 
 def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
-    """Return the settings in force; raise `LabError` for an unknown key or an invalid value.
+    """Return the settings in force. Raise `LabError` for an unknown key or an invalid value.
 
     A flag that is None counts as not given.
     """
@@ -162,7 +162,7 @@ def source_of(field: str, env: Mapping[str, str] = os.environ) -> tuple[str, str
 
 
 def keep_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
-    """Write the theme into settings.toml and leave the rest unchanged; raise `LabError` if that fails."""
+    """Write the theme into settings.toml and leave the rest unchanged. Raise `LabError` if that fails."""
     path = settings_file(env)
     line = f'theme = "{theme}"\n'
     try:

@@ -17,8 +17,8 @@ _BEGINNING = 3
 def near_names(name: str, names: Iterable[str]) -> list[str]:
     """Return the names nearest to `name`, in their order: at most three, none if all are far.
 
-    A name is near if a few slips turn one into the other (a third of the characters; swapped letters are one slip), or
-    if `name` begins it or one of its words. Case does not count, and `-`, `_` and blanks are equal.
+    A name is near if a few slips turn one into the other (a third of the characters, swapped letters being one slip),
+    or if `name` begins it or one of its words. Case does not count, and `-`, `_` and blanks are equal.
     """
     folded_name = _folded(name)
     if not 1 < len(folded_name) <= _LONGEST:
@@ -32,7 +32,7 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
 
 
 def _distance(name: str, candidate: str) -> float | None:
-    """Return the distance of two folded names; None if it is too large."""
+    """Return the distance of two folded names, or None if it is too large."""
     from rapidfuzz.distance import OSA
 
     most = max(1, len(name) // 3)
@@ -70,7 +70,7 @@ def suggestion(name: str, names: Iterable[str]) -> str:
 
 
 def question(near: Sequence[str]) -> str:
-    """Return `; did you mean X or Y?` for suggested names; empty for none."""
+    """Return `; did you mean X or Y?` for suggested names, empty for none."""
     if not near:
         return ""
     *others, last = near

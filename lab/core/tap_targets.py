@@ -82,7 +82,7 @@ def _open(tree: UiTree, node: Node, group: list[Node], screen: Bounds) -> bool:
 
 
 def _away(box: Bounds, at: tuple[int, int]) -> float:
-    """Return the distance in pixels from a point to a box; 0 inside."""
+    """Return the distance in pixels from a point to a box, 0 inside."""
     across = max(box.left - at[0], 0, at[0] - box.right + 1)
     down = max(box.top - at[1], 0, at[1] - box.bottom + 1)
     return math.hypot(across, down)

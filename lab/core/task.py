@@ -65,7 +65,7 @@ class AgentName(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 def agent_word(text: str) -> str:
-    """Return an agent's name, version or model in one line; raise `LabError` if it is too long."""
+    """Return an agent's name, version or model in one line. Raise `LabError` if it is too long."""
     word = " ".join(text.split())
     if len(word) > LONGEST_NAME:
         problem = (
@@ -90,7 +90,7 @@ _INTERPRETER = re.compile(r"(python|node|ruby|perl|bash|sh|deno|bun|java|uv|npx|
 
 
 def command_words(id: str) -> list[str]:
-    """Return ever longer forms of a program agent's command, without folders; empty for other agents.
+    """Return ever longer forms of a program agent's command, without folders, empty for other agents.
 
     The forms are the script's file name, the same with its arguments, and the whole command.
     """
@@ -313,7 +313,7 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     @property
     def shortest(self) -> int | None:
-        """Number of golden steps; None if unknown."""
+        """Number of golden steps, or None if unknown."""
         return len(self.golden) or self.golden_steps
 
 
@@ -324,7 +324,7 @@ def step_limit(golden: int, times: float) -> int:
 
 
 def load_task(path: Path) -> Task:
-    """Load a task from a YAML file; raise `LabError` that names the file and the wrong field."""
+    """Load a task from a YAML file. Raise `LabError` that names the file and the wrong field."""
     what = f"task file {path}"
     value = read_yaml(read_file(path, what), what).value
     if not isinstance(value, dict):
@@ -336,7 +336,7 @@ def load_task(path: Path) -> Task:
 
 
 def check_task(task: Task, what: str) -> None:
-    """Check the rules that a schema cannot express; raise `LabError` that names `what` and the field."""
+    """Check the rules that a schema cannot express. Raise `LabError` that names `what` and the field."""
     if task.kind == "proactive" and task.instruction:
         raise LabError(what, "field instruction: a proactive task has none; the agent decides from its context")
     if task.kind != "proactive" and not task.instruction.strip():
@@ -382,7 +382,7 @@ def load_persona(path: Path, log: Path | None = None, *, source: Literal["clean"
 
 
 def read_persona(profile: bytes, name: str, what: str) -> Persona:
-    """Parse a persona without history from a KnowU-Bench profile; raise `LabError` that names `what` and the field."""
+    """Parse a persona without history from a KnowU-Bench profile. Raise `LabError` that names `what` and the field."""
     value = read_yaml(profile, what).value
     facts = value.get("user_profile") if isinstance(value, dict) else None
     if not isinstance(facts, dict):
@@ -394,7 +394,7 @@ def read_persona(profile: bytes, name: str, what: str) -> Persona:
 
 
 def find_log(profile: Path, source: Literal["clean", "noise", "none"]) -> Path:
-    """Return the path of the history of a profile; raise `LabError` with the places that were searched."""
+    """Return the path of the history of a profile. Raise `LabError` with the places that were searched."""
     noisy = source == "noise"
     own_log = profile.parent / ("log_noise.json" if noisy else "log.json")
     knowu = profile.parent.parent / "user_logs" / f"{profile.stem}{'_noise_25pct' if noisy else ''}.json"

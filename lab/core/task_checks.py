@@ -44,7 +44,7 @@ class Name(NamedTuple):
 
 
 class Index(NamedTuple):
-    """A path segment that selects one element of a list; -1 is the last."""
+    """A path segment that selects one element of a list, where -1 is the last."""
 
     position: int
 
@@ -64,7 +64,7 @@ class _KeptElements(list[Any]):
 
 
 def parse_path(path: str, what: str = "a check") -> tuple[Name | Index | ElementFilter, ...]:
-    """Parse `a.b[-1].c[key=value].d` into segments; raise `LabError` that names `what` if it is malformed."""
+    """Parse `a.b[-1].c[key=value].d` into segments. Raise `LabError` that names `what` if it is malformed."""
     parts: list[Name | Index | ElementFilter] = []
     at = 0
     while at < len(path):
@@ -164,7 +164,7 @@ def weighed(task: Task, checks: Sequence[tuple[str, bool]]) -> list[tuple[str, b
 
 
 def weight_words(task: Task, checks: Sequence[tuple[str, bool]]) -> str:
-    """Return a sentence on how the score follows from the rules' weights; empty if they are unknown."""
+    """Return a sentence on how the score follows from the rules' weights, empty if they are unknown."""
     rules = weighed(task, checks)
     weights = [weight for _, _, weight in rules if weight is not None]
     if not weights:
@@ -176,7 +176,7 @@ def weight_words(task: Task, checks: Sequence[tuple[str, bool]]) -> str:
 
 
 def last_decision(steps: Sequence[Step]) -> str | None:
-    """Return the person's last accept or reject; None without a decision."""
+    """Return the person's last accept or reject, or None without a decision."""
     decisions = [step.reply.decision for step in steps if step.reply and step.reply.decision]
     return decisions[-1] if decisions else None
 

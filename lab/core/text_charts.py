@@ -21,7 +21,7 @@ def interval_bar(
     least: float = 0.0,
     most: float = 1.0,
 ) -> str:
-    """Draw a point with its interval on a scale: `··├──●────┤···`; only dots without a value.
+    """Draw a point with its interval on a scale: `··├──●────┤···`, or only dots without a value.
 
     An end beyond the scale is drawn as an arrow. If 0 is inside the scale, its column is marked.
     """
@@ -62,7 +62,7 @@ def _short(value: float) -> str:
 
 
 def share_bar(value: float | None, width: int, most: float = 1.0) -> str:
-    """Draw a bar from the left in eighths of a column; blanks without a value."""
+    """Draw a bar from the left in eighths of a column, or blanks without a value."""
     if value is None or width < 1 or most <= 0:
         return " " * max(0, width)
     eighths = round(max(0.0, min(1.0, value / most)) * width * 8)

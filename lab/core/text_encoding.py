@@ -83,7 +83,7 @@ _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 
 
 def known_encoding(name: str) -> str:
-    """Return Python's name of an encoding; raise `LabError` if it is unknown or not a text encoding."""
+    """Return Python's name of an encoding. Raise `LabError` if it is unknown or not a text encoding."""
     try:
         codec = codecs.lookup(name)
     except (LookupError, ValueError):  # a name with a NUL in it is a ValueError
@@ -95,7 +95,7 @@ def known_encoding(name: str) -> str:
 
 
 def decode_text(data: bytes, what: str, encoding: str = "", *, hint: str = "Save it as UTF-8.") -> DecodedText:
-    """Decode bytes in the named `encoding`, or in one that they reveal; raise `LabError` if none is certain.
+    """Decode bytes in the named `encoding`, or in one that they reveal. Raise `LabError` if none is certain.
 
     A few damaged bytes in UTF-8 become U+FFFD and are counted.
     """
@@ -119,7 +119,7 @@ def decode_text(data: bytes, what: str, encoding: str = "", *, hint: str = "Save
 
 
 def utf8_text(data: bytes, what: str) -> str:
-    """Decode bytes that must be UTF-8, without a BOM; raise `LabError` with the likely encoding otherwise.
+    """Decode bytes that must be UTF-8, without a BOM. Raise `LabError` with the likely encoding otherwise.
 
     Halves of surrogate pairs stay, because JSON may hold them.
     """
@@ -138,7 +138,7 @@ def _refused(what: str, start: int, names: list[str], hint: str) -> LabError:
 
 
 def opening_as_utf8(data: bytes) -> bytes:
-    """Return a file's first bytes converted to UTF-8; unchanged if their encoding is unknown."""
+    """Return a file's first bytes converted to UTF-8, or unchanged if their encoding is unknown."""
     if data.isascii() and b"\0" not in data:
         return data
     for end in range(len(data), max(0, len(data) - 4), -1):  # the last character may be cut
@@ -181,7 +181,7 @@ def _strictly(data: bytes, name: str) -> str | None:
 
 
 def _wide(data: bytes) -> str:
-    """Detect UTF-16 or UTF-32 without a BOM by the positions of zero bytes; empty if it is neither."""
+    """Detect UTF-16 or UTF-32 without a BOM by the positions of zero bytes, empty if it is neither."""
     sample = data[: _LOOKED_AT // 4 * 4]
     if b"\0" not in sample or len(data) % 2:
         return ""
@@ -197,7 +197,7 @@ def _wide(data: bytes) -> str:
 
 
 def _damaged(data: bytes, start: int, reason: str) -> DecodedText | None:
-    """Decode UTF-8 with a few damaged bytes or a truncated end; None if it is something else."""
+    """Decode UTF-8 with a few damaged bytes or a truncated end, or None if it is something else."""
     text = data.decode("utf-8", "replace")
     damaged = text.count("\ufffd") - data.count(b"\xef\xbf\xbd")
     whole = sum(byte >= 0xC0 for byte in data.translate(None, bytes(range(0x80)))) - damaged
@@ -227,7 +227,7 @@ def _fitting(data: bytes) -> list[str]:
 
 
 def _everyday_share(legacy: _Legacy, sample: bytes) -> float:
-    """Return the share of everyday characters among the non-ASCII ones; 0 if too few are of the required kind."""
+    """Return the share of everyday characters among the non-ASCII ones, or 0 if too few are of the required kind."""
     everyday = required = count = at = 0
     while match := legacy.character.search(sample, at):
         count, at = count + 1, match.end()

@@ -162,7 +162,7 @@ class ValuesDiffer(Exception):
 
 
 def more_covered(one: Any, other: Any, ids: Mapping[str, str]) -> Any:
-    """Merge two copies of a JSON value, each perhaps covered; raise `ValuesDiffer` if they are different values.
+    """Merge two copies of a JSON value, each perhaps covered. Raise `ValuesDiffer` if they are different values.
 
     `ids` map old run ids to new ones. A text that both copies cover differently is covered whole. The result does not
     depend on their order.
@@ -220,7 +220,7 @@ def uncovered(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
 
 
 def _spans(whole: str, covered: str) -> tuple[str, ...] | None:
-    """Return the covered parts of a text; None if `covered` is not a covered copy of it."""
+    """Return the covered parts of a text, or None if `covered` is not a covered copy of it."""
     if not _COVERS.search(covered):
         return None
     pattern = "(.+?)".join(map(re.escape, _COVERS.split(covered)))

@@ -256,7 +256,7 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def status(self) -> str:
-        """completed, stopped, failed or budget; `open` if the run has not ended or was interrupted."""
+        """completed, stopped, failed or budget, or `open` if the run has not ended or was interrupted."""
         return self.ended.status if self.ended else "open"
 
     @property
@@ -275,7 +275,7 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def fold(events: Iterable[AnyEvent]) -> Trace:
-    """Fold a stream of events into a trace; raise `ValueError` if it lacks its beginning or has a gap."""
+    """Fold a stream of events into a trace. Raise `ValueError` if it lacks its beginning or has a gap."""
     stream = iter(events)
     first = next(stream, None)
     if not isinstance(first, Started):

@@ -40,14 +40,14 @@ class ReadTree(NamedTuple):
 
 
 def whole_xml(output: bytes) -> bytes:
-    """Return the XML in uiautomator's output; empty if there is none or it is truncated."""
+    """Return the XML in uiautomator's output, empty if there is none or it is truncated."""
     start = min((at for mark in _MARKS if (at := output.find(mark)) >= 0), default=-1)
     end = max(output.rfind(mark) + len(mark) if mark in output else -1 for mark in _ENDS)
     return output[start:end] if 0 <= start < end else b""
 
 
 def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> ReadTree:
-    """Parse the tree of a dump; raise `LabError` that names `what` if it cannot be repaired.
+    """Parse the tree of a dump. Raise `LabError` that names `what` if it cannot be repaired.
 
     With `cut`, a truncated dump gives the nodes before the cut.
     """
@@ -71,7 +71,7 @@ def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> Re
 
 
 def _one_hierarchy(xml: bytes) -> bytes:
-    """Return the nodes of every window of the phone's own display, lowest first; other XML unchanged.
+    """Return the nodes of every window of the phone's own display, lowest first, and other XML unchanged.
 
     `uiautomator dump --windows` (from Android 11) nests windows in displays. Each has a `layer` and a hierarchy.
     """
@@ -98,7 +98,7 @@ def _layer(window: Element) -> int:
 
 
 def _mended(data: bytes, what: str) -> tuple[bytes, str]:
-    """Remove what XML cannot express from a dump; return it with a few words on the repairs."""
+    """Remove what XML cannot express from a dump. Return it with a few words on the repairs."""
     reasons: list[str] = []
     start = max(0, min((at for mark in _MARKS if (at := data.find(mark)) >= 0), default=data.find(b"<")))
     end = max(data.rfind(mark) + len(mark) if mark in data else -1 for mark in _ENDS)
@@ -144,7 +144,7 @@ def _joined(pair: re.Match[str]) -> str:
 
 
 def _closed(xml: bytes) -> bytes:
-    """Cut a truncated dump after its last whole tag and close every element; empty if none is open there."""
+    """Cut a truncated dump after its last whole tag and close every element, empty if none is open there."""
     open_names: list[str] = []
     text = xml.decode()
     end = 0

@@ -159,7 +159,7 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def from_xml(cls, xml: str | bytes, what: str = "the UI tree") -> UiTree:
-        """Parse uiautomator's or Appium's XML; raise `LabError` that names `what` if it is neither."""
+        """Parse uiautomator's or Appium's XML. Raise `LabError` that names `what` if it is neither."""
         from xml.etree import ElementTree
 
         data = xml.encode("utf-8", "replace") if isinstance(xml, str) else xml

@@ -7,5 +7,5 @@ _DIGITS = 18
 
 
 def whole_number(text: str) -> int | None:
-    """Return the number that ASCII digits alone write; None for other text and for more than 18 digits."""
+    """Return the number that ASCII digits alone write, or None for other text and for more than 18 digits."""
     return int(text) if len(text) <= _DIGITS and text.isascii() and text.isdigit() else None

@@ -53,7 +53,7 @@ class ComparableStep(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Steps (from 0) side by side; None if a run has none there. `same` is true if both did the same."""
+    """Steps (from 0) side by side, or None if a run has none there. `same` is true if both did the same."""
 
     left: int | None
     right: int | None
@@ -153,7 +153,7 @@ def _move(one: ComparableStep, other: ComparableStep) -> int:
 
 
 def _apart(one: tuple[float, float] | None, other: tuple[float, float] | None) -> float | None:
-    """Return the distance of two places; None if one is unknown."""
+    """Return the distance of two places, or None if one is unknown."""
     if one is None or other is None:
         return None
     return max(abs(one[0] - other[0]), abs(one[1] - other[1]))

@@ -102,7 +102,7 @@ class SwapPlan(NamedTuple):
 
 
 def load_replies(path: Path) -> list[DonorReply]:
-    """Load a list of replies from YAML or JSON; raise `LabError` that names the file and the wrong field."""
+    """Load a list of replies from YAML or JSON. Raise `LabError` that names the file and the wrong field."""
     what = f"replies file {path}"
     replies: list[DonorReply] = convert(read_yaml(read_file(path, what), what).value, list[DonorReply], what)
     for number, reply in enumerate(replies):

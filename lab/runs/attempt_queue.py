@@ -29,7 +29,7 @@ class AttemptSeries:
         self.agent: Agent | None = None
 
     def skip(self, task: int) -> int:
-        """Drop the remaining attempts at a task; return their number."""
+        """Drop the remaining attempts at a task. Return their number."""
         others = [attempt for attempt in self.left if attempt.task != task]
         skipped = len(self.left) - len(others)
         self.left = deque(others)
@@ -62,7 +62,7 @@ def _families(tasks: Sequence[Task]) -> list[list[int]]:
 
 
 def _first(tasks: Sequence[Task], places: dict[str, int], place: int) -> int:
-    """Return the task that this one mirrors, directly or in turn; itself if that is not in the batch."""
+    """Return the task that this one mirrors, directly or in turn, or itself if that is not in the batch."""
     visited = {place}
     while (before := places.get(tasks[place].mirror_of)) is not None and before not in visited:
         visited.add(before)
@@ -80,7 +80,7 @@ class AttemptQueue:
         self._changed = threading.Condition()
 
     def take(self) -> AttemptSeries | None:
-        """Return the next series; block while a taken one might be put back. None once nothing is left."""
+        """Return the next series, or None once nothing is left. Block while a taken one might be put back."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or not self._taken or self._closed)
             if self._closed or not self._waiting:

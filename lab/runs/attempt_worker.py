@@ -44,10 +44,10 @@ class AttemptKeeper(Protocol):
         """Return the callback for the events of an attempt's run."""
 
     def begin(self, attempt: NumberedAttempt, session: Session) -> bool:
-        """Start an attempt's run; return False if no more runs may start."""
+        """Start an attempt's run. Return False if no more runs may start."""
 
     def end(self, attempt: NumberedAttempt, session: Session, agent: Agent | None) -> Attempt | None:
-        """Return the result of a finished run; None if it was ended from outside."""
+        """Return the result of a finished run, or None if it was ended from outside."""
 
     def break_off(self, attempt: NumberedAttempt, session: Session, place: RunPlace, reason: str) -> None:
         """Record a run that its phone broke off. It does not count as an attempt."""
@@ -60,7 +60,7 @@ class AttemptKeeper(Protocol):
 
 
 class WorkerTerms(NamedTuple):
-    """Options of a worker. `stuck_after` is in seconds; None waits for a phone without limit."""
+    """Options of a worker. `stuck_after` is in seconds, or None waits for a phone without limit."""
 
     until_pass: bool = False
     stuck_after: float | None = None
@@ -89,7 +89,7 @@ class AttemptWorker:
         self._kept: _KeptPhone | None = None
 
     def make(self, series: AttemptSeries) -> None:
-        """Make the rest of a series; on `PlaceBroken` the interrupted attempt and all later ones stay in it."""
+        """Make the rest of a series. On `PlaceBroken` the interrupted attempt and all later ones stay in it."""
         series.agent = series.agent or self._agent
         while series.left:
             attempt = series.left[0]

@@ -106,7 +106,7 @@ class Batch:
         """Error of the first refused attempt."""
 
     def _agent(self) -> Agent | None:
-        """Return a new agent for a worker; None for playbooks, which belong to their tasks."""
+        """Return a new agent for a worker, or None for playbooks, which belong to their tasks."""
         return None if is_playbook(self.terms.agent) else agent_of(self.terms.agent, self.store, asker=self._remote)
 
     def play(self) -> None:
@@ -159,7 +159,7 @@ class Batch:
             self._stop("another run failed")
 
     def _whole(self, worker: AttemptWorker, series: AttemptSeries) -> bool:
-        """Make a series to its end, at spare places if its own breaks; return False if there are no more."""
+        """Make a series to its end, at spare places if its own breaks. Return False if there are no more."""
         while True:
             try:
                 worker.make(series)
@@ -172,7 +172,7 @@ class Batch:
                 return True
 
     def _other_place(self, place: RunPlace, breakdown: PlaceBroken) -> RunPlace | None:
-        """Report a broken place and return a spare one; None if there is none."""
+        """Report a broken place and return a spare one, or None if there is none."""
         with self._lock:
             other = self._spare.pop(0) if self._spare else None
             self._at_work -= other is None
@@ -191,7 +191,7 @@ class Batch:
         self.watcher.skip(count)
 
     def begin(self, attempt: NumberedAttempt, session: Session) -> bool:
-        """Start an attempt's run; return False if no more runs may start."""
+        """Start an attempt's run. Return False if no more runs may start."""
         with self._lock:
             if self._stopping:
                 return False
@@ -201,7 +201,7 @@ class Batch:
             return True
 
     def end(self, attempt: NumberedAttempt, session: Session, agent: Agent | None) -> Attempt | None:
-        """Store the result of a finished run and let the agent remember it; None if that is done already."""
+        """Store the result of a finished run and let the agent remember it, or None if that is done already."""
         with self._lock:
             if self._under_way.pop(attempt, None) is None:
                 return None

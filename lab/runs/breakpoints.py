@@ -110,7 +110,7 @@ class Breakpoints:
         return self._all
 
     def add(self, spec: str) -> Breakpoint:
-        """Add a breakpoint, or enable an existing one; raise `LabError` if its spelling is wrong."""
+        """Add a breakpoint, or enable an existing one. Raise `LabError` if its spelling is wrong."""
         new = parse(spec)
         if new.kind == "app":
             self._check_app(spec, new.value)

@@ -123,7 +123,7 @@ def sign_of(comparison: RunComparison, index: int) -> str:
 
 
 def compare(store: Store, left: str, right: str) -> RunComparison:
-    """Read two runs and compare them; raise `LabError` if one is unreadable."""
+    """Read two runs and compare them. Raise `LabError` if one is unreadable."""
     one, other = _read_side(store, left), _read_side(store, right)
     names = shortest_names([one.started.agent, other.started.agent])
     one, other = (side._replace(name=one_line(names[side.started.agent.identity], 60)) for side in (one, other))

@@ -167,7 +167,7 @@ class Intake:
     # -- requests --------------------------------------------------------------------------------------------
 
     def receive(self, request: ChatRequest) -> LastTurn:
-        """Return a request's question, already committed; for a retry the same one again.
+        """Return a request's question, already committed. For a retry it is the same one again.
 
         Raise `LabError` if it cannot be stored, and `TooManyWait` if too many wait.
         """
@@ -187,7 +187,7 @@ class Intake:
             return self._go_on(conversation, request, kind)
 
     def _asked_before(self, request: ChatRequest, sha: str) -> Conversation | None:
-        """Return the conversation in which the same question waits, or whose answer may not have arrived; None if new.
+        """Return the conversation in which the same question waits or its answer may not have arrived, or None if new.
 
         Of several equal ones, one without a connected client comes first.
         """
@@ -201,7 +201,7 @@ class Intake:
         return min(asked, key=lambda one: (one.last.clients > 0, one.last.arrived), default=None)
 
     def _close_forsaken(self) -> None:
-        """End the conversation whose client left first; raise `TooManyWait` if all clients are connected."""
+        """End the conversation whose client left first. Raise `TooManyWait` if all clients are connected."""
         forsaken = [one for one in self._waiting.values() if one.last.left_at]
         if not forsaken:
             raise TooManyWait("endpoint", f"{ENDPOINT_WAITING:,} questions wait already.")
@@ -210,7 +210,7 @@ class Intake:
         self.look()
 
     def _continued(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
-        """Return the conversation whose messages and answer a request continues; None if there is none."""
+        """Return the conversation whose messages and answer a request continues, or None if there is none."""
         for at in range(request.asked_from - 1, request.beginning, -1):
             before = request.messages[at]
             if before.role != "assistant":
@@ -397,7 +397,7 @@ class Intake:
 
 
 def _remembered(trace: Trace) -> Conversation | None:
-    """Return the state of a stored conversation; None if it has no question to answer or to repeat."""
+    """Return the state of a stored conversation, or None if it has no question to answer or to repeat."""
     actions = [step.proposed.action for step in trace.steps]
     if trace.asked is None and not trace.steps:
         return None
@@ -446,7 +446,7 @@ def _same(one: Conversation, text: str) -> bool:
 
 
 def _age(at: str) -> float:
-    """Return the seconds since a time in UTC; infinity if it is invalid."""
+    """Return the seconds since a time in UTC, infinity if it is invalid."""
     try:
         return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()
     except (ValueError, TypeError):

@@ -21,10 +21,10 @@ class ConversationLine(msgspec.Struct, frozen=True):
     """A conversation as a list row, as `hitlab answer --list --json` prints it.
 
     `person` is the one it was dealt to. `client` is the session or the model that the client requested. `question`
-    waits since `asked_at` (UTC); both are empty if nothing waits. `unread` is true if nobody has opened the question
-    yet. `turns` counts the answers, and `at` is the time of the last event. `left_at` (UTC) is when the question's
-    client disconnected. It is empty if a client is connected, or if no endpoint reports it. `title` is the beginning of
-    the first request.
+    waits since `asked_at` (UTC), and both are empty if nothing waits. `unread` is true if nobody has opened the
+    question yet. `turns` counts the answers, and `at` is the time of the last event. `left_at` (UTC) is when the
+    question's client disconnected. It is empty if a client is connected, or if no endpoint reports it. `title` is the
+    beginning of the first request.
     """
 
     run: str

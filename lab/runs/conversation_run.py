@@ -197,13 +197,13 @@ def _seen(pictures: Mapping[str, Blob]) -> Observation:
 
 
 def facts_of(asked_event: Asked) -> TurnFacts:
-    """Return a question's request facts; raise `LabError` if its run is not an endpoint run."""
+    """Return a question's request facts. Raise `LabError` if its run is not an endpoint run."""
     facts: TurnFacts = convert(asked_event.proposed.action.raw, TurnFacts, "a question of a conversation")
     return facts
 
 
 def waiting_turn(trace: Trace) -> Turn | None:
-    """Return the waiting question of a conversation; None if there is none."""
+    """Return the waiting question of a conversation, or None if there is none."""
     if trace.asked is None or trace.answered is not None or trace.ended is not None:
         return None
     return Turn(trace.id, trace.asked, facts_of(trace.asked))

@@ -148,19 +148,19 @@ def money(dollars: float | None) -> str:
 
 
 def when(stamp: str) -> str:
-    """Format a stored time as local date and minute; return an invalid one unchanged."""
+    """Format a stored time as local date and minute. Return an invalid one unchanged."""
     moment = _moment(stamp)
     return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else one_line(stamp, 16)
 
 
 def seconds_between(earlier: str | None, later: str | None) -> float | None:
-    """Return the seconds between two stored times; None if one is missing or invalid."""
+    """Return the seconds between two stored times, or None if one is missing or invalid."""
     a, b = _moment(earlier or ""), _moment(later or "")
     return None if a is None or b is None else (b - a).total_seconds()
 
 
 def seconds_words(seconds: float | None) -> str:
-    """Format a duration as `0.4 s`, `12 s`, `3 min 05 s`; empty if unknown."""
+    """Format a duration as `0.4 s`, `12 s`, `3 min 05 s`, empty if unknown."""
     if seconds is None:
         return ""
     if seconds >= 60:

@@ -89,7 +89,7 @@ class RecoveringDevice:
             self.device.hear(question, reply)
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:
-        """Wait for the environment's score of the run; raise `LabError` if the phone has no environment."""
+        """Wait for the environment's score of the run. Raise `LabError` if the phone has no environment."""
         device = self.device
         if not isinstance(device, Scoring):
             raise LabError("the phone", "belongs to no environment that scores.")
@@ -107,7 +107,7 @@ class RecoveringDevice:
         self.device.restore(state)
 
     def perform(self, action: Action) -> None:
-        """Perform an action once; raise `LabError` if the phone disconnects. It may have happened by then."""
+        """Perform an action once. Raise `LabError` if the phone disconnects. It may have happened by then."""
         try:
             with self._waiting(action.kind != "wait"):
                 self.device.perform(action)

@@ -45,7 +45,7 @@ def tree(family: Iterable[RelatedRun]) -> list[Limb]:
 
 
 def change_words(forked: Forked | None) -> str:
-    """Describe a fork's changes in one line: `reply reject: Not today`; empty for a run that is not a fork."""
+    """Describe a fork's changes in one line: `reply reject: Not today`, empty for a run that is not a fork."""
     if forked is None:
         return ""
     return ", ".join(f"{what} {to}" for what, to in forked.changes) or "once more"

@@ -222,7 +222,7 @@ class _Turn:
 
 
 def screen_before(store: Store, run: str, index: int) -> tuple[UiTree | None, Point | None]:
-    """Return elements and size of the screen before step `index` (from 0) of a run; None if unknown."""
+    """Return elements and size of the screen before step `index` (from 0) of a run, or None if unknown."""
     trace = store.runs.trace(run)
     if index < len(trace.steps):
         before = trace.steps[index].before

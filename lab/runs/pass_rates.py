@@ -227,7 +227,7 @@ def unbiased(n: int, c: int, k: int) -> float:
 
 
 def recovery(outcomes: Sequence[Sequence[bool]], most: int) -> float | None:
-    """Return the recovery rate; None if no task failed at first.
+    """Return the recovery rate, or None if no task failed at first.
 
     It is the share of tasks that failed at first and passed later, attempt i weighted 1/(i-1). A task counts once its
     attempts decide it: one passed, or all `most` of them failed.

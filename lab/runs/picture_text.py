@@ -63,7 +63,7 @@ def read_pictures(
 
 
 def tree_reader(store: Store, reader: TextReader) -> ReadTree:
-    """Return a function that reads a picture's lines as a tree, by its sha256; None if it cannot be read."""
+    """Return a function that reads a picture's lines as a tree, by its sha256, or None if it cannot be read."""
 
     def read(sha256: str) -> UiTree | None:
         blob = store.runs.blob(sha256)

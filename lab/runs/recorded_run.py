@@ -93,7 +93,7 @@ class RecordedRun:
         self._lock = threading.Lock()
 
     def head(self) -> Head:
-        """Return the run's beginning and its source's verdicts; raise `LabError` if there is no such run."""
+        """Return the run's beginning and its source's verdicts. Raise `LabError` if there is no such run."""
         first = next(self.runs.events(self.id))
         assert isinstance(first, Started)
         demo = demonstration(self.runs.trace(self.id)) if first.agent.kind == "human" else None
@@ -190,7 +190,7 @@ def _step_line(step: Step, *, slip: bool) -> RunPlace:
 
 
 def _wordless(screen: Observation) -> str:
-    """Return the picture of a screen whose tree has no text; empty if it has some, or there is no picture."""
+    """Return the picture of a screen whose tree has no text, empty if it has some, or there is no picture."""
     return screen.image or "" if says_nothing(screen.tree) else ""
 
 

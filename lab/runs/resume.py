@@ -16,7 +16,7 @@ from store.store import Store
 
 
 def put_back(store: Store, device: Device, trace: Trace) -> dict[str, Any] | None:
-    """Restore the phone to the run's last state, if it has snapshots; return the state at the run's start."""
+    """Restore the phone to the run's last state, if it has snapshots. Return the state at the run's start."""
     first = _load(store, trace.id, trace.state)
     last = next((step.state for step in reversed(trace.steps) if step.state), trace.state)
     state = _load(store, trace.id, last)
@@ -53,7 +53,7 @@ def cut_off(acting: Acting, state: str | None) -> Step:
 
 
 def left_at(events: Sequence[AnyEvent]) -> int:
-    """Return the step (from 0) at whose breakpoint a run was left, so that it does not pause there again; else -1."""
+    """Return the step (from 0) at whose breakpoint a run was left, so that it does not pause there again, else -1."""
     step, at = 0, -1
     for event in events:
         match event:

@@ -29,7 +29,7 @@ class TagChange(NamedTuple):
 
 
 def tag_change(words: Iterable[str]) -> TagChange:
-    """Parse `+name`, `-name` or a bare name (added); raise `LabError` for an invalid or contradictory tag."""
+    """Parse `+name`, `-name` or a bare name (added). Raise `LabError` for an invalid or contradictory tag."""
     tags_on: list[str] = []
     tags_off: list[str] = []
     for word in words:
@@ -41,25 +41,25 @@ def tag_change(words: Iterable[str]) -> TagChange:
 
 
 def archive_runs(store: Store, runs: Sequence[str], person: str, *, archived: bool = True) -> list[RunAct]:
-    """Archive runs or restore them; return the acts that changed something."""
+    """Archive runs or restore them. Return the acts that changed something."""
     kind: Kind = "archived" if archived else "restored"
     return store.runs.acts.record([_act(run, kind, person) for run in runs])
 
 
 def tag_runs(store: Store, runs: Sequence[str], change: TagChange, person: str) -> list[RunAct]:
-    """Add tags to runs and remove others; return the acts that changed something."""
+    """Add tags to runs and remove others. Return the acts that changed something."""
     acts = [_act(run, "tagged", person, tag) for run in runs for tag in change.added]
     acts += [_act(run, "untagged", person, tag) for run in runs for tag in change.removed]
     return store.runs.acts.record(acts)
 
 
 def take_back(store: Store, acts: Sequence[RunAct], person: str) -> list[RunAct]:
-    """Undo acts by opposite acts; return those that changed something."""
+    """Undo acts by opposite acts. Return those that changed something."""
     return store.runs.acts.record([_act(act.trace, _OPPOSITE[act.act], person, act.tag) for act in reversed(acts)])
 
 
 def rename_agent(store: Store, runs: Sequence[str], name: AgentName | None, person: str) -> list[RunAct]:
-    """Rename the agent of runs, or with None restore its own name; return the acts that changed something."""
+    """Rename the agent of runs, or with None restore its own name. Return the acts that changed something."""
     by = Actor("human", person)
     return store.runs.acts.record(
         [RunAct(uuid7(), run, "renamed", by, now(), RENAMED, RENAMED_VERSION, name) for run in runs]

@@ -102,7 +102,7 @@ def value_of(choices: RunChoices, name: str, settings: Settings) -> str:
 
 
 def chosen_in(field: ChoiceField, value: str) -> tuple[int, str]:
-    """Return the index of a value's option and the typed text; the first option if it is not available here.
+    """Return the index of a value's option and the typed text, or the first option if it is not available here.
 
     Another task's playbook is not available.
     """
@@ -116,7 +116,7 @@ def chosen_in(field: ChoiceField, value: str) -> tuple[int, str]:
 
 
 def choices_of(values: dict[str, str]) -> RunChoices:
-    """Build the choices from the fields' values by name; raise `LabError` if typed text is invalid."""
+    """Build the choices from the fields' values by name. Raise `LabError` if typed text is invalid."""
     vary = values.get("vary", "").removeprefix("vary:").strip()
     if vary and not (vary.isascii() and vary.isdigit() and len(vary) < 10):
         raise LabError("world", f"{vary!r} is no number.")
@@ -137,7 +137,7 @@ def choices_of(values: dict[str, str]) -> RunChoices:
 
 
 def chosen_spec(task: Task, choices: RunChoices, settings: Settings) -> Spec:
-    """Build the spec of a run from choices; raise `LabError` if it cannot be run as requested."""
+    """Build the spec of a run from choices. Raise `LabError` if it cannot be run as requested."""
     from simulators import library
 
     name = choices.persona or task.persona
@@ -158,7 +158,7 @@ def chosen_spec(task: Task, choices: RunChoices, settings: Settings) -> Spec:
 
 
 def needs_of(value: str, settings: Settings) -> str:
-    """Return what a named model needs and lacks; empty if nothing, or if it is not a model."""
+    """Return what a named model needs and lacks, empty if nothing, or if it is not a model."""
     kind, _, name = value.partition(":")
     if kind not in ("model", "model+memory") or not name:
         return ""

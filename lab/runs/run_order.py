@@ -132,7 +132,7 @@ def group_of(name: str, entries: Sequence[RunEntry]) -> RunGroup:
 
 
 def column(name: str, among: Iterable[str], what: str) -> str:
-    """Return a column's name; raise `LabError` with the known ones if it is unknown."""
+    """Return a column's name. Raise `LabError` with the known ones if it is unknown."""
     names = list(among)
     if name not in names:
         raise LabError("runs", f"{what} {none_of(plain(name), names)}", code=2)

@@ -23,7 +23,7 @@ def is_filter(word: str) -> bool:
 
 
 def named_runs(store: Store, words: Sequence[str]) -> list[str]:
-    """Return the runs that ids or their prefixes name, archived ones too; nothing for `all` or a filter.
+    """Return the runs that ids or their prefixes name, archived ones too, nothing for `all` or a filter.
 
     Raise `LabError` if an id names no run, or if ids and a filter are mixed.
     """

@@ -114,7 +114,7 @@ def server_notes(db: Path, kind: ServerKind) -> list[ServerNote]:
 
 
 def running_address(db: Path, kind: ServerKind) -> str:
-    """Return the address of the newest running server of that kind; empty if none runs."""
+    """Return the address of the newest running server of that kind, empty if none runs."""
     return next((note.address for note in reversed(server_notes(db, kind)) if note.runs_now), "")
 
 
@@ -128,7 +128,7 @@ class Departures(NamedTuple):
     ended_at: str = ""
 
     def left_at(self, run: str, asked_at: str) -> str:
-        """Return when the client of a question asked at `asked_at` left; empty if it is connected or unknown."""
+        """Return when the client of a question asked at `asked_at` left, empty if it is connected or unknown."""
         return self.left.get(run) or (max(self.ended_at, asked_at) if self.ended_at else "")
 
 

@@ -23,7 +23,7 @@ PATIENCE = 20.0
 
 
 def engine_here() -> str:
-    """Return the OCR engine (name and version) for runs; empty if none is installed, or if `ocr` is off."""
+    """Return the OCR engine (name and version) for runs, empty if none is installed, or if `ocr` is off."""
     return engine_name() if load().ocr else ""
 
 
@@ -58,7 +58,7 @@ class ScreenWords:
             return None if self._closed else self._reader
 
     def of(self, screen: Screen) -> ReadText | None:
-        """Return the OCR text of a screen; None if its tree has text or OCR is unavailable.
+        """Return the OCR text of a screen, or None if its tree has text or OCR is unavailable.
 
         Wait at most `PATIENCE` seconds. Raise `LabError` if the picture is not read by then.
         """

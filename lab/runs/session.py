@@ -205,7 +205,7 @@ class Session:
         self._thread.start()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait for the end of the loop; return True if it has ended."""
+        """Wait for the end of the loop. Return True if it has ended."""
         if timeout is None:
             while self._thread.is_alive():
                 self._thread.join(_LOOK)
@@ -340,7 +340,7 @@ class Session:
 
     @contextmanager
     def _stops(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Iterator[bool]:
-        """Yield True and pause if a breakpoint matches; resume after the person's decision."""
+        """Yield True and pause if a breakpoint matches. Resume after the person's decision."""
         met = self.breakpoints.met(proposed, screen, history) if len(history) != self._passed else None
         if met is None:
             yield False
@@ -376,7 +376,7 @@ class Session:
         self.append(Ended(status="stopped", reason=reason or f"ended by {self.person.id}"))
 
     def give_up(self, reason: str) -> bool:
-        """End the run as failed, whatever it waits for; return False if it was already over."""
+        """End the run as failed, whatever it waits for. Return False if it was already over."""
         with self._lock:
             if self.over:
                 return False
@@ -514,7 +514,7 @@ def packages() -> dict[str, str]:
 
 
 def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> User:
-    """Return the user that a spec names; raise `LabError` if the name is invalid."""
+    """Return the user that a spec names. Raise `LabError` if the name is invalid."""
     kind, _, file = spec.user.partition(":")
     if kind == "human" and not file:
         return HumanUser(person, questions)

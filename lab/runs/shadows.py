@@ -55,7 +55,7 @@ class ShadowQuestion(NamedTuple):
 
 
 def check_shadows(names: Sequence[str], settings: Settings | None = None) -> tuple[str, ...]:
-    """Return the distinct names of shadows; raise `LabError` for one that names no model.
+    """Return the distinct names of shadows. Raise `LabError` for one that names no model.
 
     With `settings`, also raise it if a model's key is missing.
     """
@@ -89,7 +89,7 @@ class Shadows:
                 self._threads.append(thread)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until all answers are stored, or for `seconds`; return True if they are."""
+        """Wait until all answers are stored, or for `seconds`. Return True if they are."""
         until = None if seconds is None else time.monotonic() + seconds
         for thread in self._threads:
             thread.join(None if until is None else max(0.0, until - time.monotonic()))

@@ -96,7 +96,7 @@ def resume_spec(trace: Trace, **changes: Any) -> Spec:
 
 
 def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
-    """Return the spec of a stored run; raise `LabError` if it cannot be `what` (resumed, forked) here."""
+    """Return the spec of a stored run. Raise `LabError` if it cannot be `what` (resumed, forked) here."""
     real = trace.device.kind == "adb" and trace.source is None
     if trace.device.kind == "environment" and trace.source is None:
         problem = f"was made in an environment ({trace.device.id}), which cannot be put back; it cannot be {what}"
@@ -181,7 +181,7 @@ def in_world(spec: Spec, vary: int) -> Spec:
 
 
 def agent_of(name: str, store: Store | None, task: Task | None = None, asker: ModelAsker | None = None) -> Agent:
-    """Build the agent of that name; raise `LabError` if it is invalid. A playbook is the `task`'s.
+    """Build the agent of that name. Raise `LabError` if it is invalid. A playbook is the `task`'s.
 
     `asker` asks its model if that is not asked from this process. `store` has the runs that `recorded:ID` names, None
     if the file does not exist yet.
@@ -233,7 +233,7 @@ def is_playbook(agent: str) -> bool:
 
 
 def playbook_agent(agent: str, task: Task | None) -> Agent:
-    """Build the agent that plays a task's playbook; raise `LabError` with the alternatives if it has none."""
+    """Build the agent that plays a task's playbook. Raise `LabError` with the alternatives if it has none."""
     from lab.agents.playbook import PlaybookAgent
     from lab.core.playbook import chosen
 
@@ -268,7 +268,7 @@ def with_playbook(task: Task, vary: int) -> Task:
 
 
 def given_playbook(task: Task, file: str | None, agent: str | None) -> Task:
-    """Return a task with the playbook of a file; raise `LabError` if another agent is to do it."""
+    """Return a task with the playbook of a file. Raise `LabError` if another agent is to do it."""
     from lab.core.playbook import load_playbook
 
     if file is None:

@@ -21,10 +21,10 @@ class TaskSource(Protocol):
         """Return a task's kind."""
 
     def task(self, name: str) -> Task:
-        """Return a task; raise `LabError` if the name is unknown."""
+        """Return a task. Raise `LabError` if the name is unknown."""
 
     def persona(self, task: Task) -> Persona | None:
-        """Return a task's person with the log for agents; None if it has none."""
+        """Return a task's person with the log for agents, or None if it has none."""
 
     def check(self, task: Task) -> None:
         """Raise `LabError` if a run of the task could not be scored, as far as that is known beforehand."""
@@ -95,7 +95,7 @@ def task_source(environment: str, seed: int) -> Iterator[TaskSource]:
 
 
 def one_environment(addresses: Sequence[str] | None, device: str | None, harness: str | None) -> str:
-    """Return the environment that `--env` names, else an empty text; raise `LabError` for several or a phone besides."""
+    """Return the environment that `--env` names, or an empty text. Raise `LabError` for several, or a phone as well."""
     if not addresses:
         return ""
     if len(addresses) > 1:
