@@ -41,6 +41,7 @@ def read_action(text: str, tree: UiTree | None, size: Point | None, what: str) -
     value: Any = read_json(text.encode("utf-8", "surrogatepass"), what).value
     if isinstance(value, dict):
         value = {name: field for name, field in value.items() if name not in _ASIDE}
+        # A stored action has fields that no program writes, and is decoded as a whole.
         if not value.keys() & _STORED:
             written: WrittenAction = convert(value, WrittenAction, what)
             by_number = written.node is not None or written.to_node is not None

@@ -77,6 +77,7 @@ def adjudicated(acts: Iterable[Act]) -> dict[tuple[str, FieldReference], SignedS
             continue
         what: Settlement = convert(act.detail, Settlement, f"act {act.id}")
         place = (act.unit, FieldReference(what.target, what.field))
+        # Removed first, so that the dict's order is that of the newest settlements.
         settlements.pop(place, None)
         if not what.withdrawn:
             settlements[place] = SignedSettlement(act.unit, what, act.rater, act.at)
@@ -121,6 +122,7 @@ def place_answers(
         if (label.target, label.field) == spot:
             answer = PlaceAnswer(label.rater, label.value, label.reason_missing, label, person)
             answers[label.rater.kind, label.rater.id] = answer
+        # A submitted sheet answers every flag: one that was not set counts as False.
         elif field is not None and field.kind == "flag":
             answers.setdefault((label.rater.kind, label.rater.id), PlaceAnswer(label.rater, False, None, None, person))
     return sorted(answers.values(), key=lambda one: (not one.person, one.rater.kind, one.rater.id))
@@ -139,6 +141,7 @@ def majority_of(answers: Iterable[PlaceAnswer], field: Field | None = None) -> P
     people = [one for one in answers if one.person]
     counts = Counter(one.word for one in people)
     word, count = counts.most_common(1)[0] if counts else (None, 0)
+    # One person alone is not a majority.
     if 2 * count > len(people) and len(people) > 1:
         return next(one for one in people if one.word == word)
     if field is None or field.kind != "many":

@@ -42,6 +42,7 @@ def shortest_names(agents: Iterable[Actor]) -> dict[str, str]:
     for name, group in by_name.items():
         names |= _within(stems[name], group)
     texts = list(names.values())
+    # Different stems may still give equal texts, which only the whole identity tells apart.
     return {identity: identity if texts.count(text) > 1 else text for identity, text in names.items()}
 
 
@@ -71,6 +72,7 @@ def _stems(names: Iterable[str]) -> dict[str, str]:
     all_names = list(names)
     forms = {name: [*command_words(name), name] for name in all_names}
     stems: dict[str, str] = {}
+    # The forms get longer from level to level. The first one that is distinct is taken.
     for level in range(max((len(form) for form in forms.values()), default=0)):
         at_level = {name: form[min(level, len(form) - 1)] for name, form in forms.items()}
         texts = list(at_level.values())

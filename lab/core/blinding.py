@@ -305,6 +305,7 @@ def _cut(value: Any, shows: frozenset[str]) -> Any:
         return value
     passed: dict[str, Any] = {}
     for name in value.__struct_fields__:
+        # A field that is added without a rule is hidden, not leaked.
         rule = rules.get(name, DROPPED)
         if rule.passes(value, shows):
             passed[name] = _cut(getattr(value, name), shows)

@@ -59,6 +59,7 @@ def escape_surrogates(text: str) -> str:
     """Escape lone surrogates as `␛udc80` and double `␛`. Almost every text is returned unchanged."""
     if MARK not in text and text.isascii():
         return text
+    # Two escapes of JSON may make one whole character. Only lone halves are escaped.
     paired_text = _PAIR.sub(lambda m: m[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
     return _SURROGATE.sub(lambda m: MARK + (MARK if m[0] == MARK else f"u{ord(m[0]):04x}"), paired_text)
 
@@ -172,6 +173,7 @@ def read_yaml(data: bytes, what: str) -> StorableValue:
     """
     if len(data) > limits.YAML_BYTES:
         raise LabError(what, f"has more than the {limits.YAML_BYTES:,} bytes of YAML that are read")
+    # Not cached, because 256 large values would take much memory.
     if len(data) > _SHORT_YAML:
         return _parse_yaml(data, what)
     value, notes = _known_yaml(data, what)
@@ -190,6 +192,7 @@ def _parse_yaml(data: bytes, what: str) -> StorableValue:
 
     text = utf8_text(data, what)
     try:
+        # Before the loader, which would follow the nesting into a crash.
         _check_events(text, what)
         loader = _loader()(text)
         node = loader.get_single_node()
@@ -299,6 +302,7 @@ def encode(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
+        # Only now the slow walk: few texts have lone surrogates.
         return msgspec.json.encode(_Cleaner("text", sys.maxsize).clean(msgspec.to_builtins(value), ""))
 
 
@@ -316,6 +320,7 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
     try:
         if newest is not None:
             with _reading:
+                # The version first: a newer row would otherwise fail at an unknown field, with a worse sentence.
                 version = msgspec.json.decode(data, type=_Versioned).v
             if version > newest:
                 raise LabError(
@@ -339,6 +344,8 @@ def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str
         with _reading:
             return msgspec.convert(value, type=kind)
     except msgspec.ValidationError as error:
+        # msgspec stops at the first fault, but a person wants to see all. One more than is listed shows that there are
+        # more.
         faults = list(islice(_faults(value, kind, ""), FAULTS_TOLD + 1))
         reasons = faults if len(faults) > 1 else [reason_of(str(error), kind)]
         raise LabError(what, faults_words([rename(reason) for reason in reasons])) from error
@@ -398,6 +405,7 @@ def reason_of(message: str, kind: Any) -> str:
 
     An unknown field or choice gets a suggestion.
     """
+    # msgspec's errors have no structure, so their text is parsed.
     match = re.match(r"(?s)(.*?) - at (key|`key` in )?`\$?\.?(.*?)`$", message)
     reason, of_key, place = (match[1], match[2], match[3]) if match else (message, None, "")
     field_match = re.match(r"(?s)Object (contains unknown|missing required) field `(.*)`$", reason)
@@ -521,6 +529,7 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
         _check_ends(path, status, name)
         data = path.read_bytes() if stat.S_ISREG(status.st_mode) else _at_most(path, most + 1)
         if len(data) > most:
+            # A pipe's size is unknown before, and a file may have grown since.
             raise LabError(name, f"has more than the {most:,} bytes that are read")
         return data
     except FileNotFoundError as error:
@@ -550,6 +559,7 @@ def _check_ends(path: Path, status: os.stat_result, name: str) -> None:
         return
     if stat.S_ISFIFO(status.st_mode):
         raise LabError(name, "is a pipe, and nobody may ever write into it", "Name a file, or use <(...).")
+    # /dev/null ends at once.
     if not os.path.samefile(path, os.devnull):
         raise LabError(name, "is a device, not a file")
 

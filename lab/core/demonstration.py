@@ -70,6 +70,7 @@ def demonstration(trace: Trace) -> Demonstration | None:
     golden = sum(s.error is None and s.index not in trace.slips for s in act_steps)
     last = trace.steps[-1] if trace.steps else None
     outcome = outcome_of(last.action) if last is not None else ""
+    # An open run has no end yet, so its last step gives the time so far.
     event = trace.ended or last
     return Demonstration(
         by=trace.agent.id,

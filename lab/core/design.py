@@ -188,7 +188,9 @@ def _kept_marks(head: Revision, design: Design, act: Act) -> dict[str, str]:
     if head.state == "verified":
         return {}
     before, after = items(head.design), items(design)
+    # `head` as the default equals no item, so that a removed item loses its mark.
     same = {key: words for key, words in head.marks.items() if before.get(key) == after.get(key, head)}
+    # A submission answers the objections, and acceptances stay.
     return {key: words for key, words in same.items() if not (words and act == "submit")}
 
 
@@ -258,6 +260,7 @@ def _instead(head: Revision) -> str:
 def undo_target(head: Revision, fetch: Callable[[str], Revision]) -> Revision | None:
     """Return the draft that an undo after `head` takes back, or None if this version has none left."""
     at = head
+    # Skip each earlier undo together with the draft that it took back.
     while at.undoes:
         undone = fetch(at.undoes)
         if not undone.supersedes:

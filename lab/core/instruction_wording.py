@@ -117,6 +117,7 @@ def _drag(action: Action, tree: UiTree) -> str:
         return f"Swipe {action.direction or 'on'}{_within(tree, at)}"
     across, down = to[0] - at[0], to[1] - at[1]
     from_, onto = name_at(tree, at), name_at(tree, to)
+    # Within about 18 degrees of an axis, because a person's swipe is never quite straight.
     if from_ == onto or min(abs(across), abs(down)) * 3 <= max(abs(across), abs(down)):
         way = ("right" if across > 0 else "left") if abs(across) > abs(down) else ("down" if down > 0 else "up")
         if abs(down) >= abs(across):

@@ -21,6 +21,7 @@ def check_values(data: bytes | str, what: str) -> None:
         return
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")
+    # A cheap upper bound, which also counts the marks inside strings.
     if data.count(b",") + data.count(b"[") + data.count(b"{") <= limits.JSON_VALUES:
         return
     value_count = 0
@@ -54,6 +55,7 @@ def check_items(data: bytes, what: str, levels: int = 1) -> None:
     """Check like `check_values`, but only the items of the outermost list or object (with `levels=2` also theirs)."""
     if data.count(b",") <= limits.JSON_VALUES:
         return
+    # Imported late: most data returned above.
     import numpy
 
     item_count = depth = 0
@@ -79,6 +81,7 @@ def _marks(data: bytes) -> Iterator[bytes]:
         if (len(piece) - len(piece.rstrip(b"\\"))) % 2 and len(piece) == _PIECE:
             piece = piece[:-1]
         at += len(piece)
+        # Without escaped quotes, every second part is the inside of a string.
         parts = piece.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
         yield b"0".join(parts[inside::2]).translate(_MARKS, b" \t\r\n")
         inside ^= (len(parts) - 1) % 2

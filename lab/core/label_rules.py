@@ -54,6 +54,7 @@ def check_next(now: SheetState, label: Label) -> None:
         raise LabError(what, f"field target: {label.target!r} is none of {target_ids}")
     head = now.sheet.heads.get(spot)
     clash = {one.id for one in now.sheet.clashes.get(spot, ())}
+    # Another window or a merge may have answered since this place was shown.
     if label.supersedes != (head.id if head is not None else None) and label.supersedes not in clash:
         raise LabError(what, f"{place_words(now.unit, spot)} was changed meanwhile; nothing was done.", "Look again.")
     if not clash.issuperset(label.also):
@@ -99,6 +100,7 @@ def check_open(now: SheetState, rater: str, kind: str, what: str) -> None:
         raise LabError(what, f"{rater} has left the study; another goes on in their place.")
     if now.assignment is None:
         raise LabError(what, f"is not dealt to {rater}.", "`hitlab study status` says who has what.")
+    # A held rater may still complete the pilot.
     if now.held and now.assignment.stage != "pilot":
         raise LabError(what, f"{rater} is held after the pilot, below the study's bar.", "Its designer releases.")
 

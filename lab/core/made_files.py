@@ -73,6 +73,7 @@ def make_folder(path: Path, *, there: bool = True) -> None:
         try:
             folder.mkdir(mode=0o777 if mode is None else mode)
         except FileExistsError:
+            # Another process may have made it meanwhile.
             if not there or not folder.is_dir():
                 raise
             continue

@@ -45,6 +45,7 @@ class Mailbox(Generic[Asked, Given]):
                 while not self._given:
                     if stop.is_set() or self._item is not item:
                         raise WaitCancelled
+                    # `stop` does not notify this condition, so it is polled.
                     self._changed.wait(_POLL)
                 return self._given.pop()
         finally:

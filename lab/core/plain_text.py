@@ -25,6 +25,7 @@ def plain(text: str, *, lines: bool = True) -> str:
     emoji stay. Soft hyphens and other break opportunities are removed. The result never has ESC, so neither ANSI nor
     OSC sequences survive. Rich markup needs no treatment, because callers pass the result on as `Text`.
     """
+    # The usual case needs no walk over the characters.
     if text.isprintable():
         return text
     text = _LINE_END.sub("\n", text)

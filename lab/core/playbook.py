@@ -253,6 +253,7 @@ def walk(moves: Sequence[Do], place: str = "playbook", depth: int = 0) -> Iterat
     for number, move in enumerate(moves):
         here = f"{place}[{number}]"
         yield here, move, depth
+        # One level more than is allowed is still yielded, for `_check_moves` to refuse.
         if isinstance(move, Move) and depth <= _DEEPEST:
             for name, inner in move.blocks.items():
                 yield from walk(inner, f"{here}.{name}", depth + 1)

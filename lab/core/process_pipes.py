@@ -63,14 +63,18 @@ class Program:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
+                # A group of its own, so that its children can be killed with it.
                 start_new_session=True,
+                # Children inherit the variable, which finds those that left the group.
                 env={**os.environ, mark: "1"},
             )
         except OSError as error:
             raise LabError(what, f"cannot be started ({error.strerror})") from error
+        # Runs at interpreter exit at the latest, so that no program outlives us.
         self._ended = weakref.finalize(self, _end_all, self._process, mark, self._children, self.outliving)
         self._selector = selectors.DefaultSelector()
         for stream in self._streams():
+            # No read or write may block past its deadline.
             os.set_blocking(stream.fileno(), False)
         self._selector.register(self._stdout, selectors.EVENT_READ)
         self._selector.register(self._stderr, selectors.EVENT_READ)
@@ -178,6 +182,7 @@ class Program:
         """Poll the pipes once. Return True if there was something to read or write."""
         writing = bool(self._to_write) and not self._stdin.closed
         if writing:
+            # A pipe is nearly always writable. Registered for longer, `select` would never wait.
             self._selector.register(self._stdin, selectors.EVENT_WRITE)
         try:
             ready = self._selector.select(wait)
@@ -261,6 +266,7 @@ class Program:
         self._until_silent()
         self._ended()
         code = self._process.returncode
+        # The SIGKILL was ours: it had closed its output without exiting.
         if code is None or (code == -signal.SIGKILL and not has_exited):
             return "closed its output"
         return f"ended with exit code {code}" if code >= 0 else f"was ended by {signal.Signals(-code).name}"
@@ -350,6 +356,7 @@ def _end_all(process: subprocess.Popen[bytes], mark: str, children: set[tuple[in
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     until = time.monotonic() + _ENDING
+    # A killed child may have started another one, so look again until none is left.
     while left := [one for one in _still(children, mark) if one.pid != process.pid]:
         for one in left:
             _kill(one)
@@ -375,6 +382,7 @@ def _process(pid: int) -> _Process | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         name, after = stat.partition("(")[2].rpartition(")")[::2]
+        # See proc(5). The name may have blanks and parentheses, so fields count from the last parenthesis.
         fields = after.split()
         return _Process(pid, int(fields[1]), int(fields[19]), fields[0], plain(name, lines=False))
     return None

@@ -294,6 +294,7 @@ def _check_value(what: str, row: Review) -> None:
 def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState:
     """Return a demonstration's state from all its rows, in any order."""
     valid_rows = valid(rows)
+    # The first two who submit are the proofreaders. Others can only settle.
     proofreaders = tuple(dict.fromkeys(row.by.id for row in valid_rows if row.act == "commit"))[:2]
     if len(proofreaders) < 2:
         return ProofreadingState("one of two" if proofreaders else "unreviewed", proofreaders)
@@ -309,6 +310,7 @@ def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState
 
     rejected_steps = tuple(step for step in range(demo.steps) if agreed_value(ProofreadPlace(step, "step")) == "reject")
     verdicts = [WHOLE, *(ProofreadPlace(step, "step") for step in range(demo.steps))]
+    # Nobody needs to agree on the text of a rejected step.
     fields = [place for place in demo.values if place.step not in rejected_steps]
     differing = [place for place in (*verdicts, *fields) if agreed_value(place) is msgspec.UNSET]
     differences = tuple(

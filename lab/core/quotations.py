@@ -118,6 +118,7 @@ class Quotations:
         """
         for text in dict.fromkeys(map(tidy, texts)):
             words = text.split()
+            # A single character is found everywhere.
             if len(text) < 2:
                 continue
             self.texts.add(text)
@@ -155,6 +156,7 @@ class Quotations:
         for at, (word, start, _) in enumerate(words):
             if word not in self._starts:
                 continue
+            # A part has at most `_PART` words, as each has a character.
             following = [one for one, _, _ in words[at : at + _PART]]
             for whole, says in self._wholes.get(word, ()):
                 end = at + len(whole)
@@ -270,6 +272,7 @@ class QuotationRedaction(TextRedaction):
         pieces: list[str] = []
         last = 0
         for start, end in places:
+            # Overlapping quotations become one replacement.
             if start >= last or not pieces:
                 pieces += [text[last:start], WITHDRAWN]
             last = max(last, end)

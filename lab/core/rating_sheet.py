@@ -39,6 +39,7 @@ class Sheet:
         for label in self.rows:
             if label.id not in superseded_ids:
                 by_spot.setdefault(FieldReference(label.target, label.field), []).append(label)
+        # In a clash the newest label stands in for all.
         self.heads: Mapping[FieldReference, Label] = {spot: heads[-1] for spot, heads in by_spot.items()}
         self.clashes: Mapping[FieldReference, list[Label]] = {
             spot: heads for spot, heads in by_spot.items() if len(heads) > 1
@@ -90,6 +91,7 @@ class Sheet:
         if field is None or not field.show_if or spot in self.clashes:
             return field is not None
         name = field.show_if.partition("=")[0]
+        # The condition's field is the same target's, else the unit's.
         for place in (FieldReference(spot.target, name), FieldReference("", name)):
             if place in self.heads:
                 return field.asked_where(self.value(place))

@@ -88,6 +88,7 @@ class RunControl:
             while not self.stop.is_set():
                 if not self._paused or self._allowed:
                     return
+                # Paused within this turn, and then allowed one turn: it is this one.
                 if self._turns:
                     self._turns -= 1
                     self._allowed = True

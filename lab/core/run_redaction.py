@@ -118,6 +118,7 @@ def spread(
     """
     paints = dict(planned.paints)
     screens = [one for event in events if not isinstance(event, Asked) for one in observations(event) if one.image]
+    # The part may be visible on screens before or after the one with the words.
     for way in (screens, screens[::-1]):
         along: set[Bounds] = set()
         for before, now in pairwise(way):

@@ -73,6 +73,7 @@ def _is_whole_png(data: bytes) -> bool:
     """Return True if every chunk of a PNG up to the last has its right checksum."""
     at = len(_PNG)
     while data.startswith(_PNG) and at + 12 <= len(data):
+        # A chunk has 4 bytes of length, 4 of type, its data and 4 of checksum.
         end = at + 12 + int.from_bytes(data[at : at + 4], "big")
         if zlib.crc32(data[at + 4 : end - 4]) != int.from_bytes(data[end - 4 : end], "big"):
             return False

@@ -24,6 +24,7 @@ MOST = 1_000_000
 LONGEST = 1_000
 """Maximum length of an expression in characters."""
 
+# Private, but the only parser of Python's syntax that is not deprecated (`sre_parse` is).
 _parser: Any = importlib.import_module("re._parser")
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 _ONE = ("LITERAL", "NOT_LITERAL", "ANY", "IN")
@@ -97,6 +98,7 @@ class _Ways(NamedTuple):
 
     def within(self, length: int) -> bool:
         """Return True if a search through `length` characters needs at most `STEPS` steps."""
+        # The number of ways to choose `degree` lengths that sum to at most `length`.
         degree = self.free + self.runs + 1
         return max(self.steps, 1) * self.choices * comb(length + degree, degree) <= STEPS
 
@@ -107,11 +109,13 @@ class _Ways(NamedTuple):
 
 
 def _capped(count: int, free: int, steps: int, runs: bool) -> _Ways:
+    # Capped, because the products grow exponentially.
     return _Ways(min(count, STEPS + 1), min(free, 64), min(steps, STEPS + 1), runs)
 
 
 def _furthest(ways: _Ways) -> int:
     low, high = LEAST, MOST
+    # Binary search: the cost never falls with the length.
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if ways.within(middle) else (low, middle - 1)
@@ -194,6 +198,7 @@ def _repeat(kind: str, least: int, most: int, body: Sequence[Part], after: tuple
     steps = max(least, 1) * one.steps
     if most > _UNLIMITED:
         if not simple and not (kind == "POSSESSIVE_REPEAT" and len(body) == 1):
+            # An unlimited repeat of repeats takes exponentially many ways.
             return _Ways(STEPS + 1)
         return _capped(1, 0 if ended else 1, steps, (ended and not last) or one.runs)
     if simple:

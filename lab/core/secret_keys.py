@@ -11,6 +11,7 @@ import re
 HIDDEN_KEY = "(key hidden)"
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 8
+# Quantifiers are bounded or possessive, so that no text makes the search slow.
 _SPELLED = re.compile(
     r"""(?x)
     \b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{8,200}+           # OpenAI, Anthropic, Stripe

@@ -145,6 +145,7 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
         return ("settings", field) if field in given else source_of(field, env)
 
     try:
+        # Not strict, because environment variables are text.
         settings = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
         reason = reason_of(str(error), Settings)
@@ -167,10 +168,12 @@ def keep_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
     line = f'theme = "{theme}"\n'
     try:
         text = path.read_text(encoding="utf-8") if path.exists() else ""
+        # Below a table's head, `theme` would be a key of that table.
         table = re.search(r"^[ \t]*\[", text, re.MULTILINE)
         top, rest = (text[: table.start()], text[table.start() :]) if table else (text, "")
         other_lines = re.sub(r"^[ \t]*theme[ \t]*=.*\n?", "", top, flags=re.MULTILINE)
         make_folder(path.parent)
+        # Write beside it and rename: a crash leaves the old file whole.
         part = path.with_name(f"{path.name}.part-{os.getpid()}")
         write_text(part, line + other_lines + rest)
         part.replace(path)

@@ -180,6 +180,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     @property
     def sha(self) -> str:
         """A hash of the plan and its sample. Two versions of one number with different hashes are a clash."""
+        # Without time and author: the same plan frozen twice is the same study.
         return sha_of(msgspec.structs.replace(self, at="", by=None))
 
     def consent_sha(self, locale: str) -> str:

@@ -33,6 +33,7 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
 
 def _distance(name: str, candidate: str) -> float | None:
     """Return the distance of two folded names, or None if it is too large."""
+    # Imported late, because `hitlab --help` must not load it.
     from rapidfuzz.distance import OSA
 
     most = max(1, len(name) // 3)

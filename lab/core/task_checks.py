@@ -201,6 +201,7 @@ def _holds(check: Check, first: dict[str, Any], last: dict[str, Any], steps: Seq
             return holds(check, _answer(steps))
     what = f"rule {check.name!r}"
     plain_path = check.path.removeprefix(_START)
+    # A path with the prefix `start.` is about the first state.
     value = walk(first if plain_path != check.path else last, plain_path, what)
     return holds(check, value, walk(first, plain_path, what))
 

@@ -104,6 +104,7 @@ def decode_text(data: bytes, what: str, encoding: str = "", *, hint: str = "Save
     for bom, name in _BOMS:
         if data.startswith(bom):
             return _by_mark(data[len(bom) :], what, name)
+    # Before UTF-8, because ASCII in UTF-16 is valid UTF-8, too.
     if (wide := _wide(data)) and (text := _strictly(data, wide)) is not None:
         return DecodedText(text, _shown(wide))
     try:
@@ -186,6 +187,7 @@ def _wide(data: bytes) -> str:
     if b"\0" not in sample or len(data) % 2:
         return ""
     zeros = [sample[at::4].count(0) / max(1, len(sample[at::4])) for at in range(4)]
+    # In UTF-32, two of four bytes of the usual characters are always zero.
     if len(data) % 4 == 0 and min(zeros[2:]) == 1 and zeros[0] < 1:
         return "utf-32-le"
     if len(data) % 4 == 0 and min(zeros[:2]) == 1 and zeros[3] < 1:

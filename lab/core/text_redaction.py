@@ -55,6 +55,7 @@ class TextRedaction:
         `ids` map old run ids to new ones. Raise `LabError` for a word that is too short.
         """
         self.words = tuple(dict.fromkeys(_tidy(word) for word in words))
+        # The longest first, because a regex takes the first alternative that matches.
         patterns = sorted({pattern for word in self.words for pattern in _patterns(word)}, key=len, reverse=True)
         self._pattern = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
         self._ids = dict(ids or {})
@@ -104,8 +105,8 @@ class TextRedaction:
             case tuple() | list():
                 if field in self.fixed and value and isinstance(value[0], str):
                     return value
-                # A loop and not a comprehension, which would take a second call per level: deep values would not be
-                # covered whole.
+                # A loop, because a comprehension is a second call per level (before Python 3.12), and deep values would
+                # exceed the recursion limit.
                 items = []
                 for item in value:
                     items.append(self.cover(item))

@@ -55,6 +55,7 @@ def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> Re
     try:
         return ReadTree(UiTree.from_xml(xml, what), xml)
     except LabError as error:
+        # No phone declares entities. Such a file is refused and not repaired.
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
             raise
         first_error = error
@@ -65,6 +66,7 @@ def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> Re
             tree = UiTree.from_xml(merged, what)
         except LabError:
             continue
+        # A truncated dump is only useful if some node has a place on the screen.
         if why == mended or any(node.bounds.area for node in tree.nodes()):
             return ReadTree(tree, merged, why)
     raise first_error
@@ -106,6 +108,7 @@ def _mended(data: bytes, what: str) -> tuple[bytes, str]:
     if data[:start].strip() or data[end:].strip(b" \t\r\n\0"):
         reasons.append("text around the XML")
     text = _text(data[start:end], what, reasons)
+    # The declaration goes, because the result is UTF-8 whatever it was.
     clean = _BARE.sub("&amp;", _PAIR.sub(_joined, _REFERENCE.sub(_referred, _DECLARED.sub("", text))))
     clean = _VALUE.sub(lambda value: f'="{value[1].replace("<", "&lt;")}"' if "<" in value[1] else value[0], clean)
     held = _UNHELD.sub("", _SURROGATE.sub("\ufffd", clean))

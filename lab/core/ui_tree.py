@@ -163,6 +163,7 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
         from xml.etree import ElementTree
 
         data = xml.encode("utf-8", "replace") if isinstance(xml, str) else xml
+        # Some tools print text before the XML.
         data = data[max(0, data.find(b"<")) :]
         # Entities can expand without bound ("billion laughs").
         if b"<!DOCTYPE" in data[:4096] or b"<!ENTITY" in data:

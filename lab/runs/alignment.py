@@ -172,8 +172,11 @@ def _alike(one: str, other: str) -> float:
 def _inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
     """Align the parts between equal ends by dynamic programming."""
     m, n = len(left), len(right)
+    # In long runs only a band around the diagonal is computed.
     reach = n if m * n <= _CELLS else max(abs(m - n), _CELLS // max(m, n) // 2)
+    # More than any alignment costs, for the cells outside of the band.
     never = WHOLE * (m + n + 1)
+    # Equal steps recur within a run, so each pair of them is compared once.
     costs: dict[ComparableStep, dict[ComparableStep, int]] = {act: {} for act in left}
     above = [j * GAP for j in range(n + 1)]
     ways: list[bytearray] = []

@@ -218,11 +218,13 @@ def swapped(
 
 
 def _driven(store: Store, session: Session, plan: SwapPlan) -> SwappedReply:
+    # Nobody is there to continue it at a breakpoint.
     session.attended = False
     session.start()
     try:
         session.join()
     except BaseException:
+        # Ctrl-C, too: the fork must not continue on its thread.
         session.stop("interrupted")
         session.join(5)
         raise

@@ -115,7 +115,9 @@ class AttemptWorker:
             if phone is not None:
                 phone.close()
             elif self.place.environment and not isinstance(error, Trouble):
+                # Not a `Trouble`: the environment is reachable, and it refuses this task.
                 raise AttemptRefused(error) from error
+            # With one place there is no other to try, so the error ends the batch.
             if self._terms.stuck_after is None or not _of_phone(error, self.place):
                 raise
             raise PlaceBroken(error.sentence) from error

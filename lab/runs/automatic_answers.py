@@ -60,6 +60,7 @@ class AutomaticAnswers:
         except WaitCancelled:
             return
         except LabError as error:
+            # The failure is the stop's doing.
             if self._stop.is_set():
                 return
             self._failed(error)

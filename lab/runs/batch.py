@@ -93,6 +93,7 @@ class Batch:
         agents = [first, *(self._agent() for _ in range(1, self.width))]
         self._agents: list[Agent] = [agent for agent in agents if agent is not None]
         how = WorkerTerms(terms.until_pass, self.stuck_after)
+        # There may be more places than agents. The others are spare.
         self._workers = [
             AttemptWorker(store, specs, self, place, agent, how) for place, agent in zip(places, agents, strict=False)
         ]

@@ -100,6 +100,7 @@ class Breakpoints:
     ) -> None:
         self._apps = apps or {}
         self._words = words
+        # Replaced and never changed, so that other threads may read it without a lock.
         self._all: tuple[Breakpoint, ...] = ()
         for spec in specs:
             self.add(spec)

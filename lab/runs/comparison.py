@@ -157,6 +157,7 @@ def _read_side(store: Store, run: str) -> Side:
         else:
             places.append(_place(event))
     cost = cost_of(next(iter(store.runs.measured([run]))))
+    # A live run may have grown since its lines were read.
     return Side(reel, head, places[: len(reel.lines)], ended, cost, head.started.agent.identity)
 
 

@@ -212,6 +212,7 @@ class Intake:
     def _continued(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
         """Return the conversation whose messages and answer a request continues, or None if there is none."""
         for at in range(request.asked_from - 1, request.beginning, -1):
+            # From the latest answer back, which finds the longest match first.
             before = request.messages[at]
             if before.role != "assistant":
                 continue

@@ -50,6 +50,7 @@ class RecoveringDevice:
         """The current trouble, None if the phone works."""
         self._stop, self._tell = stop, tell
         self._lock = threading.RLock()
+        # In this order the first reason is reported: a lost connection explains the others.
         self._why: dict[str, Trouble | None] = {"away": None, "failing": None, "streaming": None}
         self._closed = False
         self._asked_at: float | None = None

@@ -108,6 +108,7 @@ def forked(
         conditions=_conditions(first.conditions, spec),
         forked=Forked(index, shared_events[-1].seq, tuple(changes(change)), by, now()),
     )
+    # Built before the fork is stored, because only the session knows its agent, user and OCR engine.
     session = Session(store, spec, agent=agent, beginning=ForkStart([first, *shared_events[1:]], turn.overrides(by)))
     named = bool(change.agent_name or change.agent_version)
     by_playbook = agent is None and is_playbook(spec.agent)  # a run that was begun by rules goes on by a playbook
@@ -176,6 +177,7 @@ class _Turn:
         self.change = change
         self.asked = next((e for e in events if isinstance(e, Asked) and e.index == index), None)
         self.step = trace.steps[index] if index < len(trace.steps) else None
+        # The fork shares the parent's question unless the step is proposed again or acted otherwise.
         stands = self.asked is not None and change.action is None and (change.replies or not change.reproposes)
         last: AnyEvent | None = trace.steps[index - 1] if index else events[0]
         last = self.asked if stands else last

@@ -208,6 +208,7 @@ def pass_rates(outcomes: Sequence[Sequence[bool]], most: int, *, independent: bo
     rates = []
     for k in range(1, most + 1):
         task_passes = [any(outcome[:k]) for outcome in outcomes if len(outcome) >= k or any(outcome)]
+        # The estimator needs the same number of attempts at each task.
         even = bool(outcomes) and independent and all(len(outcome) == most for outcome in outcomes)
         rates.append(
             PassRate(

@@ -96,6 +96,7 @@ class RecordedRun:
         """Return the run's beginning and its source's verdicts. Raise `LabError` if there is no such run."""
         first = next(self.runs.events(self.id))
         assert isinstance(first, Started)
+        # Only a demonstration needs the whole run read, for its summary and slips.
         demo = demonstration(self.runs.trace(self.id)) if first.agent.kind == "human" else None
         self._slips = frozenset(demo.slips if demo is not None else ())
         return Head(first, self.runs.verdicts(self.id), demo)

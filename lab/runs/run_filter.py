@@ -139,6 +139,7 @@ def _number(name: str, sign: str, value: str) -> Fits:
         return lambda it, cost: (of(it, cost) is None) is none_wanted
     try:
         number = float(value)
+        # NaN compares as false with every number.
         if number != number:
             raise ValueError
     except ValueError:

@@ -144,12 +144,14 @@ def _sorted(entries: list[RunEntry], order: Order, costs: Mapping[str, Cost]) ->
     of = SORTS[order.by]
     keyed = [(of(it, costs.get(it.run.id, UNKNOWN)), it) for it in entries]
     sortable = [pair for pair in keyed if pair[0] is not None]
+    # The sort is stable, so that equal values stay newest first.
     sortable.sort(key=lambda pair: pair[0], reverse=order.down)  # type: ignore[arg-type,return-value]
     return [it for _, it in sortable] + [it for value, it in keyed if value is None]
 
 
 def _ordered(groups: list[RunGroup], order: Order) -> list[RunGroup]:
     """Sort groups by the mean of the sort column if it has one, else by name."""
+    # By name first: later sorts are stable, and equal means keep that order.
     groups.sort(key=lambda group: group.name.casefold(), reverse=order.turned and order.by not in MEANS)
     if order.by == "steps":
         groups.sort(key=lambda group: group.steps, reverse=order.down)

@@ -68,9 +68,11 @@ class RunningServer:
         with suppress(OSError):
             make_folder(part.parent)
             handle = open_descriptor(part, os.O_WRONLY | os.O_EXCL)
+            # Locked under its temporary name, so that no reader finds the note unlocked.
             fcntl.flock(handle, fcntl.LOCK_EX)
             os.write(handle, data)
             part.replace(self._path)
+            # The old note's lock is released only after the new one took its place.
             self._handle, handle = handle, self._handle
         if handle >= 0:
             os.close(handle)

@@ -162,6 +162,7 @@ class Session:
         try:
             self.first = put_back(store, phone, resume) if resume else phone.snapshot()
         except BaseException:
+            # A phone that was given is its owner's to close.
             if device is None:
                 self.device.close()
             self._close_agent()
@@ -380,6 +381,7 @@ class Session:
         with self._lock:
             if self.over:
                 return False
+            # Before the halt, at which the loop would record another end.
             self.append(Ended(status="failed", reason=reason))
         self.control.halt()
         return True

@@ -126,6 +126,7 @@ def answer_shadow(store: Store, run: str, name: str, question: ShadowQuestion, s
     `LabError` if the file refuses a row.
     """
     here = [one for one in store.shadows.current(run) if (one.index, one.by.id) == (question.step, name)]
+    # Two different answers are not asked a third time: a merge brought them together.
     if here and here[0].missing in (None, "clash"):
         return here[0]
     actor = Actor("model", name, name.partition(":")[2])

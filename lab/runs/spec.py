@@ -263,6 +263,7 @@ def with_playbook(task: Task, vary: int) -> Task:
 
     if task.playbook or task.playbooks or task.id not in library.tasks():
         return task
+    # With the run's own names and prices, which the playbook types and taps.
     today = world(vary).task(library.task(task.id))
     return msgspec.structs.replace(task, playbook=today.playbook, playbooks=today.playbooks)
 
@@ -341,6 +342,7 @@ def attached(spec: Spec) -> Device:
     if harness is None:
         return phone
     try:
+        # The harness of another phone would set that one up and leave this one as it is.
         if whose and phone.serialno() != whose:
             hint = "Name the harness that was printed with this phone's address."
             raise LabError("--harness", f"{harness.url} is another phone's, not that of {phone.serial}.", hint)
