@@ -1,4 +1,4 @@
-"""Adjudication: how the raters' disagreements were settled, by whom and why. The original labels never change."""
+"""Settlements of raters' disagreements: the value, its author and the reason. The original labels never change."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _NOT_ITS_OWN = frozenset({
     "max_retries", "max_connections", "headers", "extra_headers", "default_headers", "metadata", "user",
     "organization", "cache", "caching", "log_level",
 })  # fmt: skip
-"""Arguments that do not make another agent: how a model is reached, and which attempt it was."""
+"""Arguments that are not part of an agent's identity: how to reach its model, and which attempt it is."""
 
 
 def shortest_names(agents: Iterable[Actor]) -> dict[str, str]:

@@ -17,7 +17,7 @@ combination of the intervals of two numbers (Newcombe).
 
 
 class How(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How to compute intervals: `level` is the nominal coverage, `resamples` and `seed` apply to a bootstrap."""
+    """Parameters of intervals: `level` is the nominal coverage, `resamples` and `seed` apply to a bootstrap."""
 
     interval: Literal["jackknife-t", "bootstrap"] = "jackknife-t"
     level: float = 0.95

@@ -425,7 +425,10 @@ def reason_of(message: str, kind: Any) -> str:
 
 
 def _quote_hint(reason: str, place: str) -> str:
-    """Return the advice to quote a number where text is expected, empty for other faults or without a field name."""
+    """Return the advice to put a number in quotes if text is expected, else an empty text.
+
+    It is also empty without a field name.
+    """
     name = re.split(r"\W", place)[-1]
     quotable = re.fullmatch(r"Expected `str(?: \| null)?`, got `(?:int|float|bool)`", reason)
     return f'; write it in quotes, as in {name}: "1"' if quotable and name else ""

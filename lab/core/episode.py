@@ -53,7 +53,7 @@ class Seats(NamedTuple):
 
 
 class ForkOverrides(NamedTuple):
-    """What a fork changes in its first turn: the proposal with the gate's decision, the reply, or both."""
+    """Changes of a fork in its first turn: the proposal with the gate's decision, the reply, or both."""
 
     proposed: Proposed | None = None
     decision: Decision | None = None

@@ -1,4 +1,4 @@
-"""Upper bounds on what is read from a stranger's file, picture, text or connection. Excess is refused in one sentence.
+"""Upper bounds on a stranger's files, pictures, texts and connections. Anything larger is refused in one sentence.
 
 No known recorded run comes near them: the largest has screens of 4.5 million pixels, trees of 3,000 nodes and 40 MB of
 JSON. docs/guides/formats.md lists them for users. Bounds of one format are in its reader.

@@ -1,4 +1,4 @@
-"""Remove what is typed into a password field from everything that is stored. The phone still gets it."""
+"""Remove the text of password fields from everything that is stored. The phone still gets it."""
 
 from __future__ import annotations
 

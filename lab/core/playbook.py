@@ -126,7 +126,7 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     @property
     def verb(self) -> str:
-        """Name of the field that is set of `VERBS`, empty if none is."""
+        """Name of the verb field that is set, empty if none is."""
         return next((name for name in VERBS if getattr(self, name) is not None), "")
 
     @property
@@ -167,7 +167,7 @@ _BELONGS = {
 
 
 class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a failing playbook does differently at the move with the label `at`.
+    """Change of a failing playbook at the move with the label `at`.
 
     `replace` puts other moves in its place, `skip` leaves it out, `insert` puts moves before it, and `stop` ends the
     run there with these words as if the task were done.

@@ -362,7 +362,7 @@ def _signed(value: dict[str, Any], signed: str) -> str:
 
 
 def _json_in(text: str) -> tuple[Any, tuple[str, str] | None]:
-    """Parse a text as a JSON mapping or list, and return its separators, or None and None if it is not one.
+    """Parse a text as a JSON mapping or list. Return it with its separators, or None twice.
 
     A text that would not be written the same again does not count as JSON, so that only what is covered changes.
     """

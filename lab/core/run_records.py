@@ -86,7 +86,7 @@ class Clearance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class RunAct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a person did with a run in their lists: archived, restored, tagged, untagged or renamed it.
+    """A person's act on a run in their lists: archived, restored, tagged, untagged or renamed it.
 
     The last act on a run with the same `tag` applies (an empty tag for archiving). None is ever changed. `renamed`
     gives the run's agent another name, version and model under the tag `RENAMED`. With `agent` None the agent has its

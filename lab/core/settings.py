@@ -36,7 +36,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     person: str = UNNAMED
     """Study code of the person at this computer, never a login name. Judging, drafting and settling require one."""
     seat: Literal["participant", "rater", "designer", "developer"] = "developer"
-    """What this person may see and do."""
+    """Part of the person in the app, which decides what they may see and do."""
     pace: float = 0.7
     """Minimum seconds between two turns of an agent while a person watches."""
     agent_timeout: float = 120.0
@@ -54,7 +54,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ocr: bool = True
     """Read words with OCR from pictures whose phone reported none. Needs the extra `hitlab[ocr]`."""
     graphics: Literal["auto", "cells", "kitty", "iterm2", "sixel"] = "auto"
-    """How to draw a still picture: characters (`cells`), terminal graphics, or what the terminal reports."""
+    """Method for drawing a still picture: characters (`cells`), terminal graphics, or what the terminal reports."""
     window: bool = False
     """Show the pictures on a page of this machine beside the terminal (`--window`)."""
     theme: str = "textual-dark"

@@ -264,7 +264,7 @@ class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an agent is asked to do. `instruction` is empty in proactive tasks. `time` is ISO 8601 local with offset.
+    """A request to an agent. `instruction` is empty in proactive tasks. `time` is ISO 8601 local with offset.
 
     `phone` is merged into the phone's first state before the run, mappings key by key. `policy` is the decision policy
     for the person's seat, never shown to an agent. `budget` is the maximum number of an agent's steps.

@@ -39,7 +39,7 @@ class DeviceInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the people of a run could see and do. Recorded, because it influences what they say."""
+    """Conditions of a run: what its people could see and do. Recorded, because they influence what people say."""
 
     seat: Literal["participant", "rater", "designer", "developer"] = "developer"
     mirror: bool = True
@@ -51,7 +51,7 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     quick: bool = False
     """True if a demonstration's actions were performed at once, so that nobody read the suggested instructions."""
     user_sha: str = ""
-    """If a model answers: the hash of its prompt and parameters."""
+    """Hash of the prompt and parameters of a model as the user. Empty for other users."""
     reads: str = ""
     """Engine (name and version) that reads words for the agent from pictures without a tree, empty if none.
 

@@ -202,7 +202,7 @@ class Batch:
             return True
 
     def end(self, attempt: NumberedAttempt, session: Session, agent: Agent | None) -> Attempt | None:
-        """Store the result of a finished run and let the agent remember it, or None if that is done already."""
+        """Store the result of a finished run and let the agent remember it. Return None if that is done already."""
         with self._lock:
             if self._under_way.pop(attempt, None) is None:
                 return None

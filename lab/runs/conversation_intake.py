@@ -327,7 +327,7 @@ class Intake:
             self.note.close({one.run: one.last.left_at or now() for one in self._waiting.values()})
 
     def look(self) -> None:
-        """Deliver the answers that were committed since the last call to their waiting clients."""
+        """Deliver newly committed answers to the clients that wait for them."""
         with self._lock:
             newest = self.store.conversations.last_row()
             if newest == self._row:

@@ -65,12 +65,12 @@ class RecoveringDevice:
 
     @property
     def via(self) -> str:
-        """How its pictures arrive, in a few words. Empty if there is only one way."""
+        """Source of its pictures in a few words. Empty if there is only one."""
         return self.device.via if isinstance(self.device, Attached) else ""
 
     @property
     def typed_by(self) -> str:
-        """How the newest text was typed. Empty if there is only one way."""
+        """Method by which the newest text was typed. Empty if there is only one."""
         return self.device.typed_by if isinstance(self.device, Typing) else ""
 
     @property

@@ -26,7 +26,7 @@ Log = Literal["clean", "noise", "none"]
 
 
 class ForkChange(NamedTuple):
-    """What a fork changes. None means as in the parent.
+    """Changes of a fork. None means as in the parent.
 
     `say` and `decision` reply to the step's question. `action` replaces the agent's proposal at the step. `agent`,
     `persona`, `log` and `user` are names as in `hitlab live`. `reads` turns OCR for a model as the agent on or off.
