@@ -10,9 +10,9 @@ from lab.core.errors import LabError
 from lab.core.step import Action, Point
 from lab.core.ui_tree import Bounds, UiTree
 
-_ASIDE = ("line", "thought", "usage")
+_COMPANIONS = ("line", "thought", "usage")
 """Fields that a program sends beside an action and that are not part of it."""
-_STORED = {"vector", "raw", "space", "boxes"}
+_STORED_ONLY = {"vector", "raw", "space", "boxes"}
 """Fields of a stored action that a written one never has."""
 
 
@@ -21,8 +21,8 @@ def action_on(written: WrittenAction, tree: UiTree | None, size: Point | None, w
     numbers = {name: n for name, n in (("node", written.node), ("to_node", written.to_node)) if n is not None}
     return Action(
         written.kind,
-        at=_target(written.at, written.node, "at", tree, size, what),
-        to=_target(written.to, written.to_node, "to", tree, size, what),
+        at=_resolve_target(written.at, written.node, "at", tree, size, what),
+        to=_resolve_target(written.to, written.to_node, "to", tree, size, what),
         text=written.text,
         direction=written.direction,
         app=written.app,
@@ -40,9 +40,9 @@ def read_action(text: str, tree: UiTree | None, size: Point | None, what: str) -
     """
     value: Any = read_json(text.encode("utf-8", "surrogatepass"), what).value
     if isinstance(value, dict):
-        value = {name: field for name, field in value.items() if name not in _ASIDE}
+        value = {name: field for name, field in value.items() if name not in _COMPANIONS}
         # A stored action has fields that no program writes, and is decoded as a whole.
-        if not value.keys() & _STORED:
+        if not value.keys() & _STORED_ONLY:
             written: WrittenAction = convert(value, WrittenAction, what)
             by_number = written.node is not None or written.to_node is not None
             return action_on(written, tree, size if by_number else None, what)
@@ -50,7 +50,7 @@ def read_action(text: str, tree: UiTree | None, size: Point | None, what: str) -
     return action
 
 
-def _target(
+def _resolve_target(
     at: Place | None, number: int | None, field: str, tree: UiTree | None, size: Point | None, what: str
 ) -> Point | None:
     """Return one target in whole pixels, from its coordinates or from the center of its element."""

@@ -17,7 +17,7 @@ _LONGEST = 60
 """Longest argument value in characters. A hash replaces a longer one."""
 _MOST = 40
 """Upper bound of the arguments stored of an agent."""
-_NOT_ITS_OWN = frozenset({
+_IGNORED = frozenset({
     "seed", "api_base", "base_url", "api_key", "api_version", "timeout", "request_timeout", "num_retries",
     "max_retries", "max_connections", "headers", "extra_headers", "default_headers", "metadata", "user",
     "organization", "cache", "caching", "log_level",
@@ -33,14 +33,16 @@ def shortest_names(agents: Iterable[Actor]) -> dict[str, str]:
     """
     known = {agent.identity: agent for agent in agents}
     if len(known) == 1:
-        return {identity: agent.shown if agent.implementation else _lone(agent) for identity, agent in known.items()}
+        return {
+            identity: agent.shown if agent.implementation else _single_name(agent) for identity, agent in known.items()
+        }
     by_name: dict[str, list[Actor]] = {}
     for agent in known.values():
         by_name.setdefault(agent.implementation or agent.id, []).append(agent)
-    stems = _stems(by_name)
+    stems = _shorten_commands(by_name)
     names: dict[str, str] = {}
     for name, group in by_name.items():
-        names |= _within(stems[name], group)
+        names |= _distinct_names(stems[name], group)
     texts = list(names.values())
     # Different stems may still give equal texts, which only the whole identity tells apart.
     return {identity: identity if texts.count(text) > 1 else text for identity, text in names.items()}
@@ -51,7 +53,7 @@ def argument_pairs(values: Mapping[str, Any]) -> Arguments:
     pairs: list[tuple[str, str]] = []
     for name in sorted(map(str, values)):
         value = values.get(name)
-        if name.casefold() in _NOT_ITS_OWN or value is None or value in ({}, []):
+        if name.casefold() in _IGNORED or value is None or value in ({}, []):
             continue
         text = value if isinstance(value, str) else msgspec.json.encode(value, order="deterministic").decode()
         safe_text = " ".join(without_keys(f"{name}={text}").partition("=")[2].split())
@@ -61,13 +63,13 @@ def argument_pairs(values: Mapping[str, Any]) -> Arguments:
     return tuple(pairs[:_MOST])
 
 
-def _lone(agent: Actor) -> str:
+def _single_name(agent: Actor) -> str:
     """Return the name of a single agent that has no implementation name."""
-    stem = _stems([agent.id])[agent.id]
+    stem = _shorten_commands([agent.id])[agent.id]
     return compose_name(stem, agent.version, "" if agent.model == stem else agent.model, ())
 
 
-def _stems(names: Iterable[str]) -> dict[str, str]:
+def _shorten_commands(names: Iterable[str]) -> dict[str, str]:
     """Shorten each program's command to its script's file name, or to the shortest form that is distinct here."""
     all_names = list(names)
     forms = {name: [*command_words(name), name] for name in all_names}
@@ -82,7 +84,7 @@ def _stems(names: Iterable[str]) -> dict[str, str]:
     return stems
 
 
-def _within(stem: str, group: list[Actor]) -> dict[str, str]:
+def _distinct_names(stem: str, group: list[Actor]) -> dict[str, str]:
     """Name agents of one stem: add the fewest parts by which no other agent in the group is equal."""
     common = set.intersection(*(set(agent.arguments) for agent in group))
     parts = {
@@ -91,7 +93,7 @@ def _within(stem: str, group: list[Actor]) -> dict[str, str]:
     }
     names: dict[str, str] = {}
     for identity, own in parts.items():
-        for chosen in _CHOICES:
+        for chosen in _COMBINATIONS:
             telling = (
                 any(own[i] for i in chosen) or not chosen or not any(own)
             )  # no text at all would stand for a part that is empty
@@ -102,5 +104,5 @@ def _within(stem: str, group: list[Actor]) -> dict[str, str]:
     return names
 
 
-_CHOICES = ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
+_COMBINATIONS = ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
 """Combinations of version (0), model (1) and arguments (2) to try, fewest parts first."""

@@ -44,7 +44,7 @@ FAILED = "The act failed."
 
 def blinded(event: AnyEvent, shows: Collection[Show]) -> AnyEvent:
     """Return an event with only the parts that `shows` names. Its position in the run (`seq`, steps) stays."""
-    blind_event: AnyEvent = _cut(event, frozenset(shows))
+    blind_event: AnyEvent = _blind_value(event, frozenset(shows))
     return blind_event
 
 
@@ -54,9 +54,9 @@ def blinded_unit(unit: Unit, shows: Collection[Show]) -> Unit:
     The gold stays because a pilot unit shows it after submission. A person who reads the file itself can read it
     before.
     """
-    task = _cut(unit.task, frozenset(shows)) if unit.task is not None else None
+    task = _blind_value(unit.task, frozenset(shows)) if unit.task is not None else None
     play = blinded_play(unit.play) if unit.play is not None else None
-    return msgspec.structs.replace(unit, hidden={}, task=task, play=play, cluster=_masked(unit.cluster, "group"))
+    return msgspec.structs.replace(unit, hidden={}, task=task, play=play, cluster=_mask_id(unit.cluster, "group"))
 
 
 _DESIGNED: dict[str, Any] = {
@@ -96,23 +96,23 @@ KEPT = Rule(lambda owner, shows: True)
 DROPPED = Rule(lambda owner, shows: False)
 
 
-def _where(show: Show, *blank: Any) -> Rule:
+def _if_shown(show: Show, *blank: Any) -> Rule:
     """Return a rule that passes if `show` is shown. `blank` is the replacement for a field without a default."""
     return Rule(lambda owner, shows: show in shows, (lambda owner, shows: blank[0]) if blank else None)
 
 
-def _agent(started: Started, shows: frozenset[str]) -> Actor:
+def _blind_agent(started: Started, shows: frozenset[str]) -> Actor:
     """Return the agent if the method is shown, without its name if it is a person."""
     if "method" not in shows:
         return NOBODY
     return Actor("human", "hidden") if started.agent.kind == "human" else started.agent
 
 
-def _error(step: Step, shows: frozenset[str]) -> str | None:
+def _blind_error(step: Step, shows: frozenset[str]) -> str | None:
     return FAILED if step.error is not None and "actions" in shows else None
 
 
-def _says(action: Action, shows: frozenset[str]) -> bool:
+def _text_passes(action: Action, shows: frozenset[str]) -> bool:
     """Return True if an action's text passes.
 
     A question is dialogue. The text of an unparsed action may name the method, so it passes only as one bare word.
@@ -122,33 +122,33 @@ def _says(action: Action, shows: frozenset[str]) -> bool:
     return "actions" in shows and (action.kind != "ask_user" or "dialogue" in shows)
 
 
-def _acts(action: Action, shows: frozenset[str]) -> bool:
+def _kind_passes(action: Action, shows: frozenset[str]) -> bool:
     return "actions" in shows or (action.kind == "ask_user" and "dialogue" in shows)
 
 
-def _history(persona: Persona, shows: frozenset[str]) -> bool:
+def _log_source_passes(persona: Persona, shows: frozenset[str]) -> bool:
     return "log" in shows and bool(persona.log)
 
 
-def _masked(id: str, word: str) -> str:
+def _mask_id(id: str, word: str) -> str:
     """Return a hash of an id, from which one learns only if two ids are equal."""
     return f"{word}-{hashlib.sha256(id.encode(errors='backslashreplace')).hexdigest()[:8]}" if id else ""
 
 
-_EVENT: dict[str, Rule] = {"seq": KEPT, "at": _where("method"), "ms": _where("method"), "v": KEPT}
+_EVENT: dict[str, Rule] = {"seq": KEPT, "at": _if_shown("method"), "ms": _if_shown("method"), "v": KEPT}
 
 RULES: dict[type, dict[str, Rule]] = {
     Started: _EVENT | {
         "trace": KEPT,
         "task": KEPT,
-        "agent": Rule(DROPPED.passes, _agent),
+        "agent": Rule(DROPPED.passes, _blind_agent),
         "persona": Rule(lambda started, shows: bool({"persona", "log"} & shows)),
         "user": DROPPED,
         "device": KEPT,
         "conditions": DROPPED,
         "attempt": DROPPED,
         "parent": DROPPED,
-        "source": _where("method"),
+        "source": _if_shown("method"),
         "state": DROPPED,
         "forked": DROPPED,
     },
@@ -157,7 +157,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "question": KEPT,
         "proposed": KEPT,
         "before": KEPT,
-        "decision": _where("actions"),
+        "decision": _if_shown("actions"),
     },
     Answered: _EVENT | {"index": KEPT, "reply": KEPT},
     Acting: _EVENT | {"index": KEPT, "action": KEPT},
@@ -165,24 +165,24 @@ RULES: dict[type, dict[str, Rule]] = {
         "index": KEPT,
         "proposed": KEPT,
         "before": KEPT,
-        "decision": _where("actions"),
-        "question": _where("dialogue"),
-        "reply": _where("dialogue"),
-        "error": Rule(lambda step, shows: {"actions", "method"} <= shows, _error),
+        "decision": _if_shown("actions"),
+        "question": _if_shown("dialogue"),
+        "reply": _if_shown("dialogue"),
+        "error": Rule(lambda step, shows: {"actions", "method"} <= shows, _blind_error),
         "accepted": Rule(lambda step, shows: {"actions", "golden"} <= shows),
         "extra": DROPPED,
         "typed_by": DROPPED,
         "state": DROPPED,
-        "started": _where("method"),
-        "ended": _where("method"),
+        "started": _if_shown("method"),
+        "ended": _if_shown("method"),
     },
     Paused: _EVENT | {"by": KEPT, "reason": DROPPED, "state": DROPPED},
     Resumed: _EVENT | {"by": KEPT, "reason": DROPPED, "state": DROPPED},
     Flagged: _EVENT | {"index": KEPT, "by": KEPT, "flag": KEPT, "on": KEPT},
     Ended: _EVENT | {
-        "status": _where("outcome", "completed"),
-        "score": _where("outcome"),
-        "reason": _where("reason"),
+        "status": _if_shown("outcome", "completed"),
+        "score": _if_shown("outcome"),
+        "reason": _if_shown("reason"),
         "checks": DROPPED,
         "final": KEPT,
         "usage": DROPPED,
@@ -193,26 +193,26 @@ RULES: dict[type, dict[str, Rule]] = {
         # An id may be a sentence's worth of what is asked (or of what would be right, where nothing is).
         "id": Rule(
             lambda task, shows: "instruction" in shows and bool(task.instruction),
-            lambda task, shows: _masked(task.id, "task"),
+            lambda task, shows: _mask_id(task.id, "task"),
         ),
         "kind": KEPT,
         "title": DROPPED,
-        "instruction": _where("instruction"),
+        "instruction": _if_shown("instruction"),
         "persona": DROPPED,
         "log": DROPPED,
-        "time": _where("context"),
-        "place": _where("context"),
+        "time": _if_shown("context"),
+        "place": _if_shown("context"),
         "budget": DROPPED,
-        "policy": _where("policy"),
+        "policy": _if_shown("policy"),
         "phone": DROPPED,
-        "golden": _where("golden"),
+        "golden": _if_shown("golden"),
         "tdg": DROPPED,
         "units": DROPPED,
         "branches": DROPPED,
-        "rubric": _where("rubric"),
+        "rubric": _if_shown("rubric"),
         "checks": DROPPED,
         "apps": DROPPED,
-        "golden_steps": _where("golden"),
+        "golden_steps": _if_shown("golden"),
         "playbook": DROPPED,
         "playbooks": DROPPED,
         "rule_weight": DROPPED,
@@ -220,11 +220,11 @@ RULES: dict[type, dict[str, Rule]] = {
         "traits": DROPPED,
     },
     Persona: {
-        "id": Rule(lambda persona, shows: "persona" in shows, lambda persona, shows: _masked(persona.id, "person")),
-        "name": _where("persona", ""),
-        "facts": _where("persona"),
-        "log": _where("log"),
-        "log_source": Rule(_history),
+        "id": Rule(lambda persona, shows: "persona" in shows, lambda persona, shows: _mask_id(persona.id, "person")),
+        "name": _if_shown("persona", ""),
+        "facts": _if_shown("persona"),
+        "log": _if_shown("log"),
+        "log_source": Rule(_log_source_passes),
     },
     LogEntry: {"time": KEPT, "location": KEPT, "action": KEPT, "label": DROPPED, "category": DROPPED},
     DeviceInfo: {
@@ -239,53 +239,53 @@ RULES: dict[type, dict[str, Rule]] = {
     Source: {"format": KEPT, "path": DROPPED, "sha256": DROPPED, "model": KEPT},
     Proposed: {
         "action": KEPT,
-        "thought": _where("thoughts"),
+        "thought": _if_shown("thoughts"),
         "prompt": DROPPED,
         "raw": DROPPED,
         "usage": DROPPED,
         "by": DROPPED,
-        "instruction": _where("thoughts"),
+        "instruction": _if_shown("thoughts"),
         "thinking": DROPPED,
         "thinking_source": DROPPED,
         "stderr": DROPPED,
     },
     Action: {
-        "kind": Rule(_acts, lambda action, shows: "other"),
-        "at": _where("actions"),
-        "to": _where("actions"),
-        "text": Rule(_says),
-        "direction": _where("actions"),
-        "vector": _where("actions"),
-        "app": _where("actions"),
-        "status": _where("actions"),
-        "ms": _where("actions"),
+        "kind": Rule(_kind_passes, lambda action, shows: "other"),
+        "at": _if_shown("actions"),
+        "to": _if_shown("actions"),
+        "text": Rule(_text_passes),
+        "direction": _if_shown("actions"),
+        "vector": _if_shown("actions"),
+        "app": _if_shown("actions"),
+        "status": _if_shown("actions"),
+        "ms": _if_shown("actions"),
         "raw": DROPPED,
         "space": DROPPED,
         "boxes": DROPPED,
     },
     Observation: {
-        "image": _where("screens"),
+        "image": _if_shown("screens"),
         "size": KEPT,
-        "tree": _where("screens"),
-        "activity": _where("screens"),
-        "at": _where("screens"),
+        "tree": _if_shown("screens"),
+        "activity": _if_shown("screens"),
+        "at": _if_shown("screens"),
         "tree_missing": DROPPED,
     },
-    Question: {"id": KEPT, "kind": KEPT, "text": _where("dialogue", ""), "options": _where("dialogue")},
+    Question: {"id": KEPT, "kind": KEPT, "text": _if_shown("dialogue", ""), "options": _if_shown("dialogue")},
     Reply: {
         "question_id": KEPT,
-        "text": _where("dialogue", ""),
+        "text": _if_shown("dialogue", ""),
         "by": KEPT,
-        "decision": _where("dialogue"),
+        "decision": _if_shown("dialogue"),
         "shown_at": DROPPED,
         "first_key_at": DROPPED,
         "sent_at": DROPPED,
         "edits": DROPPED,
         "draft": DROPPED,
         "usage": DROPPED,
-        "calls": _where("dialogue"),
+        "calls": _if_shown("dialogue"),
     },
-    Decision: {"verdict": KEPT, "by": KEPT, "action": KEPT, "note": DROPPED, "seconds": _where("method")},
+    Decision: {"verdict": KEPT, "by": KEPT, "action": KEPT, "note": DROPPED, "seconds": _if_shown("method")},
 }  # fmt: skip
 """The rule of every field of a run. `Actor` has none, because an actor within a field that passes becomes `NOBODY`."""
 
@@ -293,13 +293,13 @@ NEVER: tuple[type, ...] = (Conditions, Forked, Prompt, Usage)
 """Types that no rater ever sees: no field that passes holds one."""
 
 
-def _cut(value: Any, shows: frozenset[str]) -> Any:
+def _blind_value(value: Any, shows: frozenset[str]) -> Any:
     """Return a value with only the parts that pass. Types without rules pass whole within a field that passes."""
     if isinstance(value, Actor):
         return NOBODY
     # The exact type: a NamedTuple is a value, not a sequence of values.
     if isinstance(value, tuple) and value and type(value) is tuple:
-        return tuple(_cut(one, shows) for one in value)
+        return tuple(_blind_value(one, shows) for one in value)
     rules = RULES.get(type(value))
     if rules is None:
         return value
@@ -308,7 +308,7 @@ def _cut(value: Any, shows: frozenset[str]) -> Any:
         # A field that is added without a rule is hidden, not leaked.
         rule = rules.get(name, DROPPED)
         if rule.passes(value, shows):
-            passed[name] = _cut(getattr(value, name), shows)
+            passed[name] = _blind_value(getattr(value, name), shows)
         elif rule.instead is not None:
             passed[name] = rule.instead(value, shows)
     return type(value)(**passed)

@@ -39,12 +39,12 @@ _ESCAPED = re.compile("\u241b(u[0-9a-f]{4}|\u241b)")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _INT_BITS = 63
 _PIECE = 1024**2
-_SMALL = 2**53
-_SHELLS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+_SMALL_INT = 2**53
+_SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 """Paths of a shell's pipes: `/dev/fd/63` is its `<(...)`. A program writes into them, so that they end."""
 _SHORT_YAML = 64 * 1024
 """Largest YAML file, in bytes, whose value is cached."""
-_reading = threading.RLock()
+_msgspec_lock = threading.RLock()
 """Lock around msgspec calls: it inspects a type at first use, and crashes if two threads do so at once."""
 
 
@@ -94,44 +94,44 @@ class _Cleaner:
         """
         match value:
             case str():
-                return self._text(value, place)
+                return self._clean_text(value, place)
             case bool() | None:
                 return value
             case int():
-                return self._int(value, place)
+                return self._clean_int(value, place)
             case float():
                 if value != value or value in (float("inf"), float("-inf")):
                     self.notes.append((place, str(value)))
                     return None
                 return value
             case dict():
-                self._count(len(value), depth)
+                self._check_size(len(value), depth)
                 return {
-                    k if _is_clean(k) else self._text(str(k), place): v
+                    k if _is_clean(k) else self._clean_text(str(k), place): v
                     if _is_clean(v)
                     else self.clean(v, f"{place}.{k}" if place else str(k), depth + 1)
                     for k, v in value.items()
                 }
             case list() | tuple():
-                self._count(len(value), depth)
+                self._check_size(len(value), depth)
                 return [self.clean(v, f"{place}[{i}]", depth + 1) for i, v in enumerate(value)]
         self.notes.append((place, type(value).__name__))
-        return self._text(str(value), place)
+        return self._clean_text(str(value), place)
 
-    def _count(self, more: int, depth: int) -> None:
+    def _check_size(self, more: int, depth: int) -> None:
         self.seen += more
         if self.seen > limits.JSON_VALUES:
             raise LabError(self.what, f"holds more than the {limits.JSON_VALUES:,} values that are read")
         if depth >= self.deepest:
             raise LabError(self.what, "is nested too deeply to be read")
 
-    def _text(self, text: str, place: str) -> str:
+    def _clean_text(self, text: str, place: str) -> str:
         escaped = escape_surrogates(text)
         if escaped != text:
             self.notes.append((place, "lone surrogate"))
         return escaped
 
-    def _int(self, value: int, place: str) -> int | str:
+    def _clean_int(self, value: int, place: str) -> int | str:
         if value.bit_length() <= _INT_BITS:
             return value
         self.notes.append((place, "integer too large"))
@@ -140,7 +140,7 @@ class _Cleaner:
 
 def _is_clean(value: Any) -> bool:
     kind = type(value)
-    return value is None or (kind is str and value.isascii()) or (kind is int and -_SMALL < value < _SMALL)
+    return value is None or (kind is str and value.isascii()) or (kind is int and -_SMALL_INT < value < _SMALL_INT)
 
 
 _JSON = json.JSONDecoder(parse_constant=float)
@@ -162,7 +162,7 @@ def read_json(data: bytes, what: str) -> StorableValue:
         raise LabError(what, "is nested too deeply to be read") from error
     except ValueError as error:
         raise LabError(what, f"holds a number that cannot be read ({error})") from error
-    return _cleaned(value, what)
+    return _clean_value(value, what)
 
 
 def read_yaml(data: bytes, what: str) -> StorableValue:
@@ -176,12 +176,12 @@ def read_yaml(data: bytes, what: str) -> StorableValue:
     # Not cached, because 256 large values would take much memory.
     if len(data) > _SHORT_YAML:
         return _parse_yaml(data, what)
-    value, notes = _known_yaml(data, what)
+    value, notes = _cached_yaml(data, what)
     return StorableValue(msgspec.json.decode(value), list(notes))
 
 
 @lru_cache(maxsize=256)
-def _known_yaml(data: bytes, what: str) -> tuple[bytes, tuple[tuple[str, str], ...]]:
+def _cached_yaml(data: bytes, what: str) -> tuple[bytes, tuple[tuple[str, str], ...]]:
     """Return the value as JSON, so that each reader decodes a copy of its own. An error is not cached."""
     value, notes = _parse_yaml(data, what)
     return msgspec.json.encode(value), tuple(notes)
@@ -194,7 +194,7 @@ def _parse_yaml(data: bytes, what: str) -> StorableValue:
     try:
         # Before the loader, which would follow the nesting into a crash.
         _check_events(text, what)
-        loader = _loader()(text)
+        loader = _plain_loader()(text)
         node = loader.get_single_node()
         _ExpandedYaml(what).count(node)
         value = None if node is None else loader.construct_document(node)
@@ -210,10 +210,10 @@ def _parse_yaml(data: bytes, what: str) -> StorableValue:
         raise LabError(what, "is nested too deeply to be read") from error
     except (ValueError, KeyError, AttributeError, TypeError) as error:  # a number of 5,000 digits, `!!bool maybe`
         raise LabError(what, "holds a value that cannot be read as what it says it is") from error
-    return _cleaned(value, what)
+    return _clean_value(value, what)
 
 
-def _cleaned(value: Any, what: str) -> StorableValue:
+def _clean_value(value: Any, what: str) -> StorableValue:
     cleaner = _Cleaner(what)
     return StorableValue(cleaner.clean(value, ""), cleaner.notes)
 
@@ -226,7 +226,7 @@ def _check_events(text: str, what: str) -> None:
     import yaml
 
     depth = node_count = 0
-    for event in yaml.parse(text, Loader=_loader()):
+    for event in yaml.parse(text, Loader=_plain_loader()):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > limits.DEPTH:
@@ -275,7 +275,7 @@ class _ExpandedYaml:
 _loader_class: Any = None
 
 
-def _loader() -> Any:
+def _plain_loader() -> Any:
     """Return PyYAML's safe loader without surprising types: 18:00, 007 and +86 stay text, and `no` is not false."""
     global _loader_class
     if _loader_class is None:
@@ -319,7 +319,7 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
     check_values(data, what)
     try:
         if newest is not None:
-            with _reading:
+            with _msgspec_lock:
                 # The version first: a newer row would otherwise fail at an unknown field, with a worse sentence.
                 version = msgspec.json.decode(data, type=_Versioned).v
             if version > newest:
@@ -328,7 +328,7 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
                     f"was written by a newer hitlab (version {version}; this one knows {newest}).",
                     "Upgrade hitlab to open it.",
                 )
-        with _reading:
+        with _msgspec_lock:
             return msgspec.json.decode(data, type=kind)
     except msgspec.DecodeError as error:
         raise LabError(what, reason_of(str(error), kind)) from error
@@ -341,7 +341,7 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
 def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str], str] = str) -> T:
     """Convert a value of `read_yaml` or `read_json` to `kind`. Raise `LabError` with all faults if it does not fit."""
     try:
-        with _reading:
+        with _msgspec_lock:
             return msgspec.convert(value, type=kind)
     except msgspec.ValidationError as error:
         # msgspec stops at the first fault, but a person wants to see all. One more than is listed shows that there are
@@ -375,7 +375,7 @@ def _faults(value: Any, kind: Any, place: str) -> Iterator[str]:
             yield from _faults(one, get_args(kind)[0], f"{place}[{number}]")
     else:
         try:
-            with _reading:
+            with _msgspec_lock:
                 msgspec.convert(value, type=kind)
         except msgspec.ValidationError as error:
             reason = reason_of(str(error), kind)
@@ -394,7 +394,7 @@ def _struct_faults(value: dict[Any, Any], kind: type[msgspec.Struct], place: str
         if name in fields:
             yield from _faults(part, hints[fields[name].name], f"{before}{name}")
         elif kind.__struct_config__.forbid_unknown_fields:
-            yield f"field {before}{name}: there is none of that name{_meant(str(name), list(fields))}"
+            yield f"field {before}{name}: there is none of that name{_suggest_field(str(name), list(fields))}"
     for name, field in fields.items():
         if field.required and name not in value:
             yield f"field {before}{name}: is not there"
@@ -411,16 +411,16 @@ def reason_of(message: str, kind: Any) -> str:
     field_match = re.match(r"(?s)Object (contains unknown|missing required) field `(.*)`$", reason)
     if field_match:
         unknown = field_match[1] == "contains unknown"
-        near = _meant(field_match[2], _fields(kind, place)) if unknown else ""
+        near = _suggest_field(field_match[2], _field_names(kind, place)) if unknown else ""
         place = f"{place}.{field_match[2]}" if place else field_match[2]
         reason = f"there is none of that name{near}" if unknown else "is not there"
     elif of_key:
         reason = f"each key there must be text ({reason})"
         place = place or "names"
-    elif reason.startswith("Invalid enum value ") and (choices := _choices(kind, place)):
+    elif reason.startswith("Invalid enum value ") and (choices := _allowed_choices(kind, place)):
         value, names = reason.removeprefix("Invalid enum value "), [str(one) for one in choices]
         reason = f"{value} is none of {', '.join(names)}{suggestion(value.strip(_QUOTE), names)}"
-    words = f"{_in_words(reason)}{_quote_hint(reason, place)}"
+    words = f"{_reword(reason)}{_quote_hint(reason, place)}"
     return f"field {place}: {words}" if place else words
 
 
@@ -448,7 +448,7 @@ _EXPECTED = re.compile(
 )
 
 
-def _in_words(reason: str) -> str:
+def _reword(reason: str) -> str:
     """Reword msgspec's message about a value in terms of YAML or JSON. Return other messages unchanged."""
     if reason == "Input data was truncated":
         return "the JSON ends too early"
@@ -474,27 +474,27 @@ def _in_words(reason: str) -> str:
     return f"{words}, not {match['count']}" if match["count"] else words
 
 
-_CALLED = ("says", "name", "title", "ask")
+_NAME_FIELDS = ("says", "name", "title", "ask")
 """Fields that hold a thing's name. Each kind of thing uses another one, and people often write the wrong one."""
 
 
-def _meant(name: str, fields: Sequence[str]) -> str:
+def _suggest_field(name: str, fields: Sequence[str]) -> str:
     """Return a suggestion for an unknown field, as the end of a sentence, empty if none is near."""
-    same = [field for field in _CALLED if field in fields][:1] if name in (*_CALLED, "label", "text") else []
+    same = [field for field in _NAME_FIELDS if field in fields][:1] if name in (*_NAME_FIELDS, "label", "text") else []
     return question(same) or suggestion(name, fields)
 
 
 _QUOTE = "'"
 
 
-def _choices(kind: Any, place: str) -> list[Any]:
+def _allowed_choices(kind: Any, place: str) -> list[Any]:
     """Return the values that a field of `kind` may have."""
     from msgspec import inspect
 
     return [value for one in _types_at(kind, place) if isinstance(one, inspect.LiteralType) for value in one.values]
 
 
-def _fields(kind: Any, place: str) -> list[str]:
+def _field_names(kind: Any, place: str) -> list[str]:
     """Return the names of the fields of an object in `kind`."""
     return [field.encode_name for one in _types_at(kind, place) for field in getattr(one, "fields", ())]
 
@@ -503,19 +503,19 @@ def _types_at(kind: Any, place: str) -> list[Any]:
     """Return the possible types of a part of `kind`. `place` has msgspec's form (`raters[...].kind`)."""
     from msgspec import inspect
 
-    with _reading:
+    with _msgspec_lock:
         here: list[Any] = [inspect.type_info(kind)]
     for part in re.findall(r"[^.\[\]]+", place.replace("[...]", ".#")):
-        here = [inner for one in _options(here) for inner in _within(one, part)]
-    return _options(here)
+        here = [inner for one in _expand_unions(here) for inner in _types_of_part(one, part)]
+    return _expand_unions(here)
 
 
-def _options(types: list[Any]) -> list[Any]:
+def _expand_unions(types: list[Any]) -> list[Any]:
     """Replace each union in `types` by its members."""
     return [inner for one in types for inner in getattr(one, "types", (one,))]
 
 
-def _within(one: Any, part: str) -> list[Any]:
+def _types_of_part(one: Any, part: str) -> list[Any]:
     """Return the types of a part of a value: a field by its name, an element of a list or mapping by `#`."""
     fields = [field.type for field in getattr(one, "fields", ()) if field.encode_name == part]
     inner = [getattr(one, name) for name in ("item_type", "value_type") if hasattr(one, name)]
@@ -530,7 +530,7 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
         if status.st_size > most:
             raise LabError(name, f"is {status.st_size:,} bytes, more than the {most:,} that are read")
         _check_ends(path, status, name)
-        data = path.read_bytes() if stat.S_ISREG(status.st_mode) else _at_most(path, most + 1)
+        data = path.read_bytes() if stat.S_ISREG(status.st_mode) else _read_at_most(path, most + 1)
         if len(data) > most:
             # A pipe's size is unknown before, and a file may have grown since.
             raise LabError(name, f"has more than the {most:,} bytes that are read")
@@ -558,7 +558,7 @@ def open_lines(path: Path, what: str) -> BinaryIO:
 
 def _check_ends(path: Path, status: os.stat_result, name: str) -> None:
     """Raise `LabError` for a source that may never end: a named pipe without a writer, or a device."""
-    if str(path).startswith(_SHELLS) or stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+    if str(path).startswith(_SHELL_PIPES) or stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
         return
     if stat.S_ISFIFO(status.st_mode):
         raise LabError(name, "is a pipe, and nobody may ever write into it", "Name a file, or use <(...).")
@@ -567,7 +567,7 @@ def _check_ends(path: Path, status: os.stat_result, name: str) -> None:
         raise LabError(name, "is a device, not a file")
 
 
-def _at_most(path: Path, most: int) -> bytes:
+def _read_at_most(path: Path, most: int) -> bytes:
     """Read up to `most` bytes of a device or a pipe, whose size is unknown."""
     data = bytearray()
     with path.open("rb") as file:

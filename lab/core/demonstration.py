@@ -28,9 +28,9 @@ BUDGET = 500
 """Minimum step budget of a demonstration. A budget is for agents, and must not cut a person off."""
 _LONGEST = 500
 """Longest intent and place, in characters."""
-_EASY, _MEDIUM = 20, 40
+_MOST_EASY, _MOST_MEDIUM = 20, 40
 """Most golden steps of an easy and of a medium task. Source: MemGUI-Bench 3.2."""
-_AROUND = ("launcher", "systemui")
+_SHELL_PACKAGES = ("launcher", "systemui")
 """Parts of a package name that mark the phone's own shell. A task is not done in those."""
 
 Difficulty = Literal["easy", "medium", "hard"]
@@ -92,7 +92,7 @@ def demonstration(trace: Trace) -> Demonstration | None:
 
 def difficulty(golden: int) -> Difficulty:
     """Return a task's difficulty by the number of its golden steps."""
-    return "easy" if golden <= _EASY else "medium" if golden <= _MEDIUM else "hard"
+    return "easy" if golden <= _MOST_EASY else "medium" if golden <= _MOST_MEDIUM else "hard"
 
 
 def outcome_of(action: Action | None) -> Outcome:
@@ -110,7 +110,7 @@ def apps_of(trace: Trace) -> tuple[str, ...]:
     if trace.ended is not None and trace.ended.final is not None:
         activities.append(trace.ended.final.activity)
     packages = dict.fromkeys(activity.partition("/")[0] for activity in activities if activity)
-    return tuple(name for name in packages if not any(part in name for part in _AROUND))
+    return tuple(name for name in packages if not any(part in name for part in _SHELL_PACKAGES))
 
 
 def reason_words(code: str) -> str:

@@ -21,11 +21,11 @@ SECTIONS: tuple[Section, ...] = ("tdg", "branches", "units", "rubric")
 Act = Literal["draft", "submit", "review", "object", "verify", "reopen", "settle"]
 State = Literal["draft", "submitted", "objected", "verified"]
 
-_AFTER: dict[Act, State] = {
+_STATE_AFTER: dict[Act, State] = {
     "draft": "draft", "submit": "submitted", "review": "submitted", "object": "objected", "verify": "verified",
     "reopen": "draft", "settle": "draft",
 }  # fmt: skip
-_FROM: dict[Act, tuple[State, ...]] = {
+_STATES_BEFORE: dict[Act, tuple[State, ...]] = {
     "draft": ("draft", "objected"),
     "submit": ("draft", "objected"),
     "review": ("submitted",),
@@ -36,7 +36,7 @@ _FROM: dict[Act, tuple[State, ...]] = {
 }
 WRITING: tuple[Act, ...] = ("draft", "submit")
 """Acts that make a person an author of a version. Reopening it or settling between drafts does not."""
-_JUDGING: tuple[Act, ...] = ("review", "object", "verify")
+_REVIEWING: tuple[Act, ...] = ("review", "object", "verify")
 
 
 class Subject(NamedTuple):
@@ -107,7 +107,7 @@ class Revision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     @property
     def state(self) -> State:
-        return _AFTER[self.act]
+        return _STATE_AFTER[self.act]
 
     @property
     def subject(self) -> Subject:
@@ -116,7 +116,7 @@ class Revision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     @property
     def writable(self) -> bool:
         """True if another draft may follow."""
-        return self.state in _FROM["draft"]
+        return self.state in _STATES_BEFORE["draft"]
 
 
 class RevisionLine(msgspec.Struct, frozen=True):
@@ -176,7 +176,7 @@ def following(
     new_design = head.design if design is None else design
     frozen = any(one.state == "verified" for one in (head, *also)) and act in ("reopen", "settle")
     version = max(one.version for one in (head, *also)) + frozen
-    new_marks = _kept_marks(head, new_design, act) if marks is None else marks
+    new_marks = _carry_marks(head, new_design, act) if marks is None else marks
     supersedes = (head.id, *(one.id for one in also))
     return Revision(
         uuid7(), *head.subject, version=version, act=act, by=by, at=now(), design=new_design, supersedes=supersedes,
@@ -184,7 +184,7 @@ def following(
     )  # fmt: skip
 
 
-def _kept_marks(head: Revision, design: Design, act: Act) -> dict[str, str]:
+def _carry_marks(head: Revision, design: Design, act: Act) -> dict[str, str]:
     if head.state == "verified":
         return {}
     before, after = items(head.design), items(design)
@@ -205,19 +205,19 @@ def check_next(superseded: Sequence[Revision], new: Revision, authors: Collectio
             raise LabError(what, "has no draft yet; nothing can be done with it.", "`hitlab author TASK` drafts one.")
         return
     for one in superseded:
-        if one.state not in _FROM[new.act]:
-            raise LabError(what, _unfit(one, new.act), _instead(one))
+        if one.state not in _STATES_BEFORE[new.act]:
+            raise LabError(what, _state_problem(one, new.act), _state_hint(one))
     if heads and new.act not in ("draft", "settle", "reopen"):
         raise LabError(what, _CLASH.format(heads + 1), "Settle which of them stands first.")
     if new.act == "settle" and len(superseded) < 2:
         raise LabError(what, "has one draft; there is nothing to settle.")
     if new.act not in ("draft", "settle") and new.design != superseded[0].design:
         raise LabError(what, f"cannot be changed by the act {new.act!r}.")
-    if new.act in _JUDGING:
-        _check_judge(what, new, authors)
+    if new.act in _REVIEWING:
+        _check_reviewer(what, new, authors)
 
 
-def _check_judge(what: str, new: Revision, authors: Collection[str]) -> None:
+def _check_reviewer(what: str, new: Revision, authors: Collection[str]) -> None:
     """Raise `LabError` unless a person who is not an author reviews, objects with words, and verifies no objections."""
     if new.by.kind != "human":
         raise LabError(what, "is verified by a person.")
@@ -243,7 +243,7 @@ def clash_words(heads: Sequence[Revision]) -> str:
     return f"{_CLASH.format(len(heads))} They are by {who}."
 
 
-def _unfit(head: Revision, act: Act) -> str:
+def _state_problem(head: Revision, act: Act) -> str:
     if head.state == "verified":
         return f"is verified: version {head.version} never changes."
     if head.state == "submitted":
@@ -251,7 +251,7 @@ def _unfit(head: Revision, act: Act) -> str:
     return "is a draft; it is verified once it was submitted." if act != "reopen" else "is a draft already."
 
 
-def _instead(head: Revision) -> str:
+def _state_hint(head: Revision) -> str:
     if head.state == "verified":
         return f"Reopen it: that makes version {head.version + 1}."
     return "Reopen takes it back into a draft." if head.state == "submitted" else "Submit it first."

@@ -10,7 +10,7 @@ import msgspec
 
 from lab.core.task import Tdg, TdgNode
 
-_UNWORDED = re.compile(r"\W+")
+_NO_WORD = re.compile(r"\W+")
 _LONGEST = 32
 
 
@@ -35,15 +35,15 @@ def rows(tdg: Tdg) -> list[OutlineRow]:
     """Return every node in outline order."""
     lines: list[OutlineRow] = []
     for index, node in enumerate(tdg.nodes):
-        _row(node, str(index + 1), 0, NodePlace(index), lines)
+        _append_rows(node, str(index + 1), 0, NodePlace(index), lines)
     return lines
 
 
-def _row(node: TdgNode, number: str, depth: int, place: NodePlace, outline: list[OutlineRow]) -> None:
+def _append_rows(node: TdgNode, number: str, depth: int, place: NodePlace, outline: list[OutlineRow]) -> None:
     outline.append(OutlineRow(node, number, depth, place))
     for p, path in enumerate(node.alternatives):
         for i, inner in enumerate(path):
-            _row(inner, f"{number}{letter(p)}{i + 1}", depth + 1, NodePlace(i, node.id, p), outline)
+            _append_rows(inner, f"{number}{letter(p)}{i + 1}", depth + 1, NodePlace(i, node.id, p), outline)
 
 
 def letter(path: int) -> str:
@@ -53,7 +53,7 @@ def letter(path: int) -> str:
 
 def fresh_id(name: str, used_ids: Collection[str], stem: str) -> str:
     """Return an unused id made of a name's words, or of `stem` if the name has no words."""
-    base = _UNWORDED.sub("_", name.casefold()).strip("_")[:_LONGEST].strip("_") or stem
+    base = _NO_WORD.sub("_", name.casefold()).strip("_")[:_LONGEST].strip("_") or stem
     id, number = base, 1
     while id in used_ids:
         number += 1
@@ -68,10 +68,10 @@ def ids(tdg: Tdg) -> set[str]:
 
 def add(tdg: Tdg, node: TdgNode, after: str = "") -> Tdg:
     """Insert a node after `after` in its list and its flow, or at the end of the graph if `after` is empty."""
-    place = _place(tdg, after)
+    place = _find_place(tdg, after)
     if place is None:
         place = NodePlace(len(tdg.nodes) - 1)
-    return _put(tdg, node, place._replace(at=place.at + 1))
+    return _insert(tdg, node, place._replace(at=place.at + 1))
 
 
 def change(tdg: Tdg, id: str, node: TdgNode) -> Tdg:
@@ -94,23 +94,23 @@ def change(tdg: Tdg, id: str, node: TdgNode) -> Tdg:
 
 def remove(tdg: Tdg, id: str) -> Tdg:
     """Remove a node and the nodes in it, and join its predecessors to its successors."""
-    node = _node(tdg, id)
+    node = _find_node(tdg, id)
     if node is None:
         return tdg
     removed_ids = ids(Tdg((node,)))
     before, after = [a for a, b in tdg.edges if b == id], [b for a, b in tdg.edges if a == id]
     bridges = [(a, b) for a in before for b in after if a not in removed_ids and b not in removed_ids]
     other_edges = [edge for edge in tdg.edges if not removed_ids & set(edge)]
-    other_nodes = _without(tdg.nodes, removed_ids)
+    other_nodes = _drop_nodes(tdg.nodes, removed_ids)
     return msgspec.structs.replace(tdg, nodes=other_nodes, edges=tuple(dict.fromkeys([*other_edges, *bridges])))
 
 
-def _without(nodes: tuple[TdgNode, ...], removed_ids: set[str]) -> tuple[TdgNode, ...]:
+def _drop_nodes(nodes: tuple[TdgNode, ...], removed_ids: set[str]) -> tuple[TdgNode, ...]:
     return tuple(
         msgspec.structs.replace(
             one,
             requires=tuple(r for r in one.requires if r not in removed_ids),
-            alternatives=tuple(path for path in (_without(p, removed_ids) for p in one.alternatives) if path),
+            alternatives=tuple(path for path in (_drop_nodes(p, removed_ids) for p in one.alternatives) if path),
         )
         for one in nodes
         if one.id not in removed_ids
@@ -122,41 +122,41 @@ def move(tdg: Tdg, id: str, by: int) -> Tdg:
 
     The flow changes with the list only if an edge joins the node to the one it changes places with.
     """
-    place, node = _place(tdg, id), _node(tdg, id)
+    place, node = _find_place(tdg, id), _find_node(tdg, id)
     if place is None or node is None:
         return tdg
-    siblings = _list(tdg, place)
+    siblings = _siblings(tdg, place)
     target = place.at + by
     if not 0 <= target < len(siblings):
         return tdg
     other = siblings[target].id
-    moved = _put(_cut(tdg, node), node, place._replace(at=target))
+    moved = _insert(_detach(tdg, node), node, place._replace(at=target))
     edges_between = {(id, other), (other, id)} & set(tdg.edges)
     return moved if edges_between else msgspec.structs.replace(tdg, nodes=moved.nodes)
 
 
 def indent(tdg: Tdg, id: str) -> Tdg:
     """Move a node into the one above it, as a new path. A path's first node moves to the end of the path before."""
-    place, node = _place(tdg, id), _node(tdg, id)
+    place, node = _find_place(tdg, id), _find_node(tdg, id)
     if place is None or node is None:
         return tdg
-    without_node = _cut(tdg, node)
+    without_node = _detach(tdg, node)
     if place.at:
-        above = _list(tdg, place)[place.at - 1]
-        return _put(without_node, node, NodePlace(0, above.id, len(above.alternatives)))
+        above = _siblings(tdg, place)[place.at - 1]
+        return _insert(without_node, node, NodePlace(0, above.id, len(above.alternatives)))
     if not place.within or not place.path:
         return tdg
-    holder = _node(tdg, place.within)
+    holder = _find_node(tdg, place.within)
     assert holder is not None
-    return _put(without_node, node, NodePlace(len(holder.alternatives[place.path - 1]), holder.id, place.path - 1))
+    return _insert(without_node, node, NodePlace(len(holder.alternatives[place.path - 1]), holder.id, place.path - 1))
 
 
 def outdent(tdg: Tdg, id: str) -> Tdg:
     """Move a node out of its path, to after the node that holds it."""
-    place, node = _place(tdg, id), _node(tdg, id)
+    place, node = _find_place(tdg, id), _find_node(tdg, id)
     if place is None or node is None or not place.within:
         return tdg
-    return add(_cut(tdg, node), node, place.within)
+    return add(_detach(tdg, node), node, place.within)
 
 
 def follow(tdg: Tdg, id: str, before: Collection[str]) -> Tdg:
@@ -165,35 +165,35 @@ def follow(tdg: Tdg, id: str, before: Collection[str]) -> Tdg:
     return msgspec.structs.replace(tdg, edges=(*others, *((a, id) for a in dict.fromkeys(before) if a != id)))
 
 
-def _place(tdg: Tdg, id: str) -> NodePlace | None:
+def _find_place(tdg: Tdg, id: str) -> NodePlace | None:
     return next((row.place for row in rows(tdg) if row.node.id == id), None) if id else None
 
 
-def _node(tdg: Tdg, id: str) -> TdgNode | None:
+def _find_node(tdg: Tdg, id: str) -> TdgNode | None:
     return next((node for node in tdg.walk() if node.id == id), None)
 
 
-def _list(tdg: Tdg, place: NodePlace) -> tuple[TdgNode, ...]:
-    holder = _node(tdg, place.within) if place.within else None
+def _siblings(tdg: Tdg, place: NodePlace) -> tuple[TdgNode, ...]:
+    holder = _find_node(tdg, place.within) if place.within else None
     return holder.alternatives[place.path] if holder is not None else tdg.nodes
 
 
-def _cut(tdg: Tdg, node: TdgNode) -> Tdg:
+def _detach(tdg: Tdg, node: TdgNode) -> Tdg:
     """Return the graph without a node that is about to be reinserted. Requirements of it and its inner nodes stay."""
     without_node = remove(tdg, node.id)
     inside = ids(Tdg((node,)))
     for other in tdg.walk():
         if other.id not in inside and inside & set(other.requires):
-            there = _node(without_node, other.id)
+            there = _find_node(without_node, other.id)
             if there is not None:
                 without_node = change(without_node, other.id, msgspec.structs.replace(there, requires=other.requires))
     return without_node
 
 
-def _put(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
+def _insert(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
     """Insert a node at a place. On the top level the flow leads through it after the node before it."""
     if place.within:
-        holder = _node(tdg, place.within)
+        holder = _find_node(tdg, place.within)
         assert holder is not None
         paths = [list(path) for path in holder.alternatives]
         while len(paths) <= place.path:
@@ -203,11 +203,11 @@ def _put(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
         return change(tdg, holder.id, msgspec.structs.replace(holder, alternatives=alternatives))
     nodes = list(tdg.nodes)
     nodes.insert(place.at, node)
-    flow = _flow(tdg, node.id, [one.id for one in nodes], place.at)
+    flow = _flow_through(tdg, node.id, [one.id for one in nodes], place.at)
     return msgspec.structs.replace(tdg, nodes=tuple(nodes), edges=flow)
 
 
-def _flow(tdg: Tdg, id: str, order: list[str], index: int) -> tuple[tuple[str, str], ...]:
+def _flow_through(tdg: Tdg, id: str, order: list[str], index: int) -> tuple[tuple[str, str], ...]:
     if index:
         above = order[index - 1]
         on = [b for a, b in tdg.edges if a == above]

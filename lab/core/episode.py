@@ -146,15 +146,15 @@ class _Loop:
         if action is not None and action.kind == "ask_user":
             asked_event = Asked(
                 index=len(self.steps),
-                question=self._question(action),
+                question=self._build_question(action),
                 proposed=proposed,
                 before=before,
                 decision=decision,
             )
             yield asked_event
-            question, reply = asked_event.question, overrides.reply or self._reply(asked_event)
+            question, reply = asked_event.question, overrides.reply or self._ask_user(asked_event)
             yield Answered(index=asked_event.index, reply=reply)
-            error = self._tell(question, reply)
+            error = self._report_reply(question, reply)
         elif action is not None and action.kind == "other":
             error = action.text or "this is no action that a phone can do"
         # A proposal aims at the screen that the agent saw; on a rotated one its coordinates are wrong.
@@ -164,19 +164,19 @@ class _Loop:
             self.control.before_act()
             yield Acting(index=len(self.steps), action=decision.action or action)
             error = self._perform(action)
-        yield self._close(before, proposed, decision, question, reply, error, started)
+        yield self._finish_step(before, proposed, decision, question, reply, error, started)
 
     def finish(self, asked_event: Asked, unfinished: PendingTurn) -> Iterator[AnyEvent]:
         """Yield the rest of a turn that was interrupted at its question."""
         if unfinished.answered is None:
-            reply = unfinished.given.reply or self._reply(asked_event)
+            reply = unfinished.given.reply or self._ask_user(asked_event)
             yield Answered(index=asked_event.index, reply=reply)
         else:
             reply = unfinished.answered.reply
         decision = asked_event.decision or Decision(
             verdict="approve", by=self.seats.agent.actor, action=asked_event.proposed.action
         )
-        yield self._close(
+        yield self._finish_step(
             asked_event.before, asked_event.proposed, decision, asked_event.question, reply, None, asked_event.at
         )
 
@@ -210,11 +210,11 @@ class _Loop:
                     raise  # else the person gave the place back: the agent's turn
         return self.seats.agent.propose(self.brief, screen, self.steps)
 
-    def _question(self, action: Action) -> Question:
+    def _build_question(self, action: Action) -> Question:
         kind = "propose" if self.brief.kind == "proactive" else "ask"
         return Question(id=f"q{len(self.steps)}", kind=kind, text=action.text or "")  # type: ignore[arg-type]
 
-    def _reply(self, asked_event: Asked) -> Reply:
+    def _ask_user(self, asked_event: Asked) -> Reply:
         user = self.seats.user
         if isinstance(user, Seeing):
             user.look(asked_event.before)
@@ -227,7 +227,7 @@ class _Loop:
             return error.sentence
         return None
 
-    def _tell(self, question: Question, reply: Reply) -> str | None:
+    def _report_reply(self, question: Question, reply: Reply) -> str | None:
         """Report the reply to a phone that scores. Return an error if its score cannot take the reply into account."""
         device = self.seats.device
         if isinstance(device, Scoring):
@@ -243,7 +243,7 @@ class _Loop:
             return ""
         return device.typed_by
 
-    def _close(
+    def _finish_step(
         self,
         before: Observation,
         proposed: Proposed,

@@ -13,11 +13,11 @@ _LONG_WORD = re.compile(r"(?<!\w)'[^'\n]{121,}'(?!\w)|(?<!\w)\"[^\"\n]{121,}\"(?
 def shortened(text: str, most: int = _LONGEST) -> str:
     """Cut long names, and then the text itself, in the middle."""
     if len(text) > 120:
-        text = _LONG_WORD.sub(lambda word: _cut(word[0], 120), text)
-    return _cut(text, most)
+        text = _LONG_WORD.sub(lambda word: _cut_middle(word[0], 120), text)
+    return _cut_middle(text, most)
 
 
-def _cut(text: str, most: int) -> str:
+def _cut_middle(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     return f"{text[: most * 2 // 3]}[... {len(text):,} characters ...]{text[-most // 6 :]}"

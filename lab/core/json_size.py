@@ -25,7 +25,7 @@ def check_values(data: bytes | str, what: str) -> None:
     if data.count(b",") + data.count(b"[") + data.count(b"{") <= limits.JSON_VALUES:
         return
     value_count = 0
-    for marks in _marks(data):
+    for marks in _structural_marks(data):
         value_count += marks.count(b",") + marks.count(b"[") + marks.count(b"{")
         value_count -= marks.count(b"[]") + marks.count(b"{}")
         if value_count > limits.JSON_VALUES:
@@ -41,7 +41,7 @@ def check_depth(data: bytes | str, what: str) -> None:
     data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     if data.count(b"[") + data.count(b"{") <= limits.ROW_DEPTH:
         return
-    outer = b"".join(_marks(data)).translate(_SQUARE, b"0,")
+    outer = b"".join(_structural_marks(data)).translate(_SQUARE, b"0,")
     for _ in range(limits.ROW_DEPTH):
         if not outer:
             return
@@ -59,7 +59,7 @@ def check_items(data: bytes, what: str, levels: int = 1) -> None:
     import numpy
 
     item_count = depth = 0
-    for marks in _marks(data):
+    for marks in _structural_marks(data):
         array = numpy.frombuffer(marks, numpy.uint8)
         opening = (array == ord("[")) | (array == ord("{"))
         closing = (array == ord("]")) | (array == ord("}"))
@@ -70,7 +70,7 @@ def check_items(data: bytes, what: str, levels: int = 1) -> None:
             raise LabError(what, f"holds more than the {limits.JSON_VALUES:,} items that are read")
 
 
-def _marks(data: bytes) -> Iterator[bytes]:
+def _structural_marks(data: bytes) -> Iterator[bytes]:
     """Yield the brackets, braces and commas outside of strings, with zeros for other text, a megabyte at a time.
 
     Whether a string is open carries over from piece to piece. No piece ends within a `\\"`.

@@ -44,7 +44,7 @@ def check_next(now: SheetState, label: Label) -> None:
     field = now.study.protocol.field(label.field)
     spot = FieldReference(label.target, label.field)
     if now.sheet.committed:
-        _check_settles(what, now, spot, label)
+        _check_settlement(what, now, spot, label)
     if field is None:
         field_ids = ", ".join(field.id for field in now.study.protocol.fields)
         raise LabError(what, f"field field: {label.field!r} is none of {field_ids}")
@@ -110,7 +110,7 @@ def goes_on_words(version: int) -> str:
     return f"the study was extended and goes on as v{version}."
 
 
-def _check_settles(what: str, now: SheetState, spot: FieldReference, label: Label) -> None:
+def _check_settlement(what: str, now: SheetState, spot: FieldReference, label: Label) -> None:
     """Raise `LabError` unless a label on a submitted sheet settles a clash by one of its own answers."""
     clash = now.sheet.clashes.get(spot)
     if not clash or label.act != "answer":

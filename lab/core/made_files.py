@@ -36,18 +36,18 @@ def set_file_mode(setting: str) -> None:
 
 def open_file(path: Path, how: Literal["x", "w", "xb", "wb"], **terms: Any) -> IO[Any]:
     """Open a file for writing as `open` does. A new file gets the mode in force."""
-    return open(path, how, opener=_opened, **terms)
+    return open(path, how, opener=_open_with_mode, **terms)
 
 
 def open_descriptor(path: Path, flags: int) -> int:
     """Open a file as `os.open` does. `flags` decide if it must be new and if links are followed."""
-    return _opened(os.fspath(path), flags | os.O_CREAT)
+    return _open_with_mode(os.fspath(path), flags | os.O_CREAT)
 
 
 def make_file(path: Path) -> None:
     """Create an empty file for a library to write into. Ignore an existing file and any error."""
     with suppress(OSError):
-        os.close(_opened(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        os.close(_open_with_mode(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -81,7 +81,7 @@ def make_folder(path: Path, *, there: bool = True) -> None:
             folder.chmod(mode)  # the umask took more away
 
 
-def _opened(path: str, flags: int) -> int:
+def _open_with_mode(path: str, flags: int) -> int:
     mode = _modes["file"]
     if mode is None or not flags & os.O_CREAT:
         return os.open(path, flags, 0o666)

@@ -25,7 +25,7 @@ class Mailbox(Generic[Asked, Given]):
     def __init__(self, on_change: Callable[[Asked | None], None] | None = None) -> None:
         self._changed = threading.Condition()
         self._item: Asked | None = None
-        self._given: list[Given] = []
+        self._answers: list[Given] = []
         self.on_change = on_change
 
     @property
@@ -37,29 +37,29 @@ class Mailbox(Generic[Asked, Given]):
         """Show an item to the person and block until it is answered. Raise `WaitCancelled` once `stop` is set."""
         with self._changed:
             self._item = item
-            self._given.clear()
-        self._tell(item)
+            self._answers.clear()
+        self._notify(item)
         try:
-            # `_tell` runs outside the lock, which the screen's thread takes in `answer`.
+            # `_notify` runs outside the lock, which the screen's thread takes in `answer`.
             with self._changed:
-                while not self._given:
+                while not self._answers:
                     if stop.is_set() or self._item is not item:
                         raise WaitCancelled
                     # `stop` does not notify this condition, so it is polled.
                     self._changed.wait(_POLL)
-                return self._given.pop()
+                return self._answers.pop()
         finally:
             with self._changed:
                 if self._item is item:
                     self._item = None
-            self._tell(None)
+            self._notify(None)
 
     def answer(self, item: Asked, answer: Given) -> bool:
         """Answer the waiting item. Return False if it no longer waits."""
         with self._changed:
-            if self._item is not item or self._given:
+            if self._item is not item or self._answers:
                 return False
-            self._given.append(answer)
+            self._answers.append(answer)
             self._changed.notify_all()
             return True
 
@@ -69,6 +69,6 @@ class Mailbox(Generic[Asked, Given]):
             self._item = None
             self._changed.notify_all()
 
-    def _tell(self, item: Asked | None) -> None:
+    def _notify(self, item: Asked | None) -> None:
         if self.on_change is not None:
             self.on_change(item)

@@ -25,11 +25,11 @@ def as_set(field: Field, value: Any) -> Any:
     Return a value that is not a set unchanged, so that `check_set` refuses it.
     """
     if isinstance(value, str):
-        value = _of_text(value)
+        value = _parse_set(value)
     return in_order(field, value) if isinstance(value, list | tuple) else value
 
 
-def _of_text(text: str) -> list[Any] | str:
+def _parse_set(text: str) -> list[Any] | str:
     words = text.strip()
     if words.startswith("["):
         try:

@@ -31,14 +31,14 @@ def plain(text: str, *, lines: bool = True) -> str:
     text = _LINE_END.sub("\n", text)
     parts, end = list[str](), 0
     for flag in _FLAG.finditer(text):
-        parts += [_shown(ch, lines) for ch in text[end : flag.start()]]
+        parts += [_visible_form(ch, lines) for ch in text[end : flag.start()]]
         parts.append(flag[0])
         end = flag.end()
-    parts += [_shown(ch, lines) for ch in text[end:]]
+    parts += [_visible_form(ch, lines) for ch in text[end:]]
     return "".join(parts)
 
 
-def _shown(ch: str, lines: bool) -> str:
+def _visible_form(ch: str, lines: bool) -> str:
     if ch.isprintable() or ch in _SHAPING:
         return ch
     if ch == "\n":

@@ -158,7 +158,7 @@ VERBS = (
 """Fields of a move that name what it does."""
 _OF_KIND = ("at", "node", "to", "to_node", "text", "direction", "app", "status", "ms")
 """Fields that belong to `kind`."""
-_BELONGS = {
+_OWNERS = {
     "options": ("ask", "offer"), "into": ("ask", "offer"), "usual": ("ask", "offer"), "on_reply": ("ask", "offer"),
     "then": ("if_seen", "if_less"), "else": ("if_seen", "if_less"), "do": ("while_seen", "until_seen"),
     "most": ("while_seen", "until_seen"), **dict.fromkeys(_OF_KIND, ("kind",)),
@@ -226,17 +226,17 @@ def changed(moves: Sequence[Do], changes: Sequence[Change]) -> tuple[Do, ...]:
     for move in moves:
         change = by_label.get(move.label) if isinstance(move, Move) and move.label else None
         if change is None:
-            changed_moves.append(_inside(move, changes))
+            changed_moves.append(_change_blocks(move, changes))
         elif change.replace is not None:
             changed_moves += change.replace
         elif change.stop is not None:
             changed_moves.append(Move(done=change.stop))
         elif not change.skip:
-            changed_moves += [*(change.insert or ()), _inside(move, changes)]
+            changed_moves += [*(change.insert or ()), _change_blocks(move, changes)]
     return tuple(changed_moves)
 
 
-def _inside(move: Do, changes: Sequence[Change]) -> Do:
+def _change_blocks(move: Do, changes: Sequence[Change]) -> Do:
     if not isinstance(move, Move) or not move.blocks:
         return move
     return msgspec.structs.replace(
@@ -337,7 +337,7 @@ def _check_move(move: Move, what: str, here: str) -> None:
         problem = f"says {' and '.join(verbs)} at once" if verbs else "says nothing that is done"
         raise LabError(what, f"field {here}: {problem}; a move has one of {', '.join(VERBS)}")
     defaults = Move()
-    for name, owners in _BELONGS.items():
+    for name, owners in _OWNERS.items():
         attribute = "otherwise" if name == "else" else name
         if verbs[0] not in owners and getattr(move, attribute) != getattr(defaults, attribute):
             raise LabError(what, f"field {here}.{name}: belongs to {' and '.join(owners)}, not to {verbs[0]}")

@@ -21,7 +21,7 @@ _NUMBER = re.compile(
 _CODE = re.compile(r"(?<![\w.,:$€£¥-])\d{4,8}(?![\w.,:%])")
 _CODE_WORDS = re.compile(r"\b(?:code|pin|otp|passcode|password|verification|verify|2fa)\b", re.I)
 _CARD_DIGITS = range(13, 20)
-_TELLING = ("name", "phone", "mobile", "email", "mail", "address", "birth", "passport", "account")
+_PERSONAL_KEYS = ("name", "phone", "mobile", "email", "mail", "address", "birth", "passport", "account")
 """Words in the key of a persona's fact that mark it as personal."""
 _SHORTEST = 4
 
@@ -37,16 +37,16 @@ class Suspect(NamedTuple):
 
 def suspects(trace: Trace) -> list[Suspect]:
     """Return what looks private in a run, the surest first. It is a suggestion and may miss some."""
-    names = _names(trace.persona)
+    names = _persona_names(trace.persona)
     by_text: dict[tuple[Looks, str], list[int]] = {}
     boxes: list[Suspect] = []
-    for index, texts, screen in _places(trace):
+    for index, texts, screen in _read_steps(trace):
         for text in texts:
-            for looks, what in [*_patterned(text), *((("name"), name) for name in names if name in text)]:
+            for looks, what in [*_match_patterns(text), *((("name"), name) for name in names if name in text)]:
                 steps = by_text.setdefault((looks, what), [])
                 if not steps or steps[-1] != index:
                     steps.append(index)
-        boxes += [Suspect("password", "", (index,), box) for box in _passwords(screen)]
+        boxes += [Suspect("password", "", (index,), box) for box in _password_boxes(screen)]
     order: tuple[Looks, ...] = ("e-mail", "card", "phone", "name", "code")
     words = [Suspect(looks, what, tuple(steps)) for (looks, what), steps in by_text.items()]
     words.sort(key=lambda suspect: order.index(suspect.looks))
@@ -63,7 +63,7 @@ def places_words(places: Sequence[int], steps: int) -> str:
     return " and ".join([*step_words, *(["the last screen"] if any(place >= steps for place in places) else [])])
 
 
-def _places(trace: Trace) -> Iterator[tuple[int, list[str], Observation | None]]:
+def _read_steps(trace: Trace) -> Iterator[tuple[int, list[str], Observation | None]]:
     """Yield the texts of each step and of the last screen: from the tree, the action and the dialogue."""
     yield 0, [trace.task.instruction, trace.task.title], None
     for step in trace.steps:
@@ -81,13 +81,13 @@ def _texts(screen: Observation) -> list[str]:
     return [text for node in screen.tree.nodes() for text in (node.text, node.desc) if text]
 
 
-def _passwords(screen: Observation | None) -> list[Bounds]:
+def _password_boxes(screen: Observation | None) -> list[Bounds]:
     if screen is None or screen.tree is None:
         return []
     return [node.bounds for node in screen.tree.nodes() if node.password and node.bounds.area]
 
 
-def _patterned(text: str) -> Iterable[tuple[Looks, str]]:
+def _match_patterns(text: str) -> Iterable[tuple[Looks, str]]:
     for match in _EMAIL.finditer(text):
         yield "e-mail", match[0]
     for match in _NUMBER.finditer(text):
@@ -108,21 +108,21 @@ def _luhn(digits: str) -> bool:
     return sum(d - 9 if d > 9 else d for d in weights) % 10 == 0
 
 
-def _names(persona: Persona | None) -> list[str]:
+def _persona_names(persona: Persona | None) -> list[str]:
     if persona is None:
         return []
-    names = [persona.name, *_facts(persona.facts, telling=False)]
+    names = [persona.name, *_personal_facts(persona.facts, telling=False)]
     return [name for name in dict.fromkeys(names) if len(name) >= _SHORTEST and not name.isdigit() and MASK not in name]
 
 
-def _facts(value: Any, *, telling: bool) -> Iterator[str]:
+def _personal_facts(value: Any, *, telling: bool) -> Iterator[str]:
     """Yield a persona's own texts under keys that mark them as personal."""
     match value:
         case str() if telling:
             yield value.strip()
         case dict():
             for key, inner in value.items():
-                yield from _facts(inner, telling=any(word in str(key).casefold() for word in _TELLING))
+                yield from _personal_facts(inner, telling=any(word in str(key).casefold() for word in _PERSONAL_KEYS))
         case list():
             for inner in value:
-                yield from _facts(inner, telling=telling)
+                yield from _personal_facts(inner, telling=telling)

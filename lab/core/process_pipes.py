@@ -29,11 +29,11 @@ MOST_HEARD = 8192
 _POLL = 0.05
 """Seconds between two polls of `stop`."""
 _CHUNK = 65536
-_MOST_LOOKS = 64
+_MOST_STRAY_READS = 64
 """Maximum number of chunks of unrequested output to read."""
-_ENDING = 3.0
+_KILL_SECONDS = 3.0
 """Seconds after which a killed child that still runs is reported."""
-_AFTERWARDS = 0.5
+_EXIT_SECONDS = 0.5
 """Seconds to wait for a program that closed its output, to report its exit code."""
 
 
@@ -49,7 +49,7 @@ class Program:
         self.what = what
         self._out = bytearray()
         self._err = bytearray()
-        self._heard, self._heard_last, self._unheard = bytearray(), bytearray(), 0
+        self._errors_start, self._errors_end, self._errors_dropped = bytearray(), bytearray(), 0
         self._to_write = memoryview(b"")
         self._closed_output = False
         self.outliving: list[str] = []
@@ -71,7 +71,7 @@ class Program:
         except OSError as error:
             raise LabError(what, f"cannot be started ({error.strerror})") from error
         # Runs at interpreter exit at the latest, so that no program outlives us.
-        self._ended = weakref.finalize(self, _end_all, self._process, mark, self._children, self.outliving)
+        self._finalizer = weakref.finalize(self, _end_all, self._process, mark, self._children, self.outliving)
         self._selector = selectors.DefaultSelector()
         for stream in self._streams():
             # No read or write may block past its deadline.
@@ -87,7 +87,7 @@ class Program:
     @property
     def running(self) -> bool:
         """True until we end it."""
-        return self._ended.alive
+        return self._finalizer.alive
 
     def ask(self, lines: bytes, seconds: float, stop: threading.Event) -> bytes:
         """Write lines and return the one line that answers them, without its line feed.
@@ -95,27 +95,31 @@ class Program:
         Raise `LabError` if no line comes in time, or one is too long, or more than one comes, and `WaitCancelled` once
         `stop` is set.
         """
-        self._take_stray()
+        self._refuse_stray_output()
         self._to_write = memoryview(lines)
         deadline = time.monotonic() + seconds
-        if not self._until(lambda: b"\n" in self._out.lstrip() or self._left(), deadline, stop):
+        if not self._pump_until(lambda: b"\n" in self._out.lstrip() or self._is_finished(), deadline, stop):
             unread_note = "" if not self._to_write else " It did not read all that it was sent."
-            raise self._wrong(f"did not answer within {seconds:g} seconds.{unread_note}", "Does it flush each line?")
+            raise self._end_with_error(
+                f"did not answer within {seconds:g} seconds.{unread_note}", "Does it flush each line?"
+            )
         line, feed, rest = bytes(self._out.lstrip()).partition(b"\n")
         if not feed:
-            raise self._wrong(f"{self._fate()} before it answered")
+            raise self._end_with_error(f"{self._describe_end()} before it answered")
         if rest.strip():
-            raise self._wrong(
-                "wrote more than one line where one was due", f"{_once(line)} {_once(rest, 'It went on')}"
+            raise self._end_with_error(
+                "wrote more than one line where one was due", f"{_quote_start(line)} {_quote_start(rest, 'It went on')}"
             )
         self._out.clear()
         return line
 
     def tell(self, line: bytes, seconds: float) -> None:
         """Write a line that needs no answer. What the program does not read in time is dropped."""
-        self._children |= _below(self.pid)
+        self._children |= _descendants(self.pid)
         self._to_write = memoryview(line)
-        self._until(lambda: not self._to_write or self._closed_output, time.monotonic() + seconds, threading.Event())
+        self._pump_until(
+            lambda: not self._to_write or self._closed_output, time.monotonic() + seconds, threading.Event()
+        )
 
     def end(self, grace: float = 0.0) -> None:
         """Close its input, wait `grace` seconds for it to exit, then kill its whole group.
@@ -124,13 +128,13 @@ class Program:
         """
         if self._selector.get_map() is None:
             return
-        self._children |= _below(self.pid)
+        self._children |= _descendants(self.pid)
         self._to_write = memoryview(b"")
         self._close_input()
         if grace:
-            self._until(self._left, time.monotonic() + grace, threading.Event(), discard=True)
-            self._exits(_AFTERWARDS)
-        self._ended()
+            self._pump_until(self._is_finished, time.monotonic() + grace, threading.Event(), discard=True)
+            self._wait_for_exit(_EXIT_SECONDS)
+        self._finalizer()
         self._selector.close()
         for stream in self._streams():
             with contextlib.suppress(OSError):
@@ -151,9 +155,9 @@ class Program:
         `look` reads the pipe first. Only the thread that calls `ask` may do that.
         """
         if look:
-            self._until_silent()
-        heard, last, left_out = bytes(self._heard), bytes(self._heard_last), self._unheard
-        self._heard, self._heard_last, self._unheard = bytearray(), bytearray(), 0
+            self._drain_errors()
+        heard, last, left_out = bytes(self._errors_start), bytes(self._errors_end), self._errors_dropped
+        self._errors_start, self._errors_end, self._errors_dropped = bytearray(), bytearray(), 0
         text = (heard + (b"" if left_out else last)).decode("utf-8", "backslashreplace")
         if left_out:
             text += f"\n... {left_out:,} bytes left out ...\n{last.decode('utf-8', 'backslashreplace')}"
@@ -161,7 +165,7 @@ class Program:
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
-    def _until(
+    def _pump_until(
         self, ready: Callable[[], bool], deadline: float, stop: threading.Event, *, discard: bool = False
     ) -> bool:
         """Read and write until `ready` is true. Return False at the deadline."""
@@ -171,14 +175,14 @@ class Program:
             seconds = deadline - time.monotonic()
             if seconds <= 0:
                 return False
-            self._turn(min(seconds, _POLL))
+            self._poll_pipes(min(seconds, _POLL))
             if discard:
                 self._out.clear()
             elif len(self._out) > MOST_LINE:
-                raise self._wrong(f"wrote a line longer than {MOST_LINE:,} bytes")
+                raise self._end_with_error(f"wrote a line longer than {MOST_LINE:,} bytes")
         return True
 
-    def _turn(self, wait: float) -> bool:
+    def _poll_pipes(self, wait: float) -> bool:
         """Poll the pipes once. Return True if there was something to read or write."""
         writing = bool(self._to_write) and not self._stdin.closed
         if writing:
@@ -191,12 +195,12 @@ class Program:
                 self._selector.unregister(self._stdin)
         for key, _ in ready:
             if key.fileobj is self._stdin:
-                self._write()
+                self._write_input()
             else:
-                self._read(self._stdout if key.fileobj is self._stdout else self._stderr)
+                self._read_stream(self._stdout if key.fileobj is self._stdout else self._stderr)
         return bool(ready)
 
-    def _write(self) -> None:
+    def _write_input(self) -> None:
         try:
             self._to_write = self._to_write[os.write(self._stdin.fileno(), self._to_write) :]
         except BlockingIOError:
@@ -204,7 +208,7 @@ class Program:
         except OSError:
             self._close_input()  # it reads no more; whether it still answers is seen by its output
 
-    def _read(self, stream: IO[bytes]) -> None:
+    def _read_stream(self, stream: IO[bytes]) -> None:
         try:
             chunk = os.read(stream.fileno(), _CHUNK)
         except BlockingIOError:
@@ -219,66 +223,66 @@ class Program:
         else:
             self._err += chunk
             del self._err[:-MOST_KEPT]
-            self._hear(chunk)
+            self._store_errors(chunk)
 
-    def _hear(self, chunk: bytes) -> None:
+    def _store_errors(self, chunk: bytes) -> None:
         """Store the beginning and the end of standard error, and count the bytes in between."""
-        room = MOST_HEARD // 2 - len(self._heard)
-        self._heard += chunk[:room]
-        self._heard_last += chunk[room:]
-        over = max(0, len(self._heard_last) - MOST_HEARD // 2)
-        del self._heard_last[:over]
-        self._unheard += over
+        room = MOST_HEARD // 2 - len(self._errors_start)
+        self._errors_start += chunk[:room]
+        self._errors_end += chunk[room:]
+        over = max(0, len(self._errors_end) - MOST_HEARD // 2)
+        del self._errors_end[:over]
+        self._errors_dropped += over
 
-    def _take_stray(self) -> None:
+    def _refuse_stray_output(self) -> None:
         """Raise `LabError` for unrequested output, before it can pass for the answer to the next question."""
-        for _ in range(_MOST_LOOKS):
-            if self._out.strip() or self._closed_output or not self._turn(0):
+        for _ in range(_MOST_STRAY_READS):
+            if self._out.strip() or self._closed_output or not self._poll_pipes(0):
                 break
         if self._out.strip():
-            raise self._wrong("wrote a line that nothing was asked for", _once(self._out))
+            raise self._end_with_error("wrote a line that nothing was asked for", _quote_start(self._out))
         if self._closed_output:
-            raise self._wrong(f"{self._fate()} before it was asked")
+            raise self._end_with_error(f"{self._describe_end()} before it was asked")
 
     # -- what went wrong -------------------------------------------------------------------------------------
 
     def refuse(self, error: LabError, answer: bytes) -> LabError:
         """End the program after an unusable answer. Return the error with the beginning of the answer."""
-        return self._wrong(f"wrote a line that cannot be used: {error.message}", _once(answer))
+        return self._end_with_error(f"wrote a line that cannot be used: {error.message}", _quote_start(answer))
 
-    def _wrong(self, message: str, hint: str = "") -> LabError:
+    def _end_with_error(self, message: str, hint: str = "") -> LabError:
         """End the program. Return an error with the end of its standard error."""
-        self._until_silent()
+        self._drain_errors()
         self.end()
         own_words = self.complaint()
         stop = "" if message.endswith(".") else "."
         return LabError(self.what, f'{message}{stop} Its standard error: "{own_words}"' if own_words else message, hint)
 
-    def _until_silent(self) -> None:
+    def _drain_errors(self) -> None:
         """Read the rest of its standard error, for a short time only: a flood is cut off."""
         until = time.monotonic() + _POLL
-        while time.monotonic() < until and self._selector.get_map() and self._turn(0):
+        while time.monotonic() < until and self._selector.get_map() and self._poll_pipes(0):
             pass
 
-    def _fate(self) -> str:
+    def _describe_end(self) -> str:
         """Describe the end of a program whose output is closed."""
-        has_exited = self._exits(_AFTERWARDS)
-        self._until_silent()
-        self._ended()
+        has_exited = self._wait_for_exit(_EXIT_SECONDS)
+        self._drain_errors()
+        self._finalizer()
         code = self._process.returncode
         # The SIGKILL was ours: it had closed its output without exiting.
         if code is None or (code == -signal.SIGKILL and not has_exited):
             return "closed its output"
         return f"ended with exit code {code}" if code >= 0 else f"was ended by {signal.Signals(-code).name}"
 
-    def _left(self) -> bool:
+    def _is_finished(self) -> bool:
         """Return True if no more output can come: it is closed, or the program exited and all is read.
 
         A child may hold the pipe open after the program's exit.
         """
-        return self._closed_output or (self._has_exited() and not self._turn(0))
+        return self._closed_output or (self._has_exited() and not self._poll_pipes(0))
 
-    def _exits(self, seconds: float) -> bool:
+    def _wait_for_exit(self, seconds: float) -> bool:
         """Wait for the program's exit. Return False if it does not come in time."""
         until = time.monotonic() + seconds
         while not self._has_exited() and time.monotonic() < until:
@@ -323,7 +327,7 @@ class Program:
         return self._stdin, self._stdout, self._stderr
 
 
-def _once(data: bytes | bytearray, words: str = "It began") -> str:
+def _quote_start(data: bytes | bytearray, words: str = "It began") -> str:
     """Return the beginning of some output as a sentence."""
     text = without_keys(bytes(data[:4096]).strip().decode("utf-8", "backslashreplace"))
     return f'{words}: "{plain(text[:80], lines=False)}".'
@@ -352,12 +356,12 @@ def _end_all(process: subprocess.Popen[bytes], mark: str, children: set[tuple[in
     Children that left the group are found by the environment variable `mark`, or by their parent. An adb server is left
     alone, because other programs use it too.
     """
-    children |= _below(process.pid)
+    children |= _descendants(process.pid)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    until = time.monotonic() + _ENDING
+    until = time.monotonic() + _KILL_SECONDS
     # A killed child may have started another one, so look again until none is left.
-    while left := [one for one in _still(children, mark) if one.pid != process.pid]:
+    while left := [one for one in _running_children(children, mark) if one.pid != process.pid]:
         for one in left:
             _kill(one)
         if time.monotonic() > until:
@@ -388,7 +392,7 @@ def _process(pid: int) -> _Process | None:
     return None
 
 
-def _below(pid: int) -> set[tuple[int, int]]:
+def _descendants(pid: int) -> set[tuple[int, int]]:
     """Return id and start time of a process and all its descendants."""
     processes = list(_processes())
     found = {pid}
@@ -397,16 +401,16 @@ def _below(pid: int) -> set[tuple[int, int]]:
     return {(one.pid, one.began) for one in processes if one.pid in found}
 
 
-def _still(children: set[tuple[int, int]], mark: str) -> list[_Process]:
+def _running_children(children: set[tuple[int, int]], mark: str) -> list[_Process]:
     """Return those of a program's processes that still run."""
     return [
         one
         for one in _processes()
-        if one.runs and ((one.pid, one.began) in children or _bears(one.pid, mark)) and not _is_adb_server(one)
+        if one.runs and ((one.pid, one.began) in children or _has_variable(one.pid, mark)) and not _is_adb_server(one)
     ]
 
 
-def _bears(pid: int, mark: str) -> bool:
+def _has_variable(pid: int, mark: str) -> bool:
     """Return True if a process was started with the environment variable `mark`."""
     with contextlib.suppress(OSError):
         return f"{mark}=".encode() in Path(f"/proc/{pid}/environ").read_bytes()

@@ -45,20 +45,20 @@ def settled_events(events: Iterable[AnyEvent], demo: Proof, review_state: Proofr
     for event in events:
         match event:
             case Started():
-                yield _started(event, demo, review_state)
+                yield _review_start(event, demo, review_state)
             case Step():
-                yield _step(event, demo, review_state)
+                yield _review_step(event, demo, review_state)
             case _:
                 yield ReviewedEvent(event, {})
 
 
-def _changed(demo: Proof, values: Mapping[ProofreadPlace, Any], place: ProofreadPlace) -> bool:
+def _is_changed(demo: Proof, values: Mapping[ProofreadPlace, Any], place: ProofreadPlace) -> bool:
     return place in values and values[place] != demo.values[place]
 
 
-def _started(event: Started, demo: Proof, review_state: ProofreadingState) -> ReviewedEvent:
+def _review_start(event: Started, demo: Proof, review_state: ProofreadingState) -> ReviewedEvent:
     changed_places = [
-        place for f in WHOLE_FIELDS if _changed(demo, review_state.values, place := ProofreadPlace(None, f))
+        place for f in WHOLE_FIELDS if _is_changed(demo, review_state.values, place := ProofreadPlace(None, f))
     ]
     original: dict[str, Any] = {place.field: demo.values[place] for place in changed_places}
     names = {"intent": "instruction", "place": "place"}
@@ -66,19 +66,19 @@ def _started(event: Started, demo: Proof, review_state: ProofreadingState) -> Re
     return ReviewedEvent(msgspec.structs.replace(event, task=msgspec.structs.replace(event.task, **changes)), original)
 
 
-def _step(event: Step, demo: Proof, review_state: ProofreadingState) -> ReviewedEvent:
+def _review_step(event: Step, demo: Proof, review_state: ProofreadingState) -> ReviewedEvent:
     values = review_state.values
     original: dict[str, Any] = {}
     instruction, action = ProofreadPlace(event.index, "instruction"), ProofreadPlace(event.index, "action")
     impossible = ProofreadPlace(None, "impossible")
-    if _changed(demo, values, instruction):
+    if _is_changed(demo, values, instruction):
         original["instruction"] = demo.values[instruction]
         proposed = msgspec.structs.replace(event.proposed, instruction=values[instruction])
         event = msgspec.structs.replace(event, proposed=proposed)
-    if _changed(demo, values, action):
-        event = _acting(event, action_of(values[action]))
-    if event.index == demo.steps - 1 and _changed(demo, values, impossible):
-        event = _acting(event, _ending(values[impossible], event.action))
+    if _is_changed(demo, values, action):
+        event = _replace_action(event, action_of(values[action]))
+    if event.index == demo.steps - 1 and _is_changed(demo, values, impossible):
+        event = _replace_action(event, _ending_action(values[impossible], event.action))
     if event.index in review_state.rejected:
         event = msgspec.structs.replace(event, extra={**event.extra, _REVIEW: _REJECTED})
     if event.action is not None and event.action != action_of(demo.values[action]):
@@ -86,14 +86,14 @@ def _step(event: Step, demo: Proof, review_state: ProofreadingState) -> Reviewed
     return ReviewedEvent(event, original)
 
 
-def _acting(event: Step, action: Action) -> Step:
+def _replace_action(event: Step, action: Action) -> Step:
     """Return a step with another action, both as proposed and as decided."""
     decision = event.decision and msgspec.structs.replace(event.decision, action=action)
     proposed = msgspec.structs.replace(event.proposed, action=action)
     return msgspec.structs.replace(event, proposed=proposed, decision=decision)
 
 
-def _ending(code: str, action: Action | None) -> Action:
+def _ending_action(code: str, action: Action | None) -> Action:
     """Return the last action of a demonstration: given up for the reason `code`, or finished if it is empty."""
     if code:
         return Action("status", status="infeasible", text=code)

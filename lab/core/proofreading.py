@@ -212,7 +212,7 @@ def action_of(value: Any) -> Action:
 def check_next(demo: Proof, rows: Sequence[Review], row: Review) -> None:
     """Raise `LabError` if a row may not follow the current ones. Each person's own rows come in any order."""
     what, by = f"review of run {demo.trace}", row.by.id
-    if row.trace != demo.trace or (row.place != WHOLE and not _known(demo, row.place)):
+    if row.trace != demo.trace or (row.place != WHOLE and not _is_place(demo, row.place)):
         raise LabError(what, f"there is no {place_words(row.place)} in it.")
     if row.by.kind != "human":
         raise LabError(what, "is a person's to give.")
@@ -237,7 +237,7 @@ def check_next(demo: Proof, rows: Sequence[Review], row: Review) -> None:
         raise LabError(what, f"{unseen_words(sheet.unseen)} not looked at yet.")
 
 
-def _known(demo: Proof, place: ProofreadPlace) -> bool:
+def _is_place(demo: Proof, place: ProofreadPlace) -> bool:
     if place.field == "step":
         return place.step is not None and 0 <= place.step < demo.steps
     return place in demo.values

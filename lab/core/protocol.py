@@ -141,7 +141,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     @property
     def sha(self) -> str:
         """Version: a hash of all questions, without guideline and practice, which have versions of their own."""
-        words = {locale: _asked(words) for locale, words in self.words.items()}
+        words = {locale: _without_practice(words) for locale, words in self.words.items()}
         return sha_of(msgspec.structs.replace(self, guide={}, practice=None, words=words))
 
     def guide_sha(self, locale: str) -> str:
@@ -191,6 +191,6 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         return next((field for field in self.fields if field.id == id), None)
 
 
-def _asked(words: dict[str, str]) -> dict[str, str]:
+def _without_practice(words: dict[str, str]) -> dict[str, str]:
     """Return translations without those of practice."""
     return {key: text for key, text in words.items() if not key.startswith(PRACTICE)}

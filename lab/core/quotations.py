@@ -27,9 +27,9 @@ _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORDLESS_CHARACTER = re.compile(f"[{_WORDLESS}]")
 _WORD = re.compile(rf"[{_WORDLESS}]|[^\W_{_WORDLESS}]+")
 _ESCAPE = re.compile(r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|[nrtbf\"'/])")
-_GOES_WHOLE = frozenset({"note", "why", "reason"})
+_REMARK_FIELDS = frozenset({"note", "why", "reason"})
 """Fields with people's remarks. A remark with a quotation is covered whole, because its rest tells of the text too."""
-_REPLIED = frozenset({"text", "draft"})
+_REPLY_FIELDS = frozenset({"text", "draft"})
 """Fields with people's replies and typed text. Two people may say the same independently."""
 _ENGLISH = """
 a about after again all alright also always am an and any anything are as at back be because been before but by can
@@ -92,13 +92,13 @@ class Quotation(NamedTuple):
 
 def tidy(text: str) -> str:
     """Normalize a text to its words, for comparison."""
-    return " ".join(word for word, _, _ in _words(text))
+    return " ".join(word for word, _, _ in _split_words(text))
 
 
 def is_telling(text: str) -> bool:
     """Return True if a text's occurrence elsewhere cannot be a coincidence."""
     words = tidy(text).split()
-    return _weight(words) >= LONG and any(not word.isdigit() and word not in _EVERYDAY for word in words)
+    return _text_weight(words) >= LONG and any(not word.isdigit() and word not in _EVERYDAY for word in words)
 
 
 class Quotations:
@@ -123,11 +123,11 @@ class Quotations:
                 continue
             self.texts.add(text)
             self._wholes.setdefault(words[0], []).append((words, text))
-            self._look_for(text)
+            self._index_text(text)
             if parts:
-                found = {part: text for at in range(len(words)) if is_telling(part := _part_from(words, at))}
+                found = {part: text for at in range(len(words)) if is_telling(part := _shortest_part(words, at))}
                 for part in found:
-                    self._look_for(part)
+                    self._index_text(part)
                 self._starts |= {part.partition(" ")[0] for part in found}
                 self._parts |= found
         self._starts |= self._wholes.keys()
@@ -146,13 +146,13 @@ class Quotations:
         found = (self._pairs[word] for word in self._pairs.keys() & words)
         return any("" in beside or not beside.isdisjoint(words) for beside in found)
 
-    def _look_for(self, text: str) -> None:
+    def _index_text(self, text: str) -> None:
         longest, beside, *_ = [*sorted(set(text.split()), key=len, reverse=True), ""]
         self._pairs.setdefault(longest, set()).add(beside)
 
     def find(self, text: str) -> Iterator[Quotation]:
         """Yield every quotation, whole or in part. They may overlap."""
-        words = list(_words(text))
+        words = list(_split_words(text))
         for at, (word, start, _) in enumerate(words):
             if word not in self._starts:
                 continue
@@ -162,7 +162,7 @@ class Quotations:
                 end = at + len(whole)
                 if (following if len(whole) <= _PART else [one for one, _, _ in words[at:end]])[: len(whole)] == whole:
                     yield Quotation(start, words[end - 1][2], says)
-            part = _part_from(following, 0) if self._parts else ""
+            part = _shortest_part(following, 0) if self._parts else ""
             if part in self._parts:
                 yield Quotation(start, words[at + part.count(" ")][2], self._parts[part], part)
 
@@ -196,7 +196,7 @@ class QuotationRedaction(TextRedaction):
         """Texts, and parts of them, that another person said independently."""
         self.repeated = 0
         """Number of replies that a dialogue repeats after their questions."""
-        self._signed = ""
+        self._signer_kind = ""
         """Kind of the actor who signs the current part, empty if nobody does."""
         self._field = ""
 
@@ -206,23 +206,23 @@ class QuotationRedaction(TextRedaction):
                 name = value.get("name", "")
                 return {**value, "name": self.mask(name)} if name and self.mask(name) != name else value
             case dict():
-                signed, self._signed = self._signed, _signed(value, self._signed)
+                signed, self._signer_kind = self._signer_kind, _signer_kind(value, self._signer_kind)
                 try:
-                    return self._mapping(value)
+                    return self._cover_mapping(value)
                 finally:
-                    self._signed = signed
+                    self._signer_kind = signed
             case list() if self._answers:
-                return super().cover(self._without_answers(value), field)
+                return super().cover(self._drop_answers(value), field)
         return super().cover(value, field)
 
-    def _mapping(self, value: dict[str, Any]) -> dict[str, Any]:
+    def _cover_mapping(self, value: dict[str, Any]) -> dict[str, Any]:
         mapping = {}
         for key, item in value.items():
             self._field = ""
             mapping[self.mask(key)] = self.cover(item, key)
         return value if mapping == value else mapping
 
-    def _without_answers(self, items: list[Any]) -> list[Any]:
+    def _drop_answers(self, items: list[Any]) -> list[Any]:
         """Return a dialogue of (role, text) pairs without the person's answers."""
         if not all(isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[1], str) for item in items):
             return items
@@ -234,28 +234,28 @@ class QuotationRedaction(TextRedaction):
             before = tidy(text)
         return left if left != items else items
 
-    def _text(self, text: str, field: str) -> str:
+    def _cover_text(self, text: str, field: str) -> str:
         if not self._quotations.may_stand_in(text):
             return text
         self._field = field
         if self.put_in and any(tidy(text) == reply for _, reply in self._answers):
             self.repeated += 1
             return WITHDRAWN
-        document, style = _json_in(text)
+        document, style = _parse_json(text)
         if style is not None:
             covered = self.cover(document)
             return text if covered == document else json.dumps(covered, ensure_ascii=text.isascii(), separators=style)
-        is_reply = self._signed == "human" and not self.put_in and field in _REPLIED
+        is_reply = self._signer_kind == "human" and not self.put_in and field in _REPLY_FIELDS
         if is_reply and tidy(text) in self._quotations.texts:
             self.own += [one.says for one in self._quotations.find(text)]
-            return self._masked(text, self._covers - self._spares)
-        return self._masked(text, self._covers | self._spares)
+            return self._mask_quotations(text, self._covers - self._spares)
+        return self._mask_quotations(text, self._covers | self._spares)
 
     def mask(self, text: str) -> str:
         """Return `text` with the quotations to cover replaced."""
-        return self._masked(text, self._covers | self._spares)
+        return self._mask_quotations(text, self._covers | self._spares)
 
-    def _masked(self, text: str, covers: frozenset[str]) -> str:
+    def _mask_quotations(self, text: str, covers: frozenset[str]) -> str:
         if not self._quotations.may_stand_in(text):
             return text
         found = list(self._quotations.find(text))
@@ -263,8 +263,8 @@ class QuotationRedaction(TextRedaction):
         places = sorted((one.start, one.end) for one in found if one.says in covers)
         if (
             places
-            and self._signed
-            and self._field in _GOES_WHOLE
+            and self._signer_kind
+            and self._field in _REMARK_FIELDS
             and any(is_telling(one.says) for one in found if one.says in covers)
         ):
             self.count += 1
@@ -309,11 +309,11 @@ class ErasedWords:
 # -- words of a text -------------------------------------------------------------------------------------------
 
 
-def _words(text: str) -> Iterator[tuple[str, int, int]]:
+def _split_words(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the words of a text with their start and end in it. JSON escapes are decoded."""
     places: list[int] | None = None
     if "\\" in text:
-        text, places = _unescaped(text)
+        text, places = _unescape(text)
     for match in _WORD.finditer(text):
         start, end = match.span()
         if places is not None:
@@ -321,7 +321,7 @@ def _words(text: str) -> Iterator[tuple[str, int, int]]:
         yield match[0].casefold(), start, end
 
 
-def _unescaped(text: str) -> tuple[str, list[int]]:
+def _unescape(text: str) -> tuple[str, list[int]]:
     """Decode a text's JSON escapes. Return it with the original position of each character, and of the end."""
     pieces: list[str] = []
     places: list[int] = []
@@ -335,7 +335,7 @@ def _unescaped(text: str) -> tuple[str, list[int]]:
     return "".join(pieces), places
 
 
-def _part_from(words: list[str], at: int) -> str:
+def _shortest_part(words: list[str], at: int) -> str:
     """Return the fewest words from a position on that are long enough for a quotation, empty if the text ends first."""
     length = 0 if _WORDLESS_CHARACTER.match(words[at]) else -1
     for end in range(at, len(words)):
@@ -345,14 +345,14 @@ def _part_from(words: list[str], at: int) -> str:
     return ""
 
 
-def _weight(words: Iterable[str]) -> float:
+def _text_weight(words: Iterable[str]) -> float:
     """Return the number of characters of a text. A Chinese one counts one and a half."""
     words = list(words)
     wordless = sum(bool(_WORDLESS_CHARACTER.match(word)) for word in words)
     return sum(map(len, words)) + max(0, len(words) - wordless - 1) + wordless / 2
 
 
-def _signed(value: dict[str, Any], signed: str) -> str:
+def _signer_kind(value: dict[str, Any], signed: str) -> str:
     """Return the kind of actor who signs a part of a row, or `signed`, that of the whole, if nobody signs it."""
     for key in ("by", "rater"):
         match value.get(key):
@@ -361,7 +361,7 @@ def _signed(value: dict[str, Any], signed: str) -> str:
     return signed
 
 
-def _json_in(text: str) -> tuple[Any, tuple[str, str] | None]:
+def _parse_json(text: str) -> tuple[Any, tuple[str, str] | None]:
     """Parse a text as a JSON mapping or list. Return it with its separators, or None twice.
 
     A text that would not be written the same again does not count as JSON, so that only what is covered changes.

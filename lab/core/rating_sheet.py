@@ -182,7 +182,7 @@ def says_same(one: Label, other: Label) -> bool:
 
 def clashing(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
     """Return the places (`place_key`) with several heads, and those. They do not count until their rater settles."""
-    return {key: heads for key, heads in _heads(labels).items() if len(heads) > 1}
+    return {key: heads for key, heads in _heads_by_place(labels).items() if len(heads) > 1}
 
 
 def undo_of(sheet: Sheet, label: Label) -> Label | None:
@@ -220,10 +220,10 @@ MISSING: Mapping[Missing, str] = {
 
 def current(labels: Iterable[Label]) -> list[Label]:
     """Return the current labels, without cleared ones and clashes. Agreement is computed from these."""
-    return [heads[0] for heads in _heads(labels).values() if len(heads) == 1 and not heads[0].cleared]
+    return [heads[0] for heads in _heads_by_place(labels).values() if len(heads) == 1 and not heads[0].cleared]
 
 
-def _heads(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
+def _heads_by_place(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
     """Group the labels that no other label supersedes by their place."""
     rows = list(labels)
     superseded_ids = {id for label in rows for id in label.replaces}

@@ -23,9 +23,9 @@ class RunControl:
         self.pace = pace
         self._changed = threading.Condition()
         self._paused = False
-        self._turns = 0
-        self._allowed = False
-        self._taken = False
+        self._allowed_turns = 0
+        self._turn_allowed = False
+        self._taken_over = False
         self._last_turn = -math.inf
 
     @property
@@ -36,25 +36,25 @@ class RunControl:
     @property
     def taken_over(self) -> bool:
         """True while a person acts in the agent's place."""
-        return self._taken
+        return self._taken_over
 
     def pause(self) -> None:
-        self._set(paused=True)
+        self._set_paused(paused=True)
 
     def resume(self) -> None:
-        self._set(paused=False)
+        self._set_paused(paused=False)
 
     def one_turn(self) -> None:
         """Allow exactly one turn, then pause again."""
         with self._changed:
             self._paused = True
-            self._turns += 1
+            self._allowed_turns += 1
             self._changed.notify_all()
 
     def take_over(self, by_person: bool) -> None:
         """Put a person in the agent's place from the next turn on, or give the place back."""
         with self._changed:
-            self._taken = by_person
+            self._taken_over = by_person
             self._changed.notify_all()
 
     def halt(self) -> None:
@@ -66,9 +66,9 @@ class RunControl:
     def begin_turn(self) -> None:
         """Block while paused and until the pace allows a turn. Raise `WaitCancelled` once stopped."""
         with self._changed:
-            self._allowed = False
+            self._turn_allowed = False
             while not self.stop.is_set():
-                if self._paused and not self._turns:
+                if self._paused and not self._allowed_turns:
                     self._changed.wait(_POLL)
                     continue
                 early = self._last_turn + self.pace - time.monotonic()
@@ -76,8 +76,8 @@ class RunControl:
                     self._changed.wait(min(early, _POLL))
                     continue
                 if self._paused:
-                    self._turns -= 1
-                    self._allowed = True
+                    self._allowed_turns -= 1
+                    self._turn_allowed = True
                 self._last_turn = time.monotonic()
                 return
         raise WaitCancelled
@@ -86,19 +86,19 @@ class RunControl:
         """Block while paused, unless this turn was allowed. Raise `WaitCancelled` once stopped."""
         with self._changed:
             while not self.stop.is_set():
-                if not self._paused or self._allowed:
+                if not self._paused or self._turn_allowed:
                     return
                 # Paused within this turn, and then allowed one turn: it is this one.
-                if self._turns:
-                    self._turns -= 1
-                    self._allowed = True
+                if self._allowed_turns:
+                    self._allowed_turns -= 1
+                    self._turn_allowed = True
                     return
                 self._changed.wait(_POLL)
         raise WaitCancelled
 
-    def _set(self, *, paused: bool) -> None:
+    def _set_paused(self, *, paused: bool) -> None:
         with self._changed:
             self._paused = paused
-            self._turns = 0
-            self._allowed = False
+            self._allowed_turns = 0
+            self._turn_allowed = False
             self._changed.notify_all()

@@ -25,7 +25,7 @@ ReadTree = Callable[[str], UiTree | None]
 """Callback that returns a picture's OCR lines as a tree, by its sha256, or None if it cannot be read."""
 EVERYTHING = Bounds(0, 0, 1 << 30, 1 << 30)
 """A box that covers a picture of any size."""
-_SHARE = 0.1
+_MIN_OVERLAP = 0.1
 """Minimum overlap of a node and a box, as a share of the smaller one, for the node to count as under the box."""
 
 
@@ -94,7 +94,7 @@ def plan(
                 unseen.add(screen.image)
             also = cloak.with_words(texts_under(tree, boxes.get(screen.image, ())))
             more = tuple(dict.fromkeys(node.bounds for node in holding(tree, also)))
-            more += tuple(_around(node.bounds) for node in holding(lines.get(screen.image), cloak))
+            more += tuple(_enlarge(node.bounds) for node in holding(lines.get(screen.image), cloak))
             if more:
                 paints[screen.image] = (*paints.get(screen.image, ()), *more)
     for events in runs:
@@ -102,7 +102,7 @@ def plan(
     return RunRedactions(paints, dict(boxes), cloak.words, len(unseen - set(paints)), len(lines))
 
 
-def _around(line: Bounds) -> Bounds:
+def _enlarge(line: Bounds) -> Bounds:
     """Enlarge the box of an OCR line a little, because it may cut its letters."""
     more = max(4, line.height // 5)
     return Bounds(max(0, line.left - more), max(0, line.top - more), line.right + more, line.bottom + more)
@@ -166,7 +166,7 @@ def holding(tree: UiTree | None, cloak: TextRedaction) -> list[Node]:
 def under(node: Node, boxes: Iterable[Bounds]) -> bool:
     """Return True if a node is under one of the boxes."""
     areas = ((node.bounds.cut(box).area, min(node.bounds.area, box.area)) for box in boxes)
-    return any(least and overlap >= _SHARE * least for overlap, least in areas)
+    return any(least and overlap >= _MIN_OVERLAP * least for overlap, least in areas)
 
 
 def texts_under(tree: UiTree | None, boxes: Sequence[Bounds]) -> list[str]:
@@ -201,7 +201,9 @@ class Redactor:
     def events(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
         """Return a run's events, covered and without the phone's states, which hold more than was ever visible."""
         local, steps = self.local_words(events), _step_count(events)
-        return [self._event(event, self.cloak.with_words(local.get(_index_of(event, steps), ()))) for event in events]
+        return [
+            self._cover_event(event, self.cloak.with_words(local.get(_step_of(event, steps), ()))) for event in events
+        ]
 
     def review(self, row: Review, events: Sequence[AnyEvent], ids: Callable[[str], str]) -> Review:
         """Return a review, covered and about the new run. `ids` maps old row ids to new ones."""
@@ -211,8 +213,8 @@ class Redactor:
             id=ids(row.id),
             trace=self.ids[row.trace],
             supersedes=ids(row.supersedes) if row.supersedes else None,
-            old=_covered_value(row, row.old, cloak),
-            new=_covered_value(row, row.new, cloak),
+            old=_cover_value(row, row.old, cloak),
+            new=_cover_value(row, row.new, cloak),
             note=cloak.mask(row.note),
         )
 
@@ -237,49 +239,49 @@ class Redactor:
                 boxes = self.plan.boxes.get(screen.image or "", ())
                 words = texts_under(screen.tree, boxes)
                 if boxes and isinstance(event, Asked | Step):
-                    words += _typed_under(event, boxes)
-                by_step.setdefault(_index_of(event, steps), []).extend(words)
+                    words += _texts_typed_under(event, boxes)
+                by_step.setdefault(_step_of(event, steps), []).extend(words)
         return by_step
 
-    def _event(self, event: AnyEvent, cloak: TextRedaction) -> AnyEvent:
+    def _cover_event(self, event: AnyEvent, cloak: TextRedaction) -> AnyEvent:
         match event:
             case Started():
                 self.states += event.state is not None
                 parent = self.ids.get(event.parent or "", event.parent)
-                agent = self._named_anew(event.agent)
+                agent = self._rename_replay(event.agent)
                 event = msgspec.structs.replace(
                     event, trace=self.ids[event.trace], parent=parent, agent=agent, state=None
                 )
             case Resumed():
-                event = msgspec.structs.replace(event, by=self._named_anew(event.by))
+                event = msgspec.structs.replace(event, by=self._rename_replay(event.by))
             case Asked():
-                event = msgspec.structs.replace(event, before=self._seen(event.before))
+                event = msgspec.structs.replace(event, before=self._cover_screen(event.before))
             case Step():
                 self.states += event.state is not None
-                event = msgspec.structs.replace(event, before=self._seen(event.before), state=None)
+                event = msgspec.structs.replace(event, before=self._cover_screen(event.before), state=None)
             case Ended() if event.final is not None:
-                event = msgspec.structs.replace(event, final=self._seen(event.final))
+                event = msgspec.structs.replace(event, final=self._cover_screen(event.final))
         covered: AnyEvent = cloak.cover(event)
         if isinstance(covered, Asked | Step):
-            covered = msgspec.structs.replace(covered, proposed=self._sent(covered.proposed))
+            covered = msgspec.structs.replace(covered, proposed=self._replace_images(covered.proposed))
         return covered
 
-    def _named_anew(self, actor: Actor) -> Actor:
+    def _rename_replay(self, actor: Actor) -> Actor:
         """Return an agent that replays one of the runs (`recorded:ID`) with that run's new id."""
         kind, _, run = actor.id.partition(":")
         is_replay = actor.kind == "script" and kind == "recorded" and run in self.ids
         return msgspec.structs.replace(actor, id=f"{kind}:{self.ids[run]}") if is_replay else actor
 
-    def _seen(self, screen: Observation) -> Observation:
+    def _cover_screen(self, screen: Observation) -> Observation:
         boxes = self.plan.boxes.get(screen.image or "", ())
         tree = screen.tree
         if tree is not None:
-            tree = msgspec.structs.replace(tree, roots=tuple(self._node(root, boxes) for root in tree.roots))
+            tree = msgspec.structs.replace(tree, roots=tuple(self._cover_node(root, boxes) for root in tree.roots))
         return msgspec.structs.replace(screen, image=self.pictures.get(screen.image or "", screen.image), tree=tree)
 
-    def _node(self, node: Node, boxes: Sequence[Bounds]) -> Node:
+    def _cover_node(self, node: Node, boxes: Sequence[Bounds]) -> Node:
         """Cover a node: all of its text if it is under a box, else the words in it."""
-        children = tuple(self._node(child, boxes) for child in node.children)
+        children = tuple(self._cover_node(child, boxes) for child in node.children)
         if under(node, boxes):
             text, desc = MASK if node.text.strip() else node.text, MASK if node.desc.strip() else node.desc
         else:
@@ -287,7 +289,7 @@ class Redactor:
         self.nodes += (text, desc) != (node.text, node.desc)
         return msgspec.structs.replace(node, text=text, desc=desc, id=self.cloak.mask(node.id), children=children)
 
-    def _sent(self, proposed: Proposed) -> Proposed:
+    def _replace_images(self, proposed: Proposed) -> Proposed:
         prompt = proposed.prompt
         if prompt is None:
             return proposed
@@ -299,12 +301,12 @@ def _step_count(events: Sequence[AnyEvent]) -> int:
     return sum(isinstance(event, Step) for event in events)
 
 
-def _index_of(event: AnyEvent, steps: int) -> int:
+def _step_of(event: AnyEvent, steps: int) -> int:
     """Return the step of an event: the number of steps for the end, -1 for events without one."""
     return steps if isinstance(event, Ended) else getattr(event, "index", -1)
 
 
-def _typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str]:
+def _texts_typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str]:
     actions: list[Action | None] = [event.proposed.action, event.decision.action if event.decision else None]
     tree = event.before.tree
     texts = []
@@ -318,7 +320,7 @@ def _typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str]:
     return texts
 
 
-def _covered_value(row: Review, value: Any, cloak: TextRedaction) -> Any:
+def _cover_value(row: Review, value: Any, cloak: TextRedaction) -> Any:
     """Cover a value of a review. An action stays an action."""
     if row.field == "action" and value is not None:
         return plain_value(cloak.cover(action_of(value)))

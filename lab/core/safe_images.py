@@ -47,9 +47,9 @@ def mended_picture(data: bytes) -> MendedPicture | None:
 
     A terminal between adb and the file doubles line feeds.
     """
-    start = min((at for mark in _MARKS if (at := data.find(mark, 0, _WORDS)) > 0), default=0)
+    start = min((at for mark in _MARKS if (at := data.find(mark, 0, _MOST_TEXT)) > 0), default=0)
     behind = data[start:]
-    if behind.startswith(_DOUBLED):
+    if behind.startswith(_DOUBLED_HEADS):
         for doubled in (b"\r\n", b"\r\r\n"):
             single = behind.replace(doubled, b"\n")
             if _is_whole_png(single):
@@ -57,16 +57,16 @@ def mended_picture(data: bytes) -> MendedPicture | None:
         return None
     if start and behind.startswith((_PNG, b"\xff\xd8\xff")):
         return MendedPicture(behind, "words stood before it")
-    return _other_kind(data)
+    return _convert_other_format(data)
 
 
 _PNG = b"\x89PNG\r\n\x1a\n"
-_DOUBLED = (b"\x89PNG\r\r\n\x1a\r\n", b"\x89PNG\r\r\r\n\x1a\r\r\n")
-_MARKS = (_PNG, *_DOUBLED, b"\xff\xd8\xff")
-_WORDS = 4096
+_DOUBLED_HEADS = (b"\x89PNG\r\r\n\x1a\r\n", b"\x89PNG\r\r\r\n\x1a\r\r\n")
+_MARKS = (_PNG, *_DOUBLED_HEADS, b"\xff\xd8\xff")
+_MOST_TEXT = 4096
 """Maximum bytes of text before a picture."""
-_OTHERS = ("WEBP", "GIF", "BMP", "AVIF")
-_BEGINNINGS = (b"RIFF", b"GIF8", b"BM")
+_OTHER_FORMATS = ("WEBP", "GIF", "BMP", "AVIF")
+_OTHER_HEADS = (b"RIFF", b"GIF8", b"BM")
 
 
 def _is_whole_png(data: bytes) -> bool:
@@ -83,16 +83,16 @@ def _is_whole_png(data: bytes) -> bool:
     return False
 
 
-def _other_kind(data: bytes) -> MendedPicture | None:
+def _convert_other_format(data: bytes) -> MendedPicture | None:
     """Convert the first frame of a WebP, GIF, BMP or AVIF to PNG, or None for other bytes."""
-    if not data.startswith(_BEGINNINGS) and data[4:8] != b"ftyp":
+    if not data.startswith(_OTHER_HEADS) and data[4:8] != b"ftyp":
         return None
     from PIL import Image
 
     Image.init()
     Image.MAX_IMAGE_PIXELS = None  # ours is asked first
     try:
-        kinds = [kind for kind in _OTHERS if kind in Image.OPEN]
+        kinds = [kind for kind in _OTHER_FORMATS if kind in Image.OPEN]
         with Image.open(io.BytesIO(data), formats=kinds) as image:
             if too_large(image.size):
                 return None

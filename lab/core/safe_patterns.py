@@ -27,10 +27,10 @@ LONGEST = 1_000
 # Private, but the only parser of Python's syntax that is not deprecated (`sre_parse` is).
 _parser: Any = importlib.import_module("re._parser")
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
-_ONE = ("LITERAL", "NOT_LITERAL", "ANY", "IN")
-_HEAVY = 16
+_SINGLE = ("LITERAL", "NOT_LITERAL", "ANY", "IN")
+_ROUND_COST = 16
 """Cost factor of each round of a repeat whose body is more than one character."""
-_AHEAD = 8
+_LOOK_AHEAD = 8
 """Number of following parts to inspect."""
 _UNLIMITED = 65_000
 """Upper bound of a repeat from which it counts as unlimited."""
@@ -74,14 +74,14 @@ def pattern(expression: str, *, any_case: bool = False) -> Pattern:
         raise UnsafePattern(f"is longer than the {LONGEST:,} characters of a regular expression")
     try:
         compiled = re.compile(expression, flags)
-        ways = _sequence(list(_parser.parse(expression, flags)), (_END,))
+        ways = _sequence_ways(list(_parser.parse(expression, flags)), (_END,))
     except (re.error, OverflowError) as error:
         raise UnsafePattern(f"is no regular expression ({error})") from error
     except RecursionError as error:
         raise UnsafePattern("is no regular expression (it is nested too deep)") from error
     if not ways.within(LEAST):
         raise UnsafePattern("repeats within repeats, or too many in a row: on some texts it would never end")
-    return Pattern(compiled, _furthest(ways))
+    return Pattern(compiled, _longest_read(ways))
 
 
 class _Ways(NamedTuple):
@@ -103,17 +103,17 @@ class _Ways(NamedTuple):
         return max(self.steps, 1) * self.choices * comb(length + degree, degree) <= STEPS
 
     def then(self, other: _Ways) -> _Ways:
-        return _capped(
+        return _cap_ways(
             self.choices * other.choices, self.free + other.free, self.steps + other.steps, self.runs or other.runs
         )
 
 
-def _capped(count: int, free: int, steps: int, runs: bool) -> _Ways:
+def _cap_ways(count: int, free: int, steps: int, runs: bool) -> _Ways:
     # Capped, because the products grow exponentially.
     return _Ways(min(count, STEPS + 1), min(free, 64), min(steps, STEPS + 1), runs)
 
 
-def _furthest(ways: _Ways) -> int:
+def _longest_read(ways: _Ways) -> int:
     low, high = LEAST, MOST
     # Binary search: the cost never falls with the length.
     while low < high:
@@ -122,15 +122,15 @@ def _furthest(ways: _Ways) -> int:
     return low
 
 
-def _sequence(parts: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
+def _sequence_ways(parts: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
     """Return the ways of parts in sequence. `after` are the parts that follow, empty if the match is complete."""
-    flat = _flat(parts)
+    flat = _flatten(parts)
     whole, since = _Ways(steps=0), list[_CharacterSet | None]()
     for at, part in enumerate(flat):
         rest = (*flat[at + 1 :], *after)
-        ways = _part(part, rest if len(rest) <= _AHEAD else (*rest[:_AHEAD], _OTHER))
-        if str(part[0]) in _ONE:
-            since.append(_firsts((part,)))
+        ways = _part_ways(part, rest if len(rest) <= _LOOK_AHEAD else (*rest[:_LOOK_AHEAD], _OTHER))
+        if str(part[0]) in _SINGLE:
+            since.append(_first_characters((part,)))
         elif str(part[0]) != "AT":
             if ways.runs and not ways.free and _begins_outside(part, since):
                 ways = ways._replace(runs=False, steps=ways.steps + whole.steps * len(since))
@@ -143,68 +143,71 @@ def _begins_outside(part: Part, since: Sequence[_CharacterSet | None]) -> bool:
     """Return True if a character before a repeat is not one of its own, so that it never restarts within itself."""
     if str(part[0]) not in _REPEATS or len(part[1][2]) != 1:
         return False
-    own = _firsts((*part[1][2], _OTHER))
-    return any(_apart(one, own) for one in since)
+    own = _first_characters((*part[1][2], _OTHER))
+    return any(_are_disjoint(one, own) for one in since)
 
 
-def _flat(parts: Sequence[Part]) -> list[Part]:
+def _flatten(parts: Sequence[Part]) -> list[Part]:
     """Return the parts with plain groups replaced by their content."""
     flat_parts: list[Part] = []
     for kind, value in parts:
         plain = str(kind) == "SUBPATTERN" and not value[1] and not value[2]
-        flat_parts += _flat(value[3]) if plain else [(kind, value)]
+        flat_parts += _flatten(value[3]) if plain else [(kind, value)]
     return flat_parts
 
 
-def _part(part: Part, after: tuple[Part, ...]) -> _Ways:
+def _part_ways(part: Part, after: tuple[Part, ...]) -> _Ways:
     kind, value = str(part[0]), part[1]
     if kind in _REPEATS:
         least, most, body = value
-        return _repeat(kind, int(least), int(most), list(body), after)
+        return _repeat_ways(kind, int(least), int(most), list(body), after)
     if kind == "SUBPATTERN":
         flags = value[1] or value[2]  # (?i:...): what stands in it and what follows are not compared
-        return _sequence(value[3], (_OTHER,) if flags else after)
+        return _sequence_ways(value[3], (_OTHER,) if flags else after)
     if kind == "BRANCH":
-        return _branch(value[1], after)
+        return _branch_ways(value[1], after)
     if kind == "GROUPREF_EXISTS":
-        return _branch([value[1], value[2] or []], (_OTHER,))
+        return _branch_ways([value[1], value[2] or []], (_OTHER,))
     if kind in ("ASSERT", "ASSERT_NOT"):
-        return _sequence(value[1], ())
+        return _sequence_ways(value[1], ())
     if kind == "ATOMIC_GROUP":
-        return _sequence(value, ())
+        return _sequence_ways(value, ())
     return _Ways(free=1) if kind == "GROUPREF" else _Ways()
 
 
-def _branch(parts: Sequence[Sequence[Part]], after: tuple[Part, ...]) -> _Ways:
+def _branch_ways(parts: Sequence[Sequence[Part]], after: tuple[Part, ...]) -> _Ways:
     """Return the ways of alternatives: the sum, or the maximum if no two begin with the same character."""
-    ways = [_sequence(one, after) for one in parts]
-    firsts = [_firsts((*one, *after)) for one in parts]
-    apart = len(parts) <= 100 and all(_apart(a, b) for a, b in combinations(firsts, 2))
+    ways = [_sequence_ways(one, after) for one in parts]
+    firsts = [_first_characters((*one, *after)) for one in parts]
+    apart = len(parts) <= 100 and all(_are_disjoint(a, b) for a, b in combinations(firsts, 2))
     counts = [one.choices for one in ways]
     free, runs = max(one.free for one in ways), any(one.runs for one in ways)
-    return _capped(max(counts) if apart else sum(counts), free, sum(one.steps for one in ways), runs)
+    return _cap_ways(max(counts) if apart else sum(counts), free, sum(one.steps for one in ways), runs)
 
 
-def _repeat(kind: str, least: int, most: int, body: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
+def _repeat_ways(kind: str, least: int, most: int, body: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
     again = (*body, *after) if most > 1 else after
-    one = _sequence(body, (_OTHER,) if most > 1 and len(body) != 1 else again)
+    one = _sequence_ways(body, (_OTHER,) if most > 1 and len(body) != 1 else again)
     simple = one.choices == 1 and not one.free
     last = after[:1] == (_END,)
     # A repeat has only one end if nothing is tried behind it, or if what follows cannot begin with its characters.
     ended = (
-        kind == "POSSESSIVE_REPEAT" or not after or last or (simple and _apart(_firsts(tuple(body)), _firsts(after)))
+        kind == "POSSESSIVE_REPEAT"
+        or not after
+        or last
+        or (simple and _are_disjoint(_first_characters(tuple(body)), _first_characters(after)))
     )
-    one = one._replace(steps=one.steps * (1 if len(body) == 1 and str(body[0][0]) in _ONE else _HEAVY))
+    one = one._replace(steps=one.steps * (1 if len(body) == 1 and str(body[0][0]) in _SINGLE else _ROUND_COST))
     steps = max(least, 1) * one.steps
     if most > _UNLIMITED:
         if not simple and not (kind == "POSSESSIVE_REPEAT" and len(body) == 1):
             # An unlimited repeat of repeats takes exponentially many ways.
             return _Ways(STEPS + 1)
-        return _capped(1, 0 if ended else 1, steps, (ended and not last) or one.runs)
+        return _cap_ways(1, 0 if ended else 1, steps, (ended and not last) or one.runs)
     if simple:
-        return _capped(1 if ended else most - least + 1, 0, most * one.steps, one.runs)
+        return _cap_ways(1 if ended else most - least + 1, 0, most * one.steps, one.runs)
     ways = min(one.choices, STEPS + 1) ** min(most, 64) * (most - least + 1)
-    return _capped(ways, one.free * most, most * one.steps, one.runs)
+    return _cap_ways(ways, one.free * most, most * one.steps, one.runs)
 
 
 class _CharacterSet(NamedTuple):
@@ -217,41 +220,41 @@ class _CharacterSet(NamedTuple):
 
 _NOTHING = _CharacterSet(False, frozenset(), frozenset())
 _ALL = _CharacterSet(True, frozenset(), frozenset())
-_BESIDE = {
+_DISJOINT_CLASSES = {
     frozenset(pair.split())
     for pair in ("DIGIT SPACE", "WORD SPACE", "SPACE NOT_SPACE", "DIGIT NOT_DIGIT", "WORD NOT_WORD", "DIGIT NOT_WORD")
 }
 """Pairs of classes that share no character."""
-_HOLDS: dict[str, Callable[[str], bool]] = {
+_CLASS_TESTS: dict[str, Callable[[str], bool]] = {
     "DIGIT": str.isdecimal, "SPACE": str.isspace, "WORD": lambda char: char.isalnum() or char == "_",
 }  # fmt: skip
 
 
-def _firsts(parts: tuple[Part, ...]) -> _CharacterSet | None:
+def _first_characters(parts: tuple[Part, ...]) -> _CharacterSet | None:
     """Return the characters with which parts may begin, or None if unknown."""
     if not parts:
         return None
     (kind, value), rest = parts[0], parts[1:]
     match str(kind):
         case "LITERAL":
-            return _set([(kind, value)])
+            return _parse_set([(kind, value)])
         case "NOT_LITERAL":
             return _CharacterSet(True, frozenset(chr(value)), frozenset())
         case "ANY":
             return _ALL
         case "IN":
-            return _set(value)
+            return _parse_set(value)
         case "AT" if str(value) in ("AT_END", "AT_END_STRING"):
             return _NOTHING
         case "SUBPATTERN" if not value[1] and not value[2]:
-            return _firsts((*value[3], *rest))
+            return _first_characters((*value[3], *rest))
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            first = _firsts((*value[2], _OTHER))
-            return first if value[0] else _both(first, _firsts(rest))
+            first = _first_characters((*value[2], _OTHER))
+            return first if value[0] else _union(first, _first_characters(rest))
     return None
 
 
-def _set(items: Sequence[Part]) -> _CharacterSet | None:
+def _parse_set(items: Sequence[Part]) -> _CharacterSet | None:
     characters: set[str] = set()
     classes: set[str] = set()
     others = bool(items) and str(items[0][0]) == "NEGATE"
@@ -267,31 +270,31 @@ def _set(items: Sequence[Part]) -> _CharacterSet | None:
     return _CharacterSet(others, frozenset(characters), frozenset(classes))
 
 
-def _both(one: _CharacterSet | None, other: _CharacterSet | None) -> _CharacterSet | None:
+def _union(one: _CharacterSet | None, other: _CharacterSet | None) -> _CharacterSet | None:
     if one is None or other is None or one.others or other.others:
         return None
     return _CharacterSet(False, one.characters | other.characters, one.classes | other.classes)
 
 
-def _apart(one: _CharacterSet | None, other: _CharacterSet | None) -> bool:
+def _are_disjoint(one: _CharacterSet | None, other: _CharacterSet | None) -> bool:
     """Return True if two sets share no character in any case."""
     if one is None or other is None or (one.others and other.others):
         return False
     if one.others or other.others:
         without, within = (one, other) if one.others else (other, one)
         return within.characters <= without.characters and within.classes <= without.classes
-    if not (_plain(one) and _plain(other)) or {c.lower() for c in one.characters} & {
+    if not (_has_simple_case(one) and _has_simple_case(other)) or {c.lower() for c in one.characters} & {
         c.lower() for c in other.characters
     }:
         return False
-    if any(frozenset((a, b)) not in _BESIDE for a in one.classes for b in other.classes):
+    if any(frozenset((a, b)) not in _DISJOINT_CLASSES for a in one.classes for b in other.classes):
         return False
     pairs = [(name, char) for a, b in ((one, other), (other, one)) for name in a.classes for char in b.characters]
-    return not any(_holds(name, char) for name, char in pairs)
+    return not any(_in_class(name, char) for name, char in pairs)
 
 
-def _holds(name: str, char: str) -> bool:
-    base = _HOLDS[name.removeprefix("NOT_")](char)
+def _in_class(name: str, char: str) -> bool:
+    base = _CLASS_TESTS[name.removeprefix("NOT_")](char)
     return not base or not char.isascii() if name.startswith("NOT_") else base
 
 
@@ -299,6 +302,6 @@ def _lower(one: _CharacterSet) -> set[str]:
     return {char.lower() for char in one.characters}
 
 
-def _plain(one: _CharacterSet) -> bool:
+def _has_simple_case(one: _CharacterSet) -> bool:
     """Return True if no letter of a set has case variants beyond ASCII, where one may match several."""
     return all(char.isascii() or char.lower() == char.upper() for char in one.characters)

@@ -141,7 +141,7 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
     given = {k: v for k, v in flags.items() if v is not None}
     values.update(given)
 
-    def named(field: str) -> tuple[str, str]:
+    def origin_of(field: str) -> tuple[str, str]:
         return ("settings", field) if field in given else source_of(field, env)
 
     try:
@@ -150,9 +150,9 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
     except msgspec.ValidationError as error:
         reason = reason_of(str(error), Settings)
         name = re.split(r"[:.\[]", reason.removeprefix("field "), maxsplit=1)[0]
-        what, field = named(name)
+        what, field = origin_of(name)
         raise LabError(what, reason.replace(f"field {name}", f"field {field}", 1)) from error
-    _check(settings, named)
+    _check_values(settings, origin_of)
     return settings
 
 
@@ -209,11 +209,11 @@ def check_unlike(code: str, known: Iterable[str], what: str, field: str) -> None
         raise LabError(what, problem, f"Write {other}, or use a code that differs by more.", code=2)
 
 
-def _check(settings: Settings, named: Callable[[str], tuple[str, str]]) -> None:
-    """Raise `LabError` if a value is invalid. `named` returns its source and its name there."""
+def _check_values(settings: Settings, origin_of: Callable[[str], tuple[str, str]]) -> None:
+    """Raise `LabError` if a value is invalid. `origin_of` returns its source and its name there."""
 
     def refuse(name: str, problem: str, hint: str = "") -> NoReturn:
-        what, field = named(name)
+        what, field = origin_of(name)
         raise LabError(what, f"field {field}{problem}", hint)
 
     if not 0 <= settings.pace < float("inf"):
@@ -237,7 +237,7 @@ def _check(settings: Settings, named: Callable[[str], tuple[str, str]]) -> None:
             refuse(name, f" is {getattr(settings, name):g}; it must not be below 0")
     if not is_file_mode(settings.file_mode):
         refuse("file_mode", f": {settings.file_mode!r} is neither private, umask, nor an octal number as 640")
-    check_code(settings.person, *named("person"))
+    check_code(settings.person, *origin_of("person"))
 
 
 def _check_keys(values: Mapping[str, Any], what: str, name_of: Any) -> None:

@@ -54,10 +54,10 @@ def current_answers(rows: Iterable[ShadowAnswer]) -> list[ShadowAnswer]:
     for row in sorted(rows, key=lambda row: (row.at, row.id)):
         if row.id not in superseded_ids:
             heads.setdefault((row.index, row.question, row.by.id), []).append(row)
-    return [_one(heads[place]) for place in sorted(heads)]
+    return [_merge_heads(heads[place]) for place in sorted(heads)]
 
 
-def _one(heads: list[ShadowAnswer]) -> ShadowAnswer:
+def _merge_heads(heads: list[ShadowAnswer]) -> ShadowAnswer:
     answers = [row for row in heads if row.missing is None]
     if len({(row.text, row.decision) for row in answers}) > 1:
         return replace(answers[0], text="", decision=None, missing="clash", why="", sent_at=None)

@@ -38,15 +38,19 @@ def nearest(tree: UiTree, at: tuple[int, int], most: int = 9) -> list[TapTarget]
     inside = {id(below) for target in targets for below in target.walk() if below is not target}
     bare = [n for n in tree.nodes() if n.label.strip() and not reacts(n) and id(n) not in inside and n.bounds.area]
     hit_node = _topmost(tree, at, targets) or _topmost(tree, at, bare)
-    near_targets = [] if hit_node is None else [_near(hit_node, at, screen, hit=True)]
+    near_targets = [] if hit_node is None else [_tap_target(hit_node, at, screen, hit=True)]
     for group in (targets, bare):
-        near = [_near(node, at, screen) for node in group if node is not hit_node and _open(tree, node, group, screen)]
-        near_targets += sorted(near, key=lambda one: (_away(one.node.bounds, at), one.node.bounds.area))
+        near = [
+            _tap_target(node, at, screen)
+            for node in group
+            if node is not hit_node and _is_reachable(tree, node, group, screen)
+        ]
+        near_targets += sorted(near, key=lambda one: (_distance_to(one.node.bounds, at), one.node.bounds.area))
     return near_targets[:most]
 
 
-def _near(node: Node, at: tuple[int, int], screen: Bounds, *, hit: bool = False) -> TapTarget:
-    away = _away(node.bounds, at)
+def _tap_target(node: Node, at: tuple[int, int], screen: Bounds, *, hit: bool = False) -> TapTarget:
+    away = _distance_to(node.bounds, at)
     dp = away * _DP_ACROSS / max(1, screen.width)
     return TapTarget(node, words_of(node), role_of(node), round(away), round(dp), hit, reacts(node))
 
@@ -73,7 +77,7 @@ def _topmost(tree: UiTree, at: tuple[int, int], among: list[Node]) -> Node | Non
     return next((node for node in tree.at(*at) if id(node) in node_ids), None)
 
 
-def _open(tree: UiTree, node: Node, group: list[Node], screen: Bounds) -> bool:
+def _is_reachable(tree: UiTree, node: Node, group: list[Node], screen: Bounds) -> bool:
     """Return True if a tap on a node's middle reaches it or something inside it, and it is not a mere background."""
     if node.bounds.area > _LARGE * screen.area:
         return False
@@ -81,7 +85,7 @@ def _open(tree: UiTree, node: Node, group: list[Node], screen: Bounds) -> bool:
     return top is not None and any(below is top for below in node.walk())
 
 
-def _away(box: Bounds, at: tuple[int, int]) -> float:
+def _distance_to(box: Bounds, at: tuple[int, int]) -> float:
     """Return the distance in pixels from a point to a box, 0 inside."""
     across = max(box.left - at[0], 0, at[0] - box.right + 1)
     down = max(box.top - at[1], 0, at[1] - box.bottom + 1)

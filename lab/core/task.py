@@ -189,7 +189,7 @@ class Tdg(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
             for other in node.requires:
                 if other not in node_ids:
                     raise LabError(what, f"field tdg: node {node.id!r} requires {other!r}, which is not there")
-        if _circular([*self.edges, *((r, n.id) for n in self.walk() for r in n.requires)]):
+        if _has_cycle([*self.edges, *((r, n.id) for n in self.walk() for r in n.requires)]):
             raise LabError(what, "field tdg.edges: the edges make a circle; a TDG is acyclic")
 
 
@@ -412,7 +412,7 @@ def load_log(path: Path) -> tuple[LogEntry, ...]:
     return entries
 
 
-def _circular(edges: list[tuple[str, str]]) -> bool:
+def _has_cycle(edges: list[tuple[str, str]]) -> bool:
     """Return True if the edges have a cycle, by Kahn's algorithm."""
     waiting = {b: 0 for edge in edges for b in edge}
     for _, b in edges:

@@ -37,18 +37,18 @@ def interval_bar(
         cells[first : last + 1] = [DASH] * (last - first + 1)
         cells[first] = FIRST if low >= least else OFF_LEFT
         cells[last] = LAST if high <= most else OFF_RIGHT
-    cells[place_of(value, width, least, most)] = POINT if least <= value <= most else _beyond(value, least)
+    cells[place_of(value, width, least, most)] = POINT if least <= value <= most else _arrow(value, least)
     return "".join(cells)
 
 
-def _beyond(value: float, least: float) -> str:
+def _arrow(value: float, least: float) -> str:
     return OFF_LEFT if value < least else OFF_RIGHT
 
 
 def scale(width: int, least: float = 0.0, most: float = 1.0) -> str:
     """Draw the scale above such bars: minimum, 0 or the middle, and maximum, each above its column."""
     middle = 0.0 if least < 0 < most else (least + most) / 2
-    words = [_short(least), _short(middle), _short(most)]
+    words = [_format_value(least), _format_value(middle), _format_value(most)]
     if width < sum(map(len, words)) + 4:
         return (words[0] + words[2].rjust(width - len(words[0])))[:width] if width > len(words[0] + words[2]) else ""
     at = place_of(middle, width, least, most)
@@ -57,7 +57,7 @@ def scale(width: int, least: float = 0.0, most: float = 1.0) -> str:
     return line + words[2].rjust(width - len(line))
 
 
-def _short(value: float) -> str:
+def _format_value(value: float) -> str:
     return f"{value:g}"
 
 

@@ -22,19 +22,19 @@ _BOMS = (
 )
 """Byte order marks. Of two with the same beginning the longer one is first."""
 _NO_TEXT = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs", "oem", "utf-7"})
-_LOOKED_AT = 256 * 1024
+_SAMPLE_BYTES = 256 * 1024
 """Bytes from which to guess an encoding. The whole file must still decode."""
 _WIDE_SHARE = 0.2
-_SURE, _APART = 0.95, 0.04
+_SURE, _LEAD = 0.95, 0.04
 """Minimum share of everyday characters of a certain encoding, and the minimum lead over all others."""
 _WIDE_NOISE = 4
 """Minimum ratio of zero bytes between the two halves of UTF-16. U+5F00 has a zero byte in the other half."""
-_ENOUGH = 16
+_ENOUGH_PAIRS = 16
 """Minimum characters for a conclusion from the byte ranges of a whole text.
 
 Korean syllables occupy the range of half of GB's characters, and two in five of Big5's second bytes are below 0xA1.
 """
-_WHOLE = 4
+_WHOLE_PER_DAMAGED = 4
 """Minimum whole characters for each damaged one in a file that still counts as UTF-8."""
 
 
@@ -100,23 +100,23 @@ def decode_text(data: bytes, what: str, encoding: str = "", *, hint: str = "Save
     A few damaged bytes in UTF-8 become U+FFFD and are counted.
     """
     if encoding:
-        return _named(data, what, encoding)
+        return _decode_named(data, what, encoding)
     for bom, name in _BOMS:
         if data.startswith(bom):
-            return _by_mark(data[len(bom) :], what, name)
+            return _decode_by_mark(data[len(bom) :], what, name)
     # Before UTF-8, because ASCII in UTF-16 is valid UTF-8, too.
-    if (wide := _wide(data)) and (text := _strictly(data, wide)) is not None:
-        return DecodedText(text, _shown(wide))
+    if (wide := _detect_wide(data)) and (text := _decode_strictly(data, wide)) is not None:
+        return DecodedText(text, _display_name(wide))
     try:
         return DecodedText(data.decode())
     except UnicodeDecodeError as error:
         start, reason = error.start, error.reason
-    if (damaged := _damaged(data, start, reason)) is not None:
+    if (damaged := _decode_damaged(data, start, reason)) is not None:
         return damaged
-    names = _fitting(data)
-    if len(names) == 1 and (text := _strictly(data, names[0])) is not None:
-        return DecodedText(text, _shown(names[0]))
-    raise _refused(what, start, names, hint)
+    names = _fitting_encodings(data)
+    if len(names) == 1 and (text := _decode_strictly(data, names[0])) is not None:
+        return DecodedText(text, _display_name(names[0]))
+    raise _not_utf8_error(what, start, names, hint)
 
 
 def utf8_text(data: bytes, what: str) -> str:
@@ -129,12 +129,12 @@ def utf8_text(data: bytes, what: str) -> str:
     except UnicodeDecodeError as error:
         for bom, name in _BOMS[1:]:
             if data.startswith(bom):
-                raise LabError(what, f"is {_shown(name)} text, not UTF-8.", "Save it as UTF-8.") from error
-        raise _refused(what, error.start, _fitting(data), "Save it as UTF-8.") from error
+                raise LabError(what, f"is {_display_name(name)} text, not UTF-8.", "Save it as UTF-8.") from error
+        raise _not_utf8_error(what, error.start, _fitting_encodings(data), "Save it as UTF-8.") from error
 
 
-def _refused(what: str, start: int, names: list[str], hint: str) -> LabError:
-    may_be = f"; it may be {' or '.join(map(_shown, names))}" if names else ""
+def _not_utf8_error(what: str, start: int, names: list[str], hint: str) -> LabError:
+    may_be = f"; it may be {' or '.join(map(_display_name, names))}" if names else ""
     return LabError(what, f"is not UTF-8 text (byte {start}){may_be}.", hint)
 
 
@@ -151,11 +151,11 @@ def opening_as_utf8(data: bytes) -> bytes:
     return data
 
 
-def _named(data: bytes, what: str, encoding: str) -> DecodedText:
+def _decode_named(data: bytes, what: str, encoding: str) -> DecodedText:
     codec = known_encoding(encoding)
     for bom, name in _BOMS:
         if data.startswith(bom) and name.startswith(codec):
-            return _by_mark(data[len(bom) :], what, name)
+            return _decode_by_mark(data[len(bom) :], what, name)
     try:
         return DecodedText(data.decode(codec), "" if codec == "utf-8" else codec)
     except UnicodeError as error:
@@ -163,27 +163,27 @@ def _named(data: bytes, what: str, encoding: str) -> DecodedText:
         raise LabError(what, f"is not {encoding} text{byte}.", "Name another --encoding, or none.") from error
 
 
-def _by_mark(data: bytes, what: str, name: str) -> DecodedText:
+def _decode_by_mark(data: bytes, what: str, name: str) -> DecodedText:
     try:
-        return DecodedText(data.decode(name), "" if name == "utf-8" else _shown(name))
+        return DecodedText(data.decode(name), "" if name == "utf-8" else _display_name(name))
     except UnicodeDecodeError as error:
-        damaged = _damaged(data, error.start, error.reason) if name == "utf-8" else None
+        damaged = _decode_damaged(data, error.start, error.reason) if name == "utf-8" else None
         if damaged is None:
             hint = "Save it as UTF-8."
-            raise LabError(what, f"is not {_shown(name)} text (byte {error.start}).", hint) from error
+            raise LabError(what, f"is not {_display_name(name)} text (byte {error.start}).", hint) from error
         return damaged
 
 
-def _strictly(data: bytes, name: str) -> str | None:
+def _decode_strictly(data: bytes, name: str) -> str | None:
     try:
         return data.decode(name)
     except UnicodeDecodeError:
         return None
 
 
-def _wide(data: bytes) -> str:
+def _detect_wide(data: bytes) -> str:
     """Detect UTF-16 or UTF-32 without a BOM by the positions of zero bytes, empty if it is neither."""
-    sample = data[: _LOOKED_AT // 4 * 4]
+    sample = data[: _SAMPLE_BYTES // 4 * 4]
     if b"\0" not in sample or len(data) % 2:
         return ""
     zeros = [sample[at::4].count(0) / max(1, len(sample[at::4])) for at in range(4)]
@@ -198,34 +198,34 @@ def _wide(data: bytes) -> str:
     return "utf-16-be" if even >= _WIDE_SHARE and even >= _WIDE_NOISE * odd else ""
 
 
-def _damaged(data: bytes, start: int, reason: str) -> DecodedText | None:
+def _decode_damaged(data: bytes, start: int, reason: str) -> DecodedText | None:
     """Decode UTF-8 with a few damaged bytes or a truncated end, or None if it is something else."""
     text = data.decode("utf-8", "replace")
     damaged = text.count("\ufffd") - data.count(b"\xef\xbf\xbd")
     whole = sum(byte >= 0xC0 for byte in data.translate(None, bytes(range(0x80)))) - damaged
     is_cut = reason == "unexpected end of data" and start >= len(data) - 3
-    return DecodedText(text, damaged=damaged) if is_cut or whole >= _WHOLE * damaged else None
+    return DecodedText(text, damaged=damaged) if is_cut or whole >= _WHOLE_PER_DAMAGED * damaged else None
 
 
-def _fitting(data: bytes) -> list[str]:
+def _fitting_encodings(data: bytes) -> list[str]:
     """Return the older encodings that fit the bytes, exactly one if it is certain."""
-    sample = data[:_LOOKED_AT]
+    sample = data[:_SAMPLE_BYTES]
     shares = {
         legacy.name: share
         for legacy in _LEGACY
-        if (share := _everyday_share(legacy, sample)) and _strictly(data, legacy.name) is not None
+        if (share := _everyday_share(legacy, sample)) and _decode_strictly(data, legacy.name) is not None
     }
-    if _is_western(sample) and _strictly(data, "cp1252") is not None:
+    if _is_western(sample) and _decode_strictly(data, "cp1252") is not None:
         shares["cp1252"] = 1.0
     # Big5 second bytes are often below 0xA1, so a text without any is not Big5.
     pairs = _PAIR.findall(sample)
-    if len(pairs) >= _ENOUGH and all(pair[1] >= 0xA1 for pair in pairs):
+    if len(pairs) >= _ENOUGH_PAIRS and all(pair[1] >= 0xA1 for pair in pairs):
         shares.pop("cp950", None)
     # Every pair fits both: Korean syllables lie within GB's range, so an all-Korean text is Korean.
-    if len(pairs) >= _ENOUGH and shares.get("gb18030") == shares.get("cp949") == 1:
+    if len(pairs) >= _ENOUGH_PAIRS and shares.get("gb18030") == shares.get("cp949") == 1:
         del shares["gb18030"]
     best = max(shares.values(), default=0.0)
-    return [name for name, share in shares.items() if best >= _SURE and share > best - _APART]
+    return [name for name, share in shares.items() if best >= _SURE and share > best - _LEAD]
 
 
 def _everyday_share(legacy: _Legacy, sample: bytes) -> float:
@@ -250,6 +250,6 @@ def _is_western(sample: bytes) -> bool:
     return usual and max(map(len, runs)) <= 2 and letters >= _LETTERS * len(high)
 
 
-def _shown(name: str) -> str:
+def _display_name(name: str) -> str:
     """Return an encoding's usual name."""
     return _NAMES.get(name, name.removesuffix("-le").removesuffix("-be").upper() if name.startswith("utf") else name)

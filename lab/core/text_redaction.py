@@ -24,7 +24,7 @@ _SHORT = 4
 """Words with fewer characters are covered only as whole words: Ann, but not in Annual."""
 _LOCAL = 3
 """Minimum characters of a text under a box that is also covered in the words and actions of its step."""
-_BETWEEN = r"(?:[\s_-]|\\+[nrt])+"
+_SEPARATORS = r"(?:[\s_-]|\\+[nrt])+"
 """Separators of two words. Names of tasks, files and tags have no blanks, and JSON in a text escapes line feeds."""
 _NUMBER = re.compile(r"[\d\s()+./\-]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -54,9 +54,9 @@ class TextRedaction:
 
         `ids` map old run ids to new ones. Raise `LabError` for a word that is too short.
         """
-        self.words = tuple(dict.fromkeys(_tidy(word) for word in words))
+        self.words = tuple(dict.fromkeys(_normalize_word(word) for word in words))
         # The longest first, because a regex takes the first alternative that matches.
-        patterns = sorted({pattern for word in self.words for pattern in _patterns(word)}, key=len, reverse=True)
+        patterns = sorted({pattern for word in self.words for pattern in _word_patterns(word)}, key=len, reverse=True)
         self._pattern = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
         self._ids = dict(ids or {})
         self.count = 0
@@ -87,7 +87,7 @@ class TextRedaction:
         """
         match value:
             case str():
-                return self._text(value, field)
+                return self._cover_text(value, field)
             case Bounds():
                 return value
             case Actor():
@@ -119,7 +119,7 @@ class TextRedaction:
                 return value if mapping == value else mapping
         return value
 
-    def _text(self, text: str, field: str) -> str:
+    def _cover_text(self, text: str, field: str) -> str:
         if field in self.fixed or (field == "id" and _UUID.fullmatch(text)):
             return text
         masked = self.mask(text)
@@ -131,12 +131,12 @@ class _CountingRedaction(TextRedaction):
 
     def __init__(self, first: TextRedaction, words: Iterable[str]) -> None:
         super().__init__([*first.words, *words], first._ids)
-        self._first = first
+        self._base = first
 
     def mask(self, text: str) -> str:
         before = self.count
         masked = super().mask(text)
-        self._first.count += self.count - before
+        self._base.count += self.count - before
         return masked
 
 
@@ -145,14 +145,14 @@ class LongTextRedaction(TextRedaction):
 
     def __init__(self, first: TextRedaction, spared: Iterable[str]) -> None:
         super().__init__(first.words, first._ids)
-        self._first = first
+        self._base = first
         self._spared = frozenset(spared)
 
     def mask(self, text: str) -> str:
-        return self._first.mask(text)
+        return self._base.mask(text)
 
-    def _text(self, text: str, field: str) -> str:
-        return text if text in self._spared else super()._text(text, field)
+    def _cover_text(self, text: str, field: str) -> str:
+        return text if text in self._spared else super()._cover_text(text, field)
 
 
 # -- two copies of a row, one of them covered ------------------------------------------------------------------
@@ -169,7 +169,7 @@ def more_covered(one: Any, other: Any, ids: Mapping[str, str]) -> Any:
     depend on their order.
     """
     if isinstance(one, str) and isinstance(other, str):
-        return _more_covered_text(one, other, ids)
+        return _merge_texts(one, other, ids)
     if isinstance(one, dict) and isinstance(other, dict) and len(one) == len(other):
         mapping = {}
         for (a, b), (c, d) in zip(one.items(), other.items(), strict=True):
@@ -185,14 +185,14 @@ def more_covered(one: Any, other: Any, ids: Mapping[str, str]) -> Any:
     return one
 
 
-def _more_covered_text(one: str, other: str, ids: Mapping[str, str]) -> str:
+def _merge_texts(one: str, other: str, ids: Mapping[str, str]) -> str:
     if one == other:
         return one
     for old, new in ids.items():
         one, other = one.replace(old, new), other.replace(old, new)
-    if one == other or _spans(other, one) is not None:
+    if one == other or _covered_spans(other, one) is not None:
         return one
-    if _spans(one, other) is not None:
+    if _covered_spans(one, other) is not None:
         return other
     if _COVERS.search(one) and _COVERS.search(other):
         return MASK
@@ -208,7 +208,7 @@ def uncovered(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
     wholes: set[str] = set()
     pairs: list[tuple[Any, Any]] = []
     if isinstance(whole, str) and isinstance(covered, str) and whole != covered:
-        (wholes if covered == MASK else parts).update(_spans(whole, covered) or ())
+        (wholes if covered == MASK else parts).update(_covered_spans(whole, covered) or ())
     elif isinstance(whole, dict) and isinstance(covered, dict):
         pairs = [(value, covered[key]) for key, value in whole.items() if key in covered]
     elif isinstance(whole, list) and isinstance(covered, list):
@@ -220,7 +220,7 @@ def uncovered(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
     return parts, wholes
 
 
-def _spans(whole: str, covered: str) -> tuple[str, ...] | None:
+def _covered_spans(whole: str, covered: str) -> tuple[str, ...] | None:
     """Return the covered parts of a text, or None if `covered` is not a covered copy of it."""
     if not _COVERS.search(covered):
         return None
@@ -229,20 +229,20 @@ def _spans(whole: str, covered: str) -> tuple[str, ...] | None:
     return match.groups() if match else None
 
 
-def _tidy(word: str) -> str:
+def _normalize_word(word: str) -> str:
     word = " ".join(word.split())
     if len(word) < 2 or MASK in word:
         raise LabError("redact", f"{word!r} is too short to be looked for.", "Write at least two characters.", code=2)
     return word
 
 
-def _patterns(word: str) -> set[str]:
+def _word_patterns(word: str) -> set[str]:
     digits = re.sub(r"\D", "", word)
     if len(digits) >= 6 and _NUMBER.fullmatch(word):
         return {r"\+?" + r"[\s().\-/]{0,2}".join(digits)}
     patterns = set()
     for text in {word, json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1]}:
-        pattern = _BETWEEN.join(re.escape(part) for part in text.split(" "))
+        pattern = _SEPARATORS.join(re.escape(part) for part in text.split(" "))
         alone = len(word) < _SHORT and word.isalnum()
         patterns.add(rf"(?<!\w){pattern}(?!\w)" if alone else pattern)
     return patterns

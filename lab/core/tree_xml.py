@@ -51,7 +51,7 @@ def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> Re
 
     With `cut`, a truncated dump gives the nodes before the cut.
     """
-    xml, mended = _one_hierarchy(data), ""
+    xml, mended = _merge_windows(data), ""
     try:
         return ReadTree(UiTree.from_xml(xml, what), xml)
     except LabError as error:
@@ -59,10 +59,10 @@ def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> Re
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
             raise
         first_error = error
-    xml, mended = _mended(data, what)
-    for attempt, why in ((xml, mended), (_closed(xml) if cut else b"", "is cut short")):
+    xml, mended = _repair(data, what)
+    for attempt, why in ((xml, mended), (_close_elements(xml) if cut else b"", "is cut short")):
         try:
-            merged = _one_hierarchy(attempt)
+            merged = _merge_windows(attempt)
             tree = UiTree.from_xml(merged, what)
         except LabError:
             continue
@@ -72,7 +72,7 @@ def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> Re
     raise first_error
 
 
-def _one_hierarchy(xml: bytes) -> bytes:
+def _merge_windows(xml: bytes) -> bytes:
     """Return the nodes of every window of the phone's own display, lowest first, and other XML unchanged.
 
     `uiautomator dump --windows` (from Android 11) nests windows in displays. Each has a `layer` and a hierarchy.
@@ -99,7 +99,7 @@ def _layer(window: Element) -> int:
     return int(text) if re.fullmatch(r"-?\d{1,9}", text) else 0
 
 
-def _mended(data: bytes, what: str) -> tuple[bytes, str]:
+def _repair(data: bytes, what: str) -> tuple[bytes, str]:
     """Remove what XML cannot express from a dump. Return it with a few words on the repairs."""
     reasons: list[str] = []
     start = max(0, min((at for mark in _MARKS if (at := data.find(mark)) >= 0), default=data.find(b"<")))
@@ -107,9 +107,9 @@ def _mended(data: bytes, what: str) -> tuple[bytes, str]:
     end = end if end > start else len(data)
     if data[:start].strip() or data[end:].strip(b" \t\r\n\0"):
         reasons.append("text around the XML")
-    text = _text(data[start:end], what, reasons)
+    text = _decode_xml(data[start:end], what, reasons)
     # The declaration goes, because the result is UTF-8 whatever it was.
-    clean = _BARE.sub("&amp;", _PAIR.sub(_joined, _REFERENCE.sub(_referred, _DECLARED.sub("", text))))
+    clean = _BARE.sub("&amp;", _PAIR.sub(_join_surrogates, _REFERENCE.sub(_resolve_reference, _DECLARED.sub("", text))))
     clean = _VALUE.sub(lambda value: f'="{value[1].replace("<", "&lt;")}"' if "<" in value[1] else value[0], clean)
     held = _UNHELD.sub("", _SURROGATE.sub("\ufffd", clean))
     if held != _DECLARED.sub("", text):
@@ -117,7 +117,7 @@ def _mended(data: bytes, what: str) -> tuple[bytes, str]:
     return held.encode(), ", ".join(reasons)
 
 
-def _text(data: bytes, what: str, reasons: list[str]) -> str:
+def _decode_xml(data: bytes, what: str, reasons: list[str]) -> str:
     """Decode the XML in its declared encoding, else in the one that fits."""
     try:
         return data.decode("utf-8-sig", "surrogatepass")
@@ -133,7 +133,7 @@ def _text(data: bytes, what: str, reasons: list[str]) -> str:
         return data.decode("utf-8", "replace")
 
 
-def _referred(match: re.Match[str]) -> str:
+def _resolve_reference(match: re.Match[str]) -> str:
     """Return a numeric reference that XML allows unchanged, a surrogate as its character, and nothing for others."""
     code = int(match[1], 16) if match[1] else int(match[2])
     if 0xD800 <= code <= 0xDFFF:
@@ -141,12 +141,12 @@ def _referred(match: re.Match[str]) -> str:
     return match[0] if code <= 0x10FFFF and not _UNHELD.match(chr(code)) else ""
 
 
-def _joined(pair: re.Match[str]) -> str:
+def _join_surrogates(pair: re.Match[str]) -> str:
     """Join the two halves of a surrogate pair."""
     return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
-def _closed(xml: bytes) -> bytes:
+def _close_elements(xml: bytes) -> bytes:
     """Cut a truncated dump after its last whole tag and close every element, empty if none is open there."""
     open_names: list[str] = []
     text = xml.decode()

@@ -152,7 +152,7 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
 
         hierarchy = ElementTree.Element("hierarchy", rotation=str(self.rotation))
         for index, root in enumerate(self.roots):
-            _write(root, index, hierarchy)
+            _write_node(root, index, hierarchy)
         return '<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>' + ElementTree.tostring(
             hierarchy, encoding="unicode"
         )
@@ -174,9 +174,9 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
             raise LabError(what, f"is not XML ({error})") from error
         except (ValueError, LookupError) as error:
             raise LabError(what, f"is in an encoding that cannot be read ({error})") from error
-        if _deeper(top, _DEEPEST):
+        if _is_deeper(top, _DEEPEST):
             raise LabError(what, f"nests its nodes more than {_DEEPEST} deep, which no phone does; it is not read")
-        return cls(tuple(_read(child) for child in top), _int(top.get("rotation")))
+        return cls(tuple(_read_element(child) for child in top), _parse_int(top.get("rotation")))
 
 
 _BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]")
@@ -186,14 +186,14 @@ _DEEPEST = 200
 """Maximum levels of nodes. A real screen has about 30, and JSON cannot be written much deeper than this."""
 
 
-def _deeper(top: ElementTree.Element, most: int) -> bool:
+def _is_deeper(top: ElementTree.Element, most: int) -> bool:
     level = list(top)
     for _ in range(most):
         level = [child for element in level for child in element]
     return bool(level)
 
 
-def _read(top: ElementTree.Element) -> Node:
+def _read_element(top: ElementTree.Element) -> Node:
     """Convert an element and all below it, without recursion, because a stranger's may nest deeply."""
     nodes: dict[int, Node] = {}
     order: list[ElementTree.Element] = []
@@ -203,11 +203,11 @@ def _read(top: ElementTree.Element) -> Node:
         order.append(element)
         stack.extend(element)
     for element in reversed(order):
-        nodes[id(element)] = _node(element, tuple(nodes.pop(id(child)) for child in element))
+        nodes[id(element)] = _node_of(element, tuple(nodes.pop(id(child)) for child in element))
     return nodes[id(top)]
 
 
-def _node(element: ElementTree.Element, children: tuple[Node, ...]) -> Node:
+def _node_of(element: ElementTree.Element, children: tuple[Node, ...]) -> Node:
     get = element.get
     match = _BOUNDS.match(get("bounds", ""))
     tag = element.tag if element.tag != "node" else ""
@@ -224,7 +224,7 @@ def _node(element: ElementTree.Element, children: tuple[Node, ...]) -> Node:
     )
 
 
-def _write(node: Node, index: int, parent: ElementTree.Element) -> None:
+def _write_node(node: Node, index: int, parent: ElementTree.Element) -> None:
     from xml.etree import ElementTree
 
     stack = [(node, index, parent)]
@@ -235,11 +235,11 @@ def _write(node: Node, index: int, parent: ElementTree.Element) -> None:
             "node",
             {
                 "index": str(index),
-                "text": _xml(node.text),
-                "resource-id": _xml(node.id),
-                "class": _xml(node.cls),
-                "package": _xml(node.package),
-                "content-desc": _xml(node.desc),
+                "text": _xml_text(node.text),
+                "resource-id": _xml_text(node.id),
+                "class": _xml_text(node.cls),
+                "package": _xml_text(node.package),
+                "content-desc": _xml_text(node.desc),
                 **{flag: "true" if getattr(node, flag.replace("-", "_")) else "false" for flag in FLAGS},
                 "bounds": "[{},{}][{},{}]".format(*node.bounds),
             },
@@ -251,10 +251,10 @@ _UNHELD = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 """Characters that XML 1.0 cannot express, even as references (section 2.2, Char). Compiled at first use: 5 ms."""
 
 
-def _xml(text: str) -> str:
+def _xml_text(text: str) -> str:
     """Return text that XML 1.0 can express. Other characters become visible escapes."""
     return text if text.isprintable() else re.sub(_UNHELD, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _int(text: str | None) -> int:
+def _parse_int(text: str | None) -> int:
     return whole_number(text or "") or 0

@@ -64,7 +64,7 @@ def act_of(
     action: Action, size: Point | None, target: str = "", reply: str = "", *, held: bool = False
 ) -> ComparableStep:
     """Return an action in comparable form. `size` is its screen in pixels, `target` the name of the touched element."""
-    at, kind = action.at or _middle(action), action.kind
+    at, kind = action.at or _box_middle(action), action.kind
     text = action.text or ""
     if kind == "drag" and action.at == action.to:
         kind = "long_press"  # as sources write it that have no other word
@@ -75,9 +75,15 @@ def act_of(
     elif action.kind == "other" or (action.kind in _POINTED and at is None):
         text = text if action.raw is None else repr(action.raw)
     return ComparableStep(
-        kind, _folded(target), _part(at, size), _part(action.to, size), _way(action), _folded(text),
-        _folded(reply), held,
-    )  # fmt: skip
+        kind,
+        _fold_text(target),
+        _share_of_screen(at, size),
+        _share_of_screen(action.to, size),
+        _content_direction(action),
+        _fold_text(text),
+        _fold_text(reply),
+        held,
+    )
 
 
 def align(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
@@ -95,10 +101,10 @@ def align(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> li
     while tail < min(len(left), len(right)) - head and not unlike(left[-1 - tail], right[-1 - tail]):
         tail += 1
     m, n = len(left) - tail, len(right) - tail
-    inner = _inner(left[head:m], right[head:n])
+    inner = _align_inner(left[head:m], right[head:n])
     return [
         *(Pair(i, i, True) for i in range(head)),
-        *(_moved(pair, head) for pair in inner),
+        *(_shift_pair(pair, head) for pair in inner),
         *(Pair(m + i, n + i, True) for i in range(tail)),
     ]
 
@@ -112,30 +118,34 @@ def unlike(one: ComparableStep, other: ComparableStep) -> int:
     """Return the dissimilarity of two actions: 0 if equal, `WHOLE` if they have nothing in common. Symmetric."""
     if one == other:
         return 0
-    cost = _unlike(one, other)
+    cost = _action_cost(one, other)
     reply_differs = (one.reply, one.held) != (other.reply, other.held)
     return max(cost, WHOLE // 10) if reply_differs else cost
 
 
-def _unlike(one: ComparableStep, other: ComparableStep) -> int:
+def _action_cost(one: ComparableStep, other: ComparableStep) -> int:
     kinds = {one.kind, other.kind}
     if kinds <= _POINTED:
-        return _touch(one, other, slight=len(kinds) > 1)
+        return _touch_cost(one, other, slight=len(kinds) > 1)
     if kinds <= _MOVED:
-        return _move(one, other)
+        return _move_cost(one, other)
     if len(kinds) > 1:
         return WHOLE * 7 // 10 if kinds <= _ENDING else WHOLE
-    return 0 if one.text == other.text else WHOLE * 4 // 10 + round((1 - _alike(one.text, other.text)) * WHOLE * 4 / 10)
+    return (
+        0
+        if one.text == other.text
+        else WHOLE * 4 // 10 + round((1 - _text_similarity(one.text, other.text)) * WHOLE * 4 / 10)
+    )
 
 
-def _touch(one: ComparableStep, other: ComparableStep, *, slight: bool) -> int:
+def _touch_cost(one: ComparableStep, other: ComparableStep, *, slight: bool) -> int:
     """Compare touches by the target's name, else by place. `slight` is true if the gestures differ."""
     if one.target and other.target:
         far = 0.0 if one.target == other.target else 1.0
-        near = _apart(one.place, other.place)
+        near = _distance(one.place, other.place)
         far = far and (0.6 if near is not None and near <= NEAR else 1.0)
     else:
-        apart = _apart(one.place, other.place)
+        apart = _distance(one.place, other.place)
         if apart is None:
             far = 0.0 if one.place == other.place and one.text == other.text else 1.0
         else:
@@ -143,23 +153,23 @@ def _touch(one: ComparableStep, other: ComparableStep, *, slight: bool) -> int:
     return max(round(far * WHOLE * 8 / 10), WHOLE * 3 // 10 if slight else 0)
 
 
-def _move(one: ComparableStep, other: ComparableStep) -> int:
+def _move_cost(one: ComparableStep, other: ComparableStep) -> int:
     """Compare scrolls and swipes by the content's direction. A drag is equal if both its ends are near."""
     if "drag" in (one.kind, other.kind):
-        ends = (_apart(one.place, other.place), _apart(one.to, other.to))
+        ends = (_distance(one.place, other.place), _distance(one.to, other.to))
         near = one.kind == other.kind and all(end is not None and end <= NEAR for end in ends)
         return 0 if near else WHOLE * 6 // 10
     return 0 if one.way == other.way else WHOLE * 6 // 10
 
 
-def _apart(one: tuple[float, float] | None, other: tuple[float, float] | None) -> float | None:
+def _distance(one: tuple[float, float] | None, other: tuple[float, float] | None) -> float | None:
     """Return the distance of two places, or None if one is unknown."""
     if one is None or other is None:
         return None
     return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
 
 
-def _alike(one: str, other: str) -> float:
+def _text_similarity(one: str, other: str) -> float:
     """Return the share of neighbouring character pairs that two texts share (Dice, 1945), 0 to 1."""
     a, b = Counter(pairwise(one)), Counter(pairwise(other))
     whole = a.total() + b.total()
@@ -169,7 +179,7 @@ def _alike(one: str, other: str) -> float:
 # -- beneath -------------------------------------------------------------------------------------------------
 
 
-def _inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
+def _align_inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
     """Align the parts between equal ends by dynamic programming."""
     m, n = len(left), len(right)
     # In long runs only a band around the diagonal is computed.
@@ -196,10 +206,10 @@ def _inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> l
             here[j], way[j] = best, 1 if best == alone else 2 if best == beside else 0
         ways.append(way)
         above = here
-    return _back(ways, left, right, costs)
+    return _trace_back(ways, left, right, costs)
 
 
-def _back(
+def _trace_back(
     ways: list[bytearray],
     left: Sequence[ComparableStep],
     right: Sequence[ComparableStep],
@@ -218,30 +228,30 @@ def _back(
     return out[::-1]
 
 
-def _moved(pair: Pair, by: int) -> Pair:
+def _shift_pair(pair: Pair, by: int) -> Pair:
     left, right = pair.left, pair.right
     return Pair(None if left is None else left + by, None if right is None else right + by, pair.same)
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _part(at: Point | None, size: Point | None) -> tuple[float, float] | None:
+def _share_of_screen(at: Point | None, size: Point | None) -> tuple[float, float] | None:
     if at is None:
         return None
     width, height = size if size is not None and min(size) > 0 else _PHONE
     return at[0] / width, at[1] / height
 
 
-def _middle(action: Action) -> Point | None:
+def _box_middle(action: Action) -> Point | None:
     if not action.boxes:
         return None
     left, top, right, bottom = action.boxes[0]
     return (left + right) // 2, (top + bottom) // 2
 
 
-def _way(action: Action) -> str:
+def _content_direction(action: Action) -> str:
     """Return the content's direction: a scroll's own, a swipe's reversed, else from the vector."""
     if action.kind not in ("scroll", "swipe"):
         return ""

@@ -140,7 +140,7 @@ def plans(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
     """
     plans_by_reply: dict[tuple[int, str, str | None], SwapPlan] = {}
     for number, (step, question, own) in enumerate(asked_steps(trace), 1):
-        for who, reply, match in _fitting(step.index + 1, number, question, replies):
+        for who, reply, match in _matching_replies(step.index + 1, number, question, replies):
             if (reply.say.strip(), reply.decision) == (own.text.strip(), own.decision):
                 continue
             key = step.index, reply.say.strip(), reply.decision
@@ -149,19 +149,19 @@ def plans(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
     return sorted(plans_by_reply.values(), key=lambda plan: plan.at)
 
 
-def _fitting(
+def _matching_replies(
     step: int, number: int, question: Question, replies: Sequence[DonorReply]
 ) -> Iterator[tuple[str, DonorReply, Match]]:
     for at, reply in enumerate(replies, 1):
-        if _is_given(reply, step, question):
+        if _is_meant_for(reply, step, question):
             yield reply.who or f"reply {at}", reply, "given"
-    fits = [reply for reply in replies if _answers(reply, question)]
+    fits = [reply for reply in replies if _may_answer(reply, question)]
     people = dict.fromkeys(
         reply.who for reply in fits if reply.step is None and (reply.question or reply.order is not None)
     )
     for who in people:
         theirs = [reply for reply in fits if reply.who == who and reply.step is None]
-        alike = [reply for reply in theirs if _folded(reply.question) == _folded(question.text)]
+        alike = [reply for reply in theirs if _fold_text(reply.question) == _fold_text(question.text)]
         by_order = [reply for reply in theirs if reply.order == number]
         if alike:
             yield who, next((reply for reply in alike if reply.order == number), alike[0]), "asked alike"
@@ -175,24 +175,24 @@ def passed_over(trace: Trace, replies: Sequence[DonorReply]) -> list[str]:
     return [
         reply.who or f"reply {at}"
         for at, reply in enumerate(replies, 1)
-        if (reply.step is not None or _is_free(reply)) and not any(_is_given(reply, *one) for one in asked)
+        if (reply.step is not None or _is_unbound(reply)) and not any(_is_meant_for(reply, *one) for one in asked)
     ]
 
 
-def _is_given(reply: DonorReply, step: int, question: Question) -> bool:
-    return _answers(reply, question) and (reply.step == step or (reply.step is None and _is_free(reply)))
+def _is_meant_for(reply: DonorReply, step: int, question: Question) -> bool:
+    return _may_answer(reply, question) and (reply.step == step or (reply.step is None and _is_unbound(reply)))
 
 
-def _is_free(reply: DonorReply) -> bool:
+def _is_unbound(reply: DonorReply) -> bool:
     return not reply.question and reply.order is None
 
 
-def _answers(reply: DonorReply, question: Question) -> bool:
+def _may_answer(reply: DonorReply, question: Question) -> bool:
     """Return True if a reply may answer a question: a decision only answers a proposal."""
     return question.kind == "propose" or reply.decision is None
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
@@ -210,14 +210,14 @@ def swapped(
         change = ForkChange(say=plan.say or None, decision=plan.decision, user=user)
         try:
             session = forked(store, run, plan.at, change, person=person, gate="pass")
-            yield _driven(store, session, plan)
+            yield _drive_fork(store, session, plan)
         except LabError as error:
             yield SwappedReply(
                 plan.donors, plan.match, plan.say, plan.decision, "", "failed", None, None, 0, 0, error.sentence
             )
 
 
-def _driven(store: Store, session: Session, plan: SwapPlan) -> SwappedReply:
+def _drive_fork(store: Store, session: Session, plan: SwapPlan) -> SwappedReply:
     # Nobody is there to continue it at a breakpoint.
     session.attended = False
     session.start()
@@ -230,10 +230,10 @@ def _driven(store: Store, session: Session, plan: SwapPlan) -> SwappedReply:
         raise
     if session.failure is not None:
         raise session.failure
-    return _reply(store.runs.trace(session.trace_id), plan)
+    return _summarize_fork(store.runs.trace(session.trace_id), plan)
 
 
-def _reply(trace: Trace, plan: SwapPlan) -> SwappedReply:
+def _summarize_fork(trace: Trace, plan: SwapPlan) -> SwappedReply:
     attempt = attempt_of(trace)
     return SwappedReply(
         plan.donors, plan.match, plan.say, plan.decision, trace.id, trace.status, attempt.score, attempt.passed,
@@ -247,32 +247,34 @@ def compared(
     """Return the questions of a run with its own and the swapped replies, and number their courses of action."""
     questions = []
     for step, question, own in asked_steps(trace):
-        itself = _reply(trace, SwapPlan(step.index, (_OWN,), "its own", own.text, own.decision))
+        itself = _summarize_fork(trace, SwapPlan(step.index, (_OWN,), "its own", own.text, own.decision))
         rows = [itself] + [one for plan, one in zip(plan_list, swapped_replies, strict=True) if plan.at == step.index]
         courses: dict[tuple[object, ...], int] = {}
         course_rows = []
         for row in rows:
             course = (
-                _course(trace if row.run == trace.id else store.runs.trace(row.run), step.index) if row.run else None
+                _actions_after(trace if row.run == trace.id else store.runs.trace(row.run), step.index)
+                if row.run
+                else None
             )
             way = courses.setdefault(course, len(courses) + 1) if course is not None else 0
             course_rows.append(msgspec.structs.replace(row, way=way))
-        ends = {_end(row) for row in course_rows if row.run}
+        ends = {_outcome(row) for row in course_rows if row.run}
         questions.append(
             SwappedQuestion(step.index + 1, question.kind, question.text, tuple(course_rows), len(courses), len(ends))
         )
     return questions
 
 
-def _end(row: SwappedReply) -> tuple[object, ...]:
+def _outcome(row: SwappedReply) -> tuple[object, ...]:
     return (row.passed,) if row.passed is not None else (row.status, row.score)
 
 
-def _course(trace: Trace, index: int) -> tuple[object, ...]:
+def _actions_after(trace: Trace, index: int) -> tuple[object, ...]:
     """Return the actions after a step (from 0), in a form that compares two runs."""
     actions = [step.action for step in trace.steps[index + 1 :]]
-    return tuple(_signature(action) for action in actions if action is not None)
+    return tuple(_action_signature(action) for action in actions if action is not None)
 
 
-def _signature(action: Action) -> tuple[object, ...]:
+def _action_signature(action: Action) -> tuple[object, ...]:
     return action.kind, action.at, action.to, action.text, action.direction, action.app, action.status

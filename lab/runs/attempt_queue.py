@@ -57,11 +57,11 @@ def _families(tasks: Sequence[Task]) -> list[list[int]]:
     places = {task.id: place for place, task in reversed(list(enumerate(tasks)))}
     families: dict[int, list[int]] = {}
     for place in range(len(tasks)):
-        families.setdefault(_first(tasks, places, place), []).append(place)
+        families.setdefault(_mirrored_task(tasks, places, place), []).append(place)
     return [sorted(family, key=lambda place: place != first) for first, family in families.items()]
 
 
-def _first(tasks: Sequence[Task], places: dict[str, int], place: int) -> int:
+def _mirrored_task(tasks: Sequence[Task], places: dict[str, int], place: int) -> int:
     """Return the task that this one mirrors, directly or in turn, or itself if that is not in the batch."""
     visited = {place}
     while (before := places.get(tasks[place].mirror_of)) is not None and before not in visited:

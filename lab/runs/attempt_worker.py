@@ -17,7 +17,7 @@ from lab.runs.session import Session
 from lab.runs.spec import Spec, harness_token, phone_of
 from store.store import Store
 
-_LOOK = 0.25
+_POLL = 0.25
 """Seconds between two polls of a run whose phone may be stuck."""
 
 
@@ -86,7 +86,7 @@ class AttemptWorker:
         self.place = place
         self._store, self._specs, self._keeper = store, specs, keeper
         self._agent, self._terms = agent, terms
-        self._kept: _KeptPhone | None = None
+        self._kept_phone: _KeptPhone | None = None
 
     def make(self, series: AttemptSeries) -> None:
         """Make the rest of a series. On `PlaceBroken` the interrupted attempt and all later ones stay in it."""
@@ -94,7 +94,7 @@ class AttemptWorker:
         while series.left:
             attempt = series.left[0]
             try:
-                ended_attempt = self._made(attempt, series.agent)
+                ended_attempt = self._make_attempt(attempt, series.agent)
             except AttemptRefused as refused:
                 self._keeper.refuse(attempt, self.place, refused.error)
                 series.left.popleft()
@@ -105,11 +105,11 @@ class AttemptWorker:
             if self._terms.until_pass and ended_attempt.passed:
                 self._keeper.skip(series.skip(attempt.task))
 
-    def _made(self, attempt: NumberedAttempt, agent: Agent | None) -> Attempt | None:
+    def _make_attempt(self, attempt: NumberedAttempt, agent: Agent | None) -> Attempt | None:
         spec = self.place.spec(self._specs[attempt.task])._replace(attempt=attempt.number)
         phone: Device | None = None
         try:
-            phone = self._phone(attempt.task, spec)
+            phone = self._phone_for(attempt.task, spec)
             session = Session(self._store, spec, agent=agent, device=phone)
         except LabError as error:
             if phone is not None:
@@ -118,37 +118,37 @@ class AttemptWorker:
                 # Not a `Trouble`: the environment is reachable, and it refuses this task.
                 raise AttemptRefused(error) from error
             # With one place there is no other to try, so the error ends the batch.
-            if self._terms.stuck_after is None or not _of_phone(error, self.place):
+            if self._terms.stuck_after is None or not _is_phone_error(error, self.place):
                 raise
             raise PlaceBroken(error.sentence) from error
         session.on_event = self._keeper.watch(attempt)
         if not self._keeper.begin(attempt, session):
             phone.close()
             return None
-        self._attend(attempt, session)
+        self._wait_for_end(attempt, session)
         ended_attempt = self._keeper.end(attempt, session, agent)
-        self._put_back(session)
+        self._restore_served(session)
         return ended_attempt
 
-    def _phone(self, task: int, spec: Spec) -> Device:
+    def _phone_for(self, task: int, spec: Spec) -> Device:
         """Return the phone at the task's start.
 
         The embedded one is reused for all attempts and restored before each.
         """
-        kept_phone = self._kept
+        kept_phone = self._kept_phone
         if kept_phone is None or (kept_phone.task, kept_phone.place) != (task, self.place):
             phone = phone_of(spec)
             first = phone.snapshot() if spec.device == EMBEDDED and not spec.environment else None
             if first is None:
                 return phone  # a run lets go of it when it is over
-            kept_phone = self._kept = _KeptPhone(task, self.place, phone, first)
+            kept_phone = self._kept_phone = _KeptPhone(task, self.place, phone, first)
         kept_phone.phone.restore(kept_phone.first)
         return kept_phone.phone
 
-    def _attend(self, attempt: NumberedAttempt, session: Session) -> None:
+    def _wait_for_end(self, attempt: NumberedAttempt, session: Session) -> None:
         """Wait for the end of a run. End it if its phone has not answered for too long."""
         limit = self._terms.stuck_after
-        while not session.join(None if limit is None else _LOOK):
+        while not session.join(None if limit is None else _POLL):
             if limit is None or session.device.waited < limit:
                 continue
             trouble = session.device.trouble
@@ -158,7 +158,7 @@ class AttemptWorker:
                 session.device.close()
                 raise PlaceBroken(reason)
 
-    def _put_back(self, session: Session) -> None:
+    def _restore_served(self, session: Session) -> None:
         """Restore a served phone to its state before the attempt, if it is reachable."""
         if self.place.harness and session.first is not None:
             from lab.devices.harness import Harness
@@ -167,6 +167,6 @@ class AttemptWorker:
                 Harness(self.place.harness, harness_token()).restore(session.first)
 
 
-def _of_phone(error: LabError, place: RunPlace) -> bool:
+def _is_phone_error(error: LabError, place: RunPlace) -> bool:
     """Return True if a run could not be built for lack of its phone. An environment may also refuse the task itself."""
     return isinstance(error, Trouble) or place.device != EMBEDDED

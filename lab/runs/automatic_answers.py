@@ -18,7 +18,7 @@ from lab.runs.conversation_run import SERVER, Turn, close_conversation, give_rep
 from simulators.users.endpoint.known_tasks import KnownTask
 from store.store import Store
 
-_AT_ONCE = 20
+_MOST_AT_ONCE = 20
 """Maximum number of questions to answer at the same time."""
 
 UserOf = Callable[[KnownTask], User]
@@ -41,22 +41,22 @@ class AutomaticAnswers:
     ) -> None:
         self._store, self._users, self._judge, self._failed = store, users, judge, failed
         self._stop = threading.Event()
-        self._threads = ThreadPoolExecutor(_AT_ONCE, "answers")
+        self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, "answers")
 
     def take(self, turn: Turn, about: KnownTask) -> None:
         """Answer a question in the background."""
         if (self._judge if turn.facts.kind == "judge" else self._users) is not None:
             with suppress(RuntimeError):  # it is closed
-                self._threads.submit(self._answer, turn, about)
+                self._threads.submit(self._answer_turn, turn, about)
 
     def close(self) -> None:
         """Stop answering. A question under way stays in the file."""
         self._stop.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _answer(self, turn: Turn, about: KnownTask) -> None:
+    def _answer_turn(self, turn: Turn, about: KnownTask) -> None:
         try:
-            give_reply(self._store, turn, self._reply(turn, about))
+            give_reply(self._store, turn, self._make_reply(turn, about))
         except WaitCancelled:
             return
         except LabError as error:
@@ -67,17 +67,17 @@ class AutomaticAnswers:
             with suppress(LabError):  # it may have ended meanwhile
                 close_conversation(self._store, turn.run, SERVER, failed=clean(error.sentence, lines=False))
 
-    def _reply(self, turn: Turn, about: KnownTask) -> Reply:
+    def _make_reply(self, turn: Turn, about: KnownTask) -> Reply:
         if turn.facts.kind == "judge":
             assert self._judge is not None
             return judge_reply(self._store, turn, self._judge, self._stop)
         assert self._users is not None
         history = self._store.runs.trace(turn.run).steps
         reply = self._users(about).reply(turn.question, history, self._stop)
-        return _decided(turn, reply)
+        return _adapt_decision(turn, reply)
 
 
-def _decided(turn: Turn, reply: Reply) -> Reply:
+def _adapt_decision(turn: Turn, reply: Reply) -> Reply:
     """Return a script's or model's reply in sendable form: without a decision unless the question asks for consent."""
     from msgspec.structs import replace
 

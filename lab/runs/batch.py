@@ -22,9 +22,9 @@ from store.store import Store
 
 STUCK_AFTER = 60.0
 """Seconds after which a silent phone is taken out, if there are others."""
-_LOOK = 0.5
+_POLL = 0.5
 """Seconds between two polls of threads. A join without timeout may miss a Ctrl-C that comes right before it."""
-_PATIENCE = 5.0
+_STOP_SECONDS = 5.0
 """Seconds that stopped runs have to end."""
 
 
@@ -81,7 +81,7 @@ class Batch:
         self.refused: list[RefusedAttempt] = []
         self.stuck_after = terms.stuck_after or (STUCK_AFTER if len(places) > 1 else None)
         self._remote = remote
-        first = self._agent()
+        first = self._new_agent()
         self.learns = isinstance(first, Remembering)
         series = series_of([spec.task for spec in specs], terms.attempts, ordered=self.learns or terms.until_pass)
         self.width = max(1, min(terms.jobs, len(places), len(series)))
@@ -90,7 +90,7 @@ class Batch:
         self._spare = list(places[self.width :])
         self._at_work = self.width
         """Number of workers with a place."""
-        agents = [first, *(self._agent() for _ in range(1, self.width))]
+        agents = [first, *(self._new_agent() for _ in range(1, self.width))]
         self._agents: list[Agent] = [agent for agent in agents if agent is not None]
         how = WorkerTerms(terms.until_pass, self.stuck_after)
         # There may be more places than agents. The others are spare.
@@ -101,24 +101,24 @@ class Batch:
         self._under_way: dict[NumberedAttempt, Session] = {}
         self._attempts: list[list[Attempt]] = [[] for _ in specs]
         self._begun: set[int] = set()
-        self._stopping = self._told_unread = False
+        self._stopping = self._warned_unread = False
         self._error: Exception | None = None
         self._refusal: LabError | None = None
         """Error of the first refused attempt."""
 
-    def _agent(self) -> Agent | None:
+    def _new_agent(self) -> Agent | None:
         """Return a new agent for a worker, or None for playbooks, which belong to their tasks."""
         return None if is_playbook(self.terms.agent) else agent_of(self.terms.agent, self.store, asker=self._remote)
 
     def play(self) -> None:
         """Make all attempts. Ctrl-C stops those under way and begins no others."""
-        threads = [threading.Thread(target=self._work, args=(worker,), daemon=True) for worker in self._workers]
+        threads = [threading.Thread(target=self._run_worker, args=(worker,), daemon=True) for worker in self._workers]
         try:
             for thread in threads:
                 thread.start()
             for thread in threads:
                 while thread.is_alive():
-                    thread.join(_LOOK)
+                    thread.join(_POLL)
         except KeyboardInterrupt:
             self.interrupted = True
             self._stop("interrupted")
@@ -147,11 +147,11 @@ class Batch:
 
     # -- what workers do ------------------------------------------------------------------------------------------
 
-    def _work(self, worker: AttemptWorker) -> None:
+    def _run_worker(self, worker: AttemptWorker) -> None:
         """Make one series after the other, until none is left or this worker has no phone."""
         try:
             while (series := self._queue.take()) is not None:
-                if not self._whole(worker, series):
+                if not self._finish_series(worker, series):
                     self._queue.put_back(series)
                     return
                 self._queue.done()
@@ -159,20 +159,20 @@ class Batch:
             self._error = self._error or error
             self._stop("another run failed")
 
-    def _whole(self, worker: AttemptWorker, series: AttemptSeries) -> bool:
+    def _finish_series(self, worker: AttemptWorker, series: AttemptSeries) -> bool:
         """Make a series to its end, at spare places if its own breaks. Return False if there are no more."""
         while True:
             try:
                 worker.make(series)
             except PlaceBroken as broken:
-                place = self._other_place(worker.place, broken)
+                place = self._replace_place(worker.place, broken)
                 if place is None:
                     return False
                 worker.place = place
             else:
                 return True
 
-    def _other_place(self, place: RunPlace, breakdown: PlaceBroken) -> RunPlace | None:
+    def _replace_place(self, place: RunPlace, breakdown: PlaceBroken) -> RunPlace | None:
         """Report a broken place and return a spare one, or None if there is none."""
         with self._lock:
             other = self._spare.pop(0) if self._spare else None
@@ -206,7 +206,7 @@ class Batch:
         with self._lock:
             if self._under_way.pop(attempt, None) is None:
                 return None
-        self._tell_unread(session)
+        self._warn_unread(session)
         if session.crash is not None:
             self.crashes.append((session.crash, session.crash_log))
         failure = session.failure or (self._remote.lost if self._remote is not None else None)
@@ -246,11 +246,11 @@ class Batch:
         except LabError as error:
             self.watcher.warn(f"{spec.task.id}: nothing was remembered: {error.sentence}")
 
-    def _tell_unread(self, session: Session) -> None:
+    def _warn_unread(self, session: Session) -> None:
         """Report once what to install for OCR, if a picture needed it."""
         lack = session.words.lack
         with self._lock:
-            told_before, self._told_unread = self._told_unread, self._told_unread or lack is not None
+            told_before, self._warned_unread = self._warned_unread, self._warned_unread or lack is not None
         if lack is not None and not told_before:
             self.watcher.warn(lack.sentence)
 
@@ -260,7 +260,7 @@ class Batch:
             self._stopping = True
             under_way = list(self._under_way.items())
         self._queue.close()
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _STOP_SECONDS
         try:
             for _, session in under_way:
                 session.stop(reason)

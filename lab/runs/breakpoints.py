@@ -65,23 +65,23 @@ def parse(spec: str) -> Breakpoint:
     if kind.isascii() and kind.isdigit() and not colon:
         kind, value = "step", kind
     if kind not in get_args(Kind):
-        raise _refused(spec, "is no breakpoint")
+        raise _spelling_error(spec, "is no breakpoint")
     if kind == "ask":
         return Breakpoint("ask", value)
     if not value:
-        raise _refused(spec, f"says no {'words' if kind == 'text' else kind}")
+        raise _spelling_error(spec, f"says no {'words' if kind == 'text' else kind}")
     if kind == "step" and not 1 <= (whole_number(value) or 0) < 10**6:
-        raise _refused(spec, "names no step: they count from 1")
+        raise _spelling_error(spec, "names no step: they count from 1")
     if kind == "action":
         value = value.casefold().replace(" ", "_")
         if value not in get_args(ActionKind):
             kinds = get_args(ActionKind)
             near = suggestion(value, kinds) or f"; they are {', '.join(kinds)}"
-            raise _refused(spec, f"names no kind of action{near}")
+            raise _spelling_error(spec, f"names no kind of action{near}")
     return Breakpoint(kind, str(int(value)) if kind == "step" else value)  # type: ignore[arg-type]
 
 
-def _refused(spec: str, why: str) -> LabError:
+def _spelling_error(spec: str, why: str) -> LabError:
     return LabError(f"breakpoint {spec!r}", why, f"Write it as one of {WAYS}.", code=2)
 
 
@@ -148,9 +148,11 @@ class Breakpoints:
 
         Apps and words match when they appear, not while they stay.
         """
-        return next((point for point in self._all if point.on and self._holds(point, proposed, screen, history)), None)
+        return next(
+            (point for point in self._all if point.on and self._matches(point, proposed, screen, history)), None
+        )
 
-    def _holds(self, point: Breakpoint, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> bool:
+    def _matches(self, point: Breakpoint, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> bool:
         action, before = proposed.action, history[-1].before if history else None
         match point.kind:
             case "step":
@@ -160,23 +162,23 @@ class Breakpoints:
             case "ask":
                 return action.kind == "ask_user" and point.value.casefold() in (action.text or "").casefold()
             case "app":
-                there = before is not None and self._in_app(before.activity, point.value)
-                return self._in_app(screen.activity, point.value) and not there
+                there = before is not None and self._is_app_shown(before.activity, point.value)
+                return self._is_app_shown(screen.activity, point.value) and not there
             case "text":
-                there = _shows(self._words(screen), point.value)
-                return there and not (before is not None and _shows(self._words(before), point.value))
+                there = _contains_words(self._words(screen), point.value)
+                return there and not (before is not None and _contains_words(self._words(before), point.value))
 
     def reads(self, point: Breakpoint, screen: Screen) -> bool:
         """Return True if a matching breakpoint's words came from OCR of this screen."""
         return point.kind == "text" and was_read(self._words(screen))
 
-    def _in_app(self, activity: str, name: str) -> bool:
+    def _is_app_shown(self, activity: str, name: str) -> bool:
         app_name, package = name.casefold(), activity.partition("/")[0].casefold()
         app_package = self._apps.get(app_name, app_name)
         return app_name == activity.casefold() or package == app_package or package.endswith(f".{app_name}")
 
 
-def _shows(tree: UiTree | None, words: str) -> bool:
+def _contains_words(tree: UiTree | None, words: str) -> bool:
     if tree is not None and was_read(tree):
         return any(line_holds(node.text, words) for node in tree.nodes())
     return tree is not None and bool(tree.find(contains=words))

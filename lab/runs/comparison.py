@@ -103,7 +103,7 @@ class RunComparison(NamedTuple):
     def words(self, index: int) -> tuple[str, str]:
         """Return the words of both sides of a pair."""
         pair = self.pairs[index]
-        return _words(self.left, pair.left), _words(self.right, pair.right)
+        return _place_words(self.left, pair.left), _place_words(self.right, pair.right)
 
     def is_end(self, index: int) -> bool:
         """Return True if a pair is that of the runs' ends."""
@@ -150,18 +150,18 @@ def _read_side(store: Store, run: str) -> Side:
         reel.lines.extend(lines)
     places: list[ComparedPlace] = []
     ended: Ended | None = None
-    for event in _shown(store.runs.events(run)):
+    for event in _shown_events(store.runs.events(run)):
         if isinstance(event, Ended):
             ended = event
             places.append(ComparedPlace(_end_words(event), ComparableStep("end", text=f"{event.status} {event.score}")))
         else:
-            places.append(_place(event))
+            places.append(_compared_place(event))
     cost = cost_of(next(iter(store.runs.measured([run]))))
     # A live run may have grown since its lines were read.
     return Side(reel, head, places[: len(reel.lines)], ended, cost, head.started.agent.identity)
 
 
-def _shown(events: Iterator[AnyEvent]) -> Iterator[Step | Asked | Ended]:
+def _shown_events(events: Iterator[AnyEvent]) -> Iterator[Step | Asked | Ended]:
     """Yield the events with lines in a reel: steps, the question that a run waits at, the end."""
     asked_event: Asked | None = None
     for event in events:
@@ -174,7 +174,7 @@ def _shown(events: Iterator[AnyEvent]) -> Iterator[Step | Asked | Ended]:
         yield asked_event
 
 
-def _place(event: Step | Asked) -> ComparedPlace:
+def _compared_place(event: Step | Asked) -> ComparedPlace:
     """Describe the performed action, or the proposed one if nothing was let through."""
     action = event.proposed.action
     action_done = action if event.decision is None else event.decision.action
@@ -200,5 +200,5 @@ def _end_words(ended: Ended) -> str:
     return f"end: {score}{status_words(ended.status)}"
 
 
-def _words(side: Side, place: int | None) -> str:
+def _place_words(side: Side, place: int | None) -> str:
     return NOTHING if place is None else plain(side.places[place].words, lines=False)

@@ -44,15 +44,15 @@ from simulators.users.endpoint.known_tasks import KnownTask, prompt_sha, task_of
 from simulators.users.endpoint.request_kinds import JudgeRules, RequestKind, kind_of
 from store.store import Store
 
-_LOOKS = 0.1
+_POLL = 0.1
 """Seconds between two polls for answers, which this or another process may commit."""
-_REPEATED = 900.0
+_RETRY_SECONDS = 900.0
 """Seconds after its answer in which a request may be a retry. Clients wait 600 for one try."""
-_ARRIVED = 60.0
+_DELIVERED_SECONDS = 60.0
 """Seconds after which an earlier server's answer counts as delivered."""
-_LOOKS_FOR_SILENCE = 1.0
+_SILENCE_POLL = 1.0
 """Seconds between two polls for silent conversations."""
-_REMEMBERED = 2_000
+_MOST_LOADED = 2_000
 """Number of stored conversations to load at start."""
 
 
@@ -101,13 +101,13 @@ class LastTurn:
     def silence(self) -> float:
         """Seconds without a client: none is connected, and none continued after the answer."""
         if self.answered_at:
-            return _age(self.answered_at)
+            return _seconds_since(self.answered_at)
         return 0.0 if self.clients else time.monotonic() - self.heard_at
 
     @property
     def recent(self) -> bool:
         """True if its answer is so new that a client may still retry to fetch it."""
-        return bool(self.answered_at) and _age(self.answered_at) < _REPEATED
+        return bool(self.answered_at) and _seconds_since(self.answered_at) < _RETRY_SECONDS
 
 
 @dataclass
@@ -143,7 +143,7 @@ class Intake:
     ) -> None:
         self.store, self.close_after = store, close_after
         self.on_asked: Callable[[Turn, KnownTask], None] = lambda turn, about: None
-        self._people, self._rules, self._known, self._user_sha = people, rules, known_tasks, user_sha
+        self._people, self._rules, self._known_tasks, self._user_sha = people, rules, known_tasks, user_sha
         self._lock = threading.RLock()
         self._by_sha: dict[tuple[str, str], list[Conversation]] = {}
         """Conversations by session and hash of their newest request, the oldest first."""
@@ -153,11 +153,11 @@ class Intake:
         """Those of `_by_run` whose newest question has no answer."""
         self.note: RunningServer | None = None
         """Note file that publishes which clients are connected. None publishes nothing."""
-        self._noted: tuple[tuple[str, ...], dict[str, str]] = (), {}
-        self._row = store.conversations.last_row()
+        self._published: tuple[tuple[str, ...], dict[str, str]] = (), {}
+        self._last_row = store.conversations.last_row()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._restore()
+        self._load_conversations()
 
     @property
     def waiting(self) -> int:
@@ -174,19 +174,19 @@ class Intake:
         with self._lock:
             self.look()
             hashes = request.hashes
-            again = self._asked_before(request, hashes[-1])
+            again = self._find_retry(request, hashes[-1])
             if again is not None:
                 again.last.heard_at = time.monotonic()
                 return again.last
             if len(self._waiting) >= ENDPOINT_WAITING:
-                self._close_forsaken()
+                self._close_longest_left()
             kind = kind_of(request, self._rules)
-            conversation = None if kind == "judge" else self._continued(request, hashes)
+            conversation = None if kind == "judge" else self._find_continued(request, hashes)
             if conversation is None or not self.store.runs.holds(conversation.run):  # it may have been erased
-                return self._begin(request, kind, hashes)
-            return self._go_on(conversation, request, kind)
+                return self._start_conversation(request, kind, hashes)
+            return self._continue_conversation(conversation, request, kind)
 
-    def _asked_before(self, request: ChatRequest, sha: str) -> Conversation | None:
+    def _find_retry(self, request: ChatRequest, sha: str) -> Conversation | None:
         """Return the conversation in which the same question waits or its answer may not have arrived, or None if new.
 
         Of several equal ones, one without a connected client comes first.
@@ -200,29 +200,29 @@ class Intake:
         ]
         return min(asked, key=lambda one: (one.last.clients > 0, one.last.arrived), default=None)
 
-    def _close_forsaken(self) -> None:
+    def _close_longest_left(self) -> None:
         """End the conversation whose client left first. Raise `TooManyWait` if all clients are connected."""
         forsaken = [one for one in self._waiting.values() if one.last.left_at]
         if not forsaken:
             raise TooManyWait("endpoint", f"{ENDPOINT_WAITING:,} questions wait already.")
         one = min(forsaken, key=lambda one: one.last.left_at)
-        close_conversation(self.store, one.run, SERVER, silence=duration_words(int(_age(one.last.left_at))))
+        close_conversation(self.store, one.run, SERVER, silence=duration_words(int(_seconds_since(one.last.left_at))))
         self.look()
 
-    def _continued(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
+    def _find_continued(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
         """Return the conversation whose messages and answer a request continues, or None if there is none."""
         for at in range(request.asked_from - 1, request.beginning, -1):
             # From the latest answer back, which finds the longest match first.
             before = request.messages[at]
             if before.role != "assistant":
                 continue
-            there = [one for one in self._by_sha.get((request.session, hashes[at - 1]), ()) if _goes_on(one)]
-            exact = [one for one in there if _same(one, before.text)]
+            there = [one for one in self._by_sha.get((request.session, hashes[at - 1]), ()) if _may_continue(one)]
+            exact = [one for one in there if _is_same_answer(one, before.text)]
             if there:
                 return (exact or there)[-1]
-        return self._in_session(request, hashes) if request.session else None
+        return self._find_in_session(request, hashes) if request.session else None
 
-    def _in_session(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
+    def _find_in_session(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
         """Return a session's newest conversation, for a client that never sends the history.
 
         A repeat of the first question starts the task again.
@@ -233,15 +233,15 @@ class Intake:
         newest = theirs[-1]
         sends_all = any(one.turns > 1 and one.last.turn.facts.has_history for one in theirs)
         same = newest.last.turn.facts.system_sha == request.system_sha and newest.first != hashes[-1]
-        return newest if same and not sends_all and _goes_on(newest) else None
+        return newest if same and not sends_all and _may_continue(newest) else None
 
-    def _begin(self, request: ChatRequest, kind: RequestKind, hashes: Sequence[str]) -> LastTurn:
+    def _start_conversation(self, request: ChatRequest, kind: RequestKind, hashes: Sequence[str]) -> LastTurn:
         question_text = "\n".join(message.text for message in request.messages[request.asked_from :])
-        about = task_of(self._known, request.session, request.system) if kind != "judge" else None
+        about = task_of(self._known_tasks, request.session, request.system) if kind != "judge" else None
         if about is None:
             name = self.store.conversations.task_named(CLIENT, prompt_sha(request.system, question_text))
             about = KnownTask(unknown_task(kind, request.system, question_text, name))
-        user = self._dealt(JUDGE if kind == "judge" else CLIENT)
+        user = self._next_person(JUDGE if kind == "judge" else CLIENT)
         turn = begin_conversation(self.store, request, kind, about, user, self._user_sha)
         last = LastTurn(turn)
         conversation = Conversation(turn.run, request.session, hashes[-1], last)
@@ -249,7 +249,7 @@ class Intake:
         self.on_asked(turn, about)
         return last
 
-    def _go_on(self, conversation: Conversation, request: ChatRequest, kind: RequestKind) -> LastTurn:
+    def _continue_conversation(self, conversation: Conversation, request: ChatRequest, kind: RequestKind) -> LastTurn:
         if not self.store.conversations.is_finished(conversation.run):
             finish_turn(self.store, conversation.run)
         earlier_messages = min(conversation.last.turn.facts.messages + 1, request.asked_from)
@@ -261,7 +261,7 @@ class Intake:
         self.on_asked(turn, KnownTask(first.task, first.persona))  # type: ignore[union-attr]  # the first is Started
         return conversation.last
 
-    def _dealt(self, prefix: str) -> Actor:
+    def _next_person(self, prefix: str) -> Actor:
         """Return the person with the fewest open conversations."""
         if len(self._people) == 1:
             return self._people[0]
@@ -290,23 +290,23 @@ class Intake:
 
     def watch(self) -> None:
         """Start to poll for answers on a thread of its own, until `close`."""
-        self._thread = threading.Thread(target=self._watch, name="endpoint", daemon=True)
+        self._thread = threading.Thread(target=self._poll_answers, name="endpoint", daemon=True)
         self._thread.start()
 
-    def _watch(self) -> None:
+    def _poll_answers(self) -> None:
         silence_at = time.monotonic()
-        while not self._stop.wait(_LOOKS):
+        while not self._stop.wait(_POLL):
             with suppress(LabError):  # the file is busy or gone for a moment; the next look finds what came
                 self.look()
-                self._tell_lines()
-                if time.monotonic() - silence_at >= _LOOKS_FOR_SILENCE:
+                self._publish_clients()
+                if time.monotonic() - silence_at >= _SILENCE_POLL:
                     silence_at = time.monotonic()
                     if self.note is not None:
                         self.note.touch()
                     if self.close_after:
                         self.close_silent()
 
-    def _tell_lines(self) -> None:
+    def _publish_clients(self) -> None:
         """Write to the note which clients are connected and which left, if that changed."""
         if self.note is None:
             return
@@ -314,8 +314,8 @@ class Intake:
             lasts = [(one.run, one.last) for one in self._waiting.values()]
         here = tuple(run for run, last in lasts if last.clients)
         lines = here, {run: last.left_at for run, last in lasts if last.left_at}
-        if lines != self._noted:
-            self._noted = lines
+        if lines != self._published:
+            self._published = lines
             self.note.write(*lines)
 
     def close(self) -> None:
@@ -330,18 +330,18 @@ class Intake:
         """Deliver newly committed answers to the clients that wait for them."""
         with self._lock:
             newest = self.store.conversations.last_row()
-            if newest == self._row:
+            if newest == self._last_row:
                 return
-            since = self._row if newest > self._row else 0  # a file that was wiped counts its rows anew
+            since = self._last_row if newest > self._last_row else 0  # a file that was wiped counts its rows anew
             for event in self.store.conversations.committed_after(since):
                 conversation = self._by_run.get(event.run)
                 if conversation is not None and event.kind == "ended":
-                    self._end(conversation)
+                    self._mark_ended(conversation)
                 elif conversation is not None and conversation.run in self._waiting:
-                    answered_event = _answered(event.body)
+                    answered_event = _decode_answer(event.body)
                     if answered_event.reply.question_id == conversation.last.turn.question.id:
-                        self._answer(conversation, answered_event.reply, answered_event.at)
-            self._row = newest
+                        self._deliver_answer(conversation, answered_event.reply, answered_event.at)
+            self._last_row = newest
 
     def close_silent(self) -> None:
         """End the conversations whose clients have been silent longer than `close_after`.
@@ -357,14 +357,14 @@ class Intake:
                     close_conversation(self.store, one.run, SERVER, silence=duration_words(self.close_after))
             self.look()
 
-    def _answer(self, conversation: Conversation, reply: Reply, at: str) -> None:
+    def _deliver_answer(self, conversation: Conversation, reply: Reply, at: str) -> None:
         conversation.last.answered_at = at
-        conversation.ended = _ends(conversation.last.turn, reply)
+        conversation.ended = _ends_conversation(conversation.last.turn, reply)
         self._waiting.pop(conversation.run, None)
         turn = conversation.last.turn
         conversation.last.answer.set_result(answer_of(reply, turn.facts.stops))
 
-    def _end(self, one: Conversation) -> None:
+    def _mark_ended(self, one: Conversation) -> None:
         """Mark a conversation as ended. A waiting question was closed without an answer."""
         one.ended = True
         if self._waiting.pop(one.run, None) is not None:
@@ -373,14 +373,14 @@ class Intake:
 
     # -- after a start ---------------------------------------------------------------------------------------
 
-    def _restore(self) -> None:
+    def _load_conversations(self) -> None:
         """Load the file's conversations, the oldest first, and wait again for their open questions."""
-        rows = [row for prefix in (CLIENT, JUDGE) for row in self.store.conversations.rows(prefix, _REMEMBERED)]
+        rows = [row for prefix in (CLIENT, JUDGE) for row in self.store.conversations.rows(prefix, _MOST_LOADED)]
         for row in sorted(rows, key=lambda row: row.started):
-            if row.kind == "ended" and _age(row.at) > _REPEATED:
+            if row.kind == "ended" and _seconds_since(row.at) > _RETRY_SECONDS:
                 continue
             with suppress(LabError):  # a run that is damaged, or was erased meanwhile, is nobody's conversation
-                conversation = _remembered(self.store.runs.trace(row.run))
+                conversation = _load_conversation(self.store.runs.trace(row.run))
                 if conversation is not None:
                     self._remember(conversation)
         elsewhere = {run for note in server_notes(self.store.path, "endpoint") if note.runs_now for run in note.here}
@@ -397,7 +397,7 @@ class Intake:
         return [(turn, KnownTask(trace.task, trace.persona)) for turn, trace in traces]
 
 
-def _remembered(trace: Trace) -> Conversation | None:
+def _load_conversation(trace: Trace) -> Conversation | None:
     """Return the state of a stored conversation, or None if it has no question to answer or to repeat."""
     actions = [step.proposed.action for step in trace.steps]
     if trace.asked is None and not trace.steps:
@@ -412,7 +412,7 @@ def _remembered(trace: Trace) -> Conversation | None:
     if reply is not None:
         at = reply.sent_at or trace.steps[-1].at
         last.answer.set_result(answer_of(reply, turn.facts.stops))
-        last.answered_at, last.arrived = at, _age(at) > _ARRIVED
+        last.answered_at, last.arrived = at, _seconds_since(at) > _DELIVERED_SECONDS
     first = turn.facts.sha if not actions else str(actions[0].raw["sha"])
     turns = len(trace.steps) + (trace.asked is not None)
     return Conversation(trace.id, turn.facts.session, first, last, turns, trace.ended is not None)
@@ -427,26 +427,26 @@ def _turn_of_step(trace: Trace) -> Turn:
     return Turn(trace.id, asked_event, facts_of(asked_event))
 
 
-def _answered(body: str) -> Answered:
+def _decode_answer(body: str) -> Answered:
     event: Answered = decode(body, Answered, "an answer")
     return event
 
 
-def _ends(turn: Turn, reply: Reply) -> bool:
+def _ends_conversation(turn: Turn, reply: Reply) -> bool:
     token = not reply.calls and any(token in reply.text for token in turn.facts.ended_by)
     return turn.facts.kind == "judge" or token
 
 
-def _goes_on(one: Conversation) -> bool:
+def _may_continue(one: Conversation) -> bool:
     return one.last.answer.done() and not one.ended
 
 
-def _same(one: Conversation, text: str) -> bool:
+def _is_same_answer(one: Conversation, text: str) -> bool:
     """Return True if a client's copy of an answer equals the one it was sent."""
     return one.last.answer.exception() is None and one.last.answer.result().content.strip() == text.strip()
 
 
-def _age(at: str) -> float:
+def _seconds_since(at: str) -> float:
     """Return the seconds since a time in UTC, infinity if it is invalid."""
     try:
         return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()

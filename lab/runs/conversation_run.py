@@ -104,8 +104,8 @@ def begin_conversation(
         at=now(),
         ms=0.0,
     )
-    turn, pictures = _turn(started, request, kind, 0, request.beginning)
-    asked_event = msgspec.structs.replace(turn.asked, seq=1, at=(at := now()), ms=_since(started.at, at))
+    turn, pictures = _build_turn(started, request, kind, 0, request.beginning)
+    asked_event = msgspec.structs.replace(turn.asked, seq=1, at=(at := now()), ms=_ms_between(started.at, at))
     store.runs.add(Imported([started, asked_event], pictures, []))
     return turn._replace(asked=asked_event)
 
@@ -117,12 +117,12 @@ def ask(store: Store, run: str, request: ChatRequest, kind: RequestKind, index: 
     """
     first = next(store.runs.events(run))
     assert isinstance(first, Started)
-    turn, pictures = _turn(first, request, kind, index, earlier_messages)
-    _append(store, run, [turn.asked], store.runs.last_seq(run) + 1, first.at, pictures)
+    turn, pictures = _build_turn(first, request, kind, index, earlier_messages)
+    _append_events(store, run, [turn.asked], store.runs.last_seq(run) + 1, first.at, pictures)
     return turn
 
 
-def _turn(
+def _build_turn(
     first: Started, request: ChatRequest, kind: RequestKind, index: int, earlier_messages: int
 ) -> tuple[Turn, dict[str, Blob]]:
     """Build a request's question, not yet committed, and its pictures by hash."""
@@ -136,7 +136,7 @@ def _turn(
         request.model,
         request.session,
         request.system if request.system != first.task.policy else "",
-        _before(request.messages[earlier_messages : request.asked_from]),
+        _history_pairs(request.messages[earlier_messages : request.asked_from]),
         request.tools,
         stop_tokens(request.system),
         request.asked_from > request.beginning,
@@ -145,25 +145,25 @@ def _turn(
         request.form,
         request.stops,
     )
-    text = "\n\n".join(filter(None, (_words(message) for message in messages)))
+    text = "\n\n".join(filter(None, (_message_text(message) for message in messages)))
     action = Action("ask_user", text=text, raw=msgspec.to_builtins(facts))
     event = Asked(
         index=index,
         question=Question(uuid7(), "propose" if kind == "consent" else "ask", text),
         proposed=Proposed(action, prompt=Prompt(text, tuple(pictures)) if pictures else None),
-        before=_seen(pictures),
+        before=_last_picture(pictures),
     )
     return Turn(first.trace, event, facts), pictures
 
 
-def _words(message: ChatMessage) -> str:
+def _message_text(message: ChatMessage) -> str:
     """Return the text of an agent's message, or of a function's result."""
     if message.role not in ("tool", "function"):
         return message.text
     return f"[result of {message.name}] {message.text}" if message.name else f"[result] {message.text}"
 
 
-def _before(messages: Iterable[ChatMessage]) -> tuple[tuple[str, str], ...]:
+def _history_pairs(messages: Iterable[ChatMessage]) -> tuple[tuple[str, str], ...]:
     return tuple(
         (message.role, message.text or call_words(message.calls)) for message in messages if not message.is_system
     )
@@ -182,7 +182,7 @@ def calls_of(question: Question, functions: Iterable[tuple[str, str]]) -> tuple[
     )
 
 
-def _seen(pictures: Mapping[str, Blob]) -> Observation:
+def _last_picture(pictures: Mapping[str, Blob]) -> Observation:
     """Return the last picture of a question as an observation. The others are in its prompt."""
     if not pictures:
         return Observation()
@@ -265,7 +265,7 @@ def give_reply(store: Store, turn: Turn, reply: Reply) -> None:
         reply = msgspec.structs.replace(reply, text=call_words(reply.calls))
     answered_event = Answered(index=turn.asked.index, reply=reply)
     try:
-        _append(store, turn.run, [answered_event], trace.last + 1, trace.started)
+        _append_events(store, turn.run, [answered_event], trace.last + 1, trace.started)
     except LabError:
         if store.runs.last_seq(turn.run) > trace.last:  # somebody else was quicker
             raise LabError("the question", _ANSWERED) from None
@@ -293,7 +293,7 @@ def finish_turn(store: Store, run: str) -> None:
     if token or facts.kind == "judge":
         events.append(Ended(status="completed", reason=f"ended by {token}" if token else "judged"))
     try:
-        _append(store, run, events, trace.last + 1, trace.started)
+        _append_events(store, run, events, trace.last + 1, trace.started)
     except LabError:
         if store.runs.last_seq(run) == trace.last:  # else another process did so at the same time
             raise
@@ -321,10 +321,10 @@ def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "", s
     status: Literal["failed", "stopped", "completed"] = "failed" if failed else "stopped" if waits else "completed"
     cause = f"closed after {silence} of silence" if silence else f"closed by {by.id}"
     reason = failed or cause + (", a question unanswered" if waits else "")
-    _append(store, run, [Ended(status=status, reason=reason)], store.runs.last_seq(run) + 1, trace.started)
+    _append_events(store, run, [Ended(status=status, reason=reason)], store.runs.last_seq(run) + 1, trace.started)
 
 
-def _append(
+def _append_events(
     store: Store,
     run: str,
     events: Sequence[AnyEvent],
@@ -335,10 +335,10 @@ def _append(
     """Commit events in sequence from `seq` on, each by itself."""
     for number, event in enumerate(events):
         at = now()
-        placed_event = msgspec.structs.replace(event, seq=seq + number, at=at, ms=_since(started, at))
+        placed_event = msgspec.structs.replace(event, seq=seq + number, at=at, ms=_ms_between(started, at))
         store.runs.append_event(run, placed_event, blobs)
 
 
-def _since(started: str, at: str) -> float:
+def _ms_between(started: str, at: str) -> float:
     """Return milliseconds by the wall clock, because several processes may write one run."""
     return max(0.0, (datetime.fromisoformat(at) - datetime.fromisoformat(started)).total_seconds() * 1000)

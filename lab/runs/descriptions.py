@@ -71,7 +71,7 @@ def action_words(action: Action, tree: UiTree | None = None) -> str:
     """Describe an action in a line: `tap "Milk"`, `type "two, please"`, `swipe left`, `ask "Which one?"`."""
     match action.kind:
         case "click" | "double_tap" | "long_press":
-            at = action.at or _middle(action)
+            at = action.at or _box_middle(action)
             name = target_name(tree, at)
             return f'{_POINTED[action.kind]} "{name}"' if name else f"{_POINTED[action.kind]} {point_words(at)}"
         case "drag":
@@ -79,11 +79,11 @@ def action_words(action: Action, tree: UiTree | None = None) -> str:
         case "scroll" | "swipe":
             return f"{action.kind} {action.direction or _vector_words(action)}"
         case "input_text":
-            return f"type {_quoted(action.text)}"
+            return f"type {_quote(action.text)}"
         case "answer":
-            return f"answer {_quoted(action.text)}"
+            return f"answer {_quote(action.text)}"
         case "ask_user":
-            return f"ask {_quoted(action.text)}"
+            return f"ask {_quote(action.text)}"
         case "open_app":
             return f"open {one_line(action.app or action.text or 'an app')}"
         case "wait":
@@ -149,13 +149,13 @@ def money(dollars: float | None) -> str:
 
 def when(stamp: str) -> str:
     """Format a stored time as local date and minute. Return an invalid one unchanged."""
-    moment = _moment(stamp)
+    moment = _parse_time(stamp)
     return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else one_line(stamp, 16)
 
 
 def seconds_between(earlier: str | None, later: str | None) -> float | None:
     """Return the seconds between two stored times, or None if one is missing or invalid."""
-    a, b = _moment(earlier or ""), _moment(later or "")
+    a, b = _parse_time(earlier or ""), _parse_time(later or "")
     return None if a is None or b is None else (b - a).total_seconds()
 
 
@@ -171,7 +171,9 @@ def seconds_words(seconds: float | None) -> str:
 def usage_words(usage: Usage) -> str:
     """Describe the known cost of a model's answer, and if its price is unknown."""
     tries = [f"{usage.tries} tries"] if usage.tries > 1 else []
-    return ", ".join([*_tokens(usage), *_rest(usage.cost, usage.seconds), *tries, *without_words(usage.without)])
+    return ", ".join(
+        [*_token_parts(usage), *_cost_parts(usage.cost, usage.seconds), *tries, *without_words(usage.without)]
+    )
 
 
 _SETTINGS = {
@@ -192,18 +194,18 @@ def without_words(names: Sequence[str]) -> list[str]:
 def spent_words(spending: Spent) -> str:
     """Describe the total cost of a run's model answers."""
     usage = Usage(spending.prompt_tokens, spending.completion_tokens, spending.cached_tokens or None)
-    cost = _rest(spending.cost, spending.seconds)
+    cost = _cost_parts(spending.cost, spending.seconds)
     if spending.cost is not None and spending.unpriced:
-        cost[0] += f" and {_times(spending.unpriced, 'turn', 'turns')} of unknown price"
+        cost[0] += f" and {_count_words(spending.unpriced, 'turn', 'turns')} of unknown price"
     seconds = [f"{spending.seconds:.1f} s"] if spending.seconds is not None else []
     without = without_words(spending.without)
     if not spending.turns:
-        return ", ".join([f"no answer in {_times(spending.calls, 'call', 'calls')}", *seconds, *without])
-    calls = f"{_times(spending.turns, 'turn', 'turns')} in {_times(spending.calls, 'call', 'calls')}"
+        return ", ".join([f"no answer in {_count_words(spending.calls, 'call', 'calls')}", *seconds, *without])
+    calls = f"{_count_words(spending.turns, 'turn', 'turns')} in {_count_words(spending.calls, 'call', 'calls')}"
     if spending.uncounted == spending.turns:
         return ", ".join([calls, "usage unknown", *(cost if spending.cost is not None else seconds), *without])
-    uncounted = [f"{_times(spending.uncounted, 'turn', 'turns')} of unknown usage"] if spending.uncounted else []
-    return ", ".join([calls, *_tokens(usage), *uncounted, *cost, *without])
+    uncounted = [f"{_count_words(spending.uncounted, 'turn', 'turns')} of unknown usage"] if spending.uncounted else []
+    return ", ".join([calls, *_token_parts(usage), *uncounted, *cost, *without])
 
 
 def outcome_words(demo: Demonstration) -> str:
@@ -220,16 +222,16 @@ def outcome_words(demo: Demonstration) -> str:
 def demonstration_words(demo: Demonstration) -> str:
     """Describe a demonstration: steps, difficulty, slips, time and apps."""
     parts = [
-        _times(demo.steps, "step", "steps"),
+        _count_words(demo.steps, "step", "steps"),
         f"{demo.golden} golden ({demo.difficulty})",
         f"{demo.instructed} with an instruction{', suggested and not read' if demo.quick else ''}",
-        *([_times(len(demo.slips), "slip", "slips")] if demo.slips else []),
+        *([_count_words(len(demo.slips), "slip", "slips")] if demo.slips else []),
         *([seconds_words(demo.seconds)] if demo.seconds is not None else []),
     ]
     return ", ".join(parts) + (f"\napps: {one_line(', '.join(demo.apps))}" if demo.apps else "")
 
 
-def _moment(stamp: str) -> datetime | None:
+def _parse_time(stamp: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(stamp)
     except ValueError:
@@ -237,11 +239,11 @@ def _moment(stamp: str) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _quoted(text: str | None) -> str:
+def _quote(text: str | None) -> str:
     return f'"{one_line(text or "")}"'
 
 
-def _middle(action: Action) -> Point | None:
+def _box_middle(action: Action) -> Point | None:
     if not action.boxes:
         return None
     left, top, right, bottom = action.boxes[0]
@@ -257,17 +259,17 @@ def _vector_words(action: Action) -> str:
     return "down" if y > 0 else "up"
 
 
-def _tokens(usage: Usage) -> list[str]:
+def _token_parts(usage: Usage) -> list[str]:
     if usage.prompt_tokens is None and usage.completion_tokens is None:
         return []
     cache_note = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     return [f"{usage.prompt_tokens or 0:,}{cache_note} + {usage.completion_tokens or 0:,} tokens"]
 
 
-def _rest(cost: float | None, seconds: float | None) -> list[str]:
+def _cost_parts(cost: float | None, seconds: float | None) -> list[str]:
     price = "price unknown" if cost is None else f"${cost:.4f}"
     return [price, *([f"{seconds:.1f} s"] if seconds is not None else [])]
 
 
-def _times(count: int, one: str, more: str) -> str:
+def _count_words(count: int, one: str, more: str) -> str:
     return f"{count:,} {one if count == 1 else more}"

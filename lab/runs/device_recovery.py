@@ -27,7 +27,7 @@ from lab.core.trace import DeviceInfo, Step
 Answer = TypeVar("Answer")
 Tell = Callable[[Trouble | None], None]
 
-_FIRST, _MOST = 0.25, 2.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 2.0
 """First and longest pause before a retry, in seconds."""
 
 
@@ -48,14 +48,14 @@ class RecoveringDevice:
         self.device = device
         self.trouble: Trouble | None = None
         """The current trouble, None if the phone works."""
-        self._stop, self._tell = stop, tell
+        self._stop, self._report = stop, tell
         self._lock = threading.RLock()
         # In this order the first reason is reported: a lost connection explains the others.
-        self._why: dict[str, Trouble | None] = {"away": None, "failing": None, "streaming": None}
+        self._troubles: dict[str, Trouble | None] = {"away": None, "failing": None, "streaming": None}
         self._closed = False
         self._asked_at: float | None = None
         if isinstance(device, Attached):
-            device.on_line = self._on_line
+            device.on_line = self._report_connection
         if isinstance(device, Turning):
             device.on_posture = on_posture
 
@@ -94,15 +94,15 @@ class RecoveringDevice:
         device = self.device
         if not isinstance(device, Scoring):
             raise LabError("the phone", "belongs to no environment that scores.")
-        return self._patiently(lambda: device.score(steps))
+        return self._retry(lambda: device.score(steps))
 
     def observe(self) -> Screen:
-        screen = self._patiently(self.device.observe)
-        self._note(away=None, failing=None, streaming=None)
+        screen = self._retry(self.device.observe)
+        self._record_trouble(away=None, failing=None, streaming=None)
         return screen
 
     def snapshot(self) -> dict[str, Any] | None:
-        return self._patiently(self.device.snapshot)
+        return self._retry(self.device.snapshot)
 
     def restore(self, state: dict[str, Any]) -> None:
         self.device.restore(state)
@@ -110,10 +110,10 @@ class RecoveringDevice:
     def perform(self, action: Action) -> None:
         """Perform an action once. Raise `LabError` if the phone disconnects. It may have happened by then."""
         try:
-            with self._waiting(action.kind != "wait"):
+            with self._measure_wait(action.kind != "wait"):
                 self.device.perform(action)
         except Trouble as trouble:
-            self._note(failing=trouble)
+            self._record_trouble(failing=trouble)
             effect = "It may or may not have been done" if trouble.sent else "Nothing was done"
             raise LabError(trouble.title, f"{trouble.message.rstrip('.')}. {effect}", trouble.hint) from trouble
 
@@ -122,41 +122,41 @@ class RecoveringDevice:
 
         It reports a moment later. By then it is known if the phone itself is disconnected, which is the better reason.
         """
-        pause, reported = _FIRST, False
+        pause, reported = _FIRST_PAUSE, False
         while not stop.is_set() and not self._closed:
             try:
                 for frame in self.device.frames(stop):
                     if reported:
-                        self._note(streaming=None)
-                    pause, reported = _FIRST, False
+                        self._record_trouble(streaming=None)
+                    pause, reported = _FIRST_PAUSE, False
                     yield frame
                 return
             except Trouble as trouble:
-                if not stop.wait(pause) and not reported and self._why["away"] is None:
+                if not stop.wait(pause) and not reported and self._troubles["away"] is None:
                     reported = True
-                    self._note(streaming=trouble)
-                pause = min(2 * pause, _MOST)
+                    self._record_trouble(streaming=trouble)
+                pause = min(2 * pause, _LONGEST_PAUSE)
 
     def close(self) -> None:
         self._closed = True
         self.device.close()
 
-    def _patiently(self, ask: Callable[[], Answer]) -> Answer:
-        pause = _FIRST
-        with self._waiting():
+    def _retry(self, ask: Callable[[], Answer]) -> Answer:
+        pause = _FIRST_PAUSE
+        with self._measure_wait():
             while True:
                 try:
                     return ask()
                 except Trouble as trouble:
                     if self._stop.is_set():
                         raise WaitCancelled from trouble
-                    self._note(failing=trouble)
+                    self._record_trouble(failing=trouble)
                     if self._stop.wait(pause):
                         raise WaitCancelled from trouble
-                    pause = min(2 * pause, _MOST)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
 
     @contextmanager
-    def _waiting(self, counts: bool = True) -> Iterator[None]:
+    def _measure_wait(self, counts: bool = True) -> Iterator[None]:
         """Measure how long the phone takes to answer, except during a wait action (`counts` false)."""
         self._asked_at = time.monotonic() if counts else None
         try:
@@ -164,15 +164,15 @@ class RecoveringDevice:
         finally:
             self._asked_at = None
 
-    def _on_line(self, away: Trouble | None) -> None:
-        self._note(away=away)
+    def _report_connection(self, away: Trouble | None) -> None:
+        self._record_trouble(away=away)
 
-    def _note(self, **troubles: Trouble | None) -> None:
+    def _record_trouble(self, **troubles: Trouble | None) -> None:
         """Store what is known of each trouble, and report the first one if its words changed."""
         with self._lock:
-            self._why.update(troubles)
-            now = next((why for why in self._why.values() if why is not None), None)
+            self._troubles.update(troubles)
+            now = next((why for why in self._troubles.values() if why is not None), None)
             before, self.trouble = self.trouble, now
             if (now and now.sentence) == (before and before.sentence) or self._closed:
                 return
-            self._tell(now)
+            self._report(now)

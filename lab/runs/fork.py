@@ -91,10 +91,10 @@ def forked(
         trace = fold(events)
     except ValueError as error:
         raise LabError(f"run {run}", f"is damaged in {store.path} ({error}).") from error
-    _check(trace, index)
+    _check_step(trace, index)
     _check_action(trace, change.action)
-    turn = _Turn(trace, events, index, change)
-    spec = _spec(spec or stored_spec(trace, "forked", agent=change.agent, reads=change.reads), trace, change)
+    turn = _ForkPoint(trace, events, index, change)
+    spec = _fork_spec(spec or stored_spec(trace, "forked", agent=change.agent, reads=change.reads), trace, change)
     spec = spec._replace(person=person, seat="developer", pace=pace, gate=gate or spec.gate, breaks=tuple(breaks))
     shared_events = events[: turn.shared]
     first = shared_events[0]
@@ -105,7 +105,7 @@ def forked(
         trace=uuid7(),
         parent=run,
         persona=spec.persona,
-        conditions=_conditions(first.conditions, spec),
+        conditions=_fork_conditions(first.conditions, spec),
         forked=Forked(index, shared_events[-1].seq, tuple(changes(change)), by, now()),
     )
     # Built before the fork is stored, because only the session knows its agent, user and OCR engine.
@@ -149,7 +149,7 @@ def changes(change: ForkChange) -> list[tuple[str, str]]:
         decision = f"{change.decision}: " if change.decision and change.say else change.decision or ""
         words.append(("reply", f"{decision}{change.say or ''}"))
     if change.action is not None:
-        words.append(("action", _words(change.action)))
+        words.append(("action", _action_text(change.action)))
     if change.reads is not None:
         words.append(("reads", "words from pictures" if change.reads else "no words from pictures"))
     name = compose_name(change.agent_name, change.agent_version, "", ()).strip()
@@ -163,13 +163,13 @@ def changes(change: ForkChange) -> list[tuple[str, str]]:
     return words + [(name, value) for name, value in settings.items() if value is not None]
 
 
-def _words(action: Action) -> str:
+def _action_text(action: Action) -> str:
     parts = [action.kind, action.text, action.app, action.direction, action.status]
     at = f"at {action.at[0]}, {action.at[1]}" if action.at is not None else ""
     return " ".join(part for part in (*parts, at) if part)
 
 
-class _Turn:
+class _ForkPoint:
     """The step at which a run is forked: the number of shared events, and the overrides."""
 
     def __init__(self, trace: Trace, events: list[AnyEvent], index: int, change: ForkChange) -> None:
@@ -188,7 +188,7 @@ class _Turn:
 
     def overrides(self, by: Actor) -> ForkOverrides:
         """Return what the fork sets in place of agent, gate and person at this step."""
-        reply = self._reply(by) if self.change.replies else None
+        reply = self._build_reply(by) if self.change.replies else None
         action = self.change.action
         if action is None:
             return ForkOverrides(reply=reply)
@@ -203,7 +203,7 @@ class _Turn:
         """The question that a reply would answer, None if there is none."""
         return self.asked.question if self.stands and self.asked is not None else None
 
-    def _reply(self, by: Actor) -> Reply:
+    def _build_reply(self, by: Actor) -> Reply:
         question = self._question.id if self._question else f"q{self.index}"
         at = now()
         return Reply(question, self.change.say or "", by, self.change.decision, shown_at=at, sent_at=at, edits=0)
@@ -237,7 +237,7 @@ def screen_before(store: Store, run: str, index: int) -> tuple[UiTree | None, Po
     return before.tree, before.size
 
 
-def _check(trace: Trace, index: int) -> None:
+def _check_step(trace: Trace, index: int) -> None:
     """Raise `LabError` if a run has no such step, or if the phone's state before it was not stored."""
     what = f"run {trace.id}"
     stored_spec(trace, "forked", agent="")
@@ -258,8 +258,8 @@ def _check_action(trace: Trace, action: Action | None) -> None:
         raise LabError(f"action {action.kind}", wrong, "`hitlab schema action` says what it may hold.", code=2)
 
 
-def _spec(spec: Spec, trace: Trace, change: ForkChange) -> Spec:
-    spec = spec._replace(persona=_persona(trace, change))
+def _fork_spec(spec: Spec, trace: Trace, change: ForkChange) -> Spec:
+    spec = spec._replace(persona=_fork_persona(trace, change))
     reads = spec.reads if change.reads is None else change.reads
     spec = spec._replace(agent=change.agent or spec.agent, user=change.user or spec.user, reads=reads)
     if change.agent is None and not (change.agent_name or change.agent_version):
@@ -267,7 +267,7 @@ def _spec(spec: Spec, trace: Trace, change: ForkChange) -> Spec:
     return spec._replace(agent_name=change.agent_name, agent_version=change.agent_version)
 
 
-def _persona(trace: Trace, change: ForkChange) -> Persona | None:
+def _fork_persona(trace: Trace, change: ForkChange) -> Persona | None:
     """Return the fork's persona with the history that its agent sees."""
     from simulators import library, task_variation
 
@@ -280,7 +280,7 @@ def _persona(trace: Trace, change: ForkChange) -> Persona | None:
     return task_variation.world(trace.conditions.vary).persona(library.persona(name, log))
 
 
-def _conditions(first: Conditions, spec: Spec) -> Conditions:
+def _fork_conditions(first: Conditions, spec: Spec) -> Conditions:
     """Return the fork's conditions: the parent's except for what changed."""
     log = spec.persona.log_source if spec.persona else "none"
     return msgspec.structs.replace(first, seat=spec.seat, gate=spec.gate, log=log)

@@ -181,7 +181,7 @@ def kind_results(tasks: Sequence[TaskResult], most: int, *, independent: bool) -
 
 
 def _kind_result(kind: str, tasks: Sequence[TaskResult], most: int, independent: bool) -> KindResult:
-    outcomes = [outcome for task in tasks if (outcome := _outcome(task))]
+    outcomes = [outcome for task in tasks if (outcome := _checked_passes(task))]
     whole = [attempt for task in tasks for attempt in task.attempts if attempt.status != "stopped"]
     return KindResult(
         kind=kind,
@@ -196,7 +196,7 @@ def _kind_result(kind: str, tasks: Sequence[TaskResult], most: int, independent:
     )
 
 
-def _outcome(task: TaskResult) -> list[bool]:
+def _checked_passes(task: TaskResult) -> list[bool]:
     return [attempt.passed for attempt in task.attempts if attempt.passed is not None]
 
 

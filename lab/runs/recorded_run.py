@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 _STEPS_KEPT = 64
 _PICTURES_KEPT = 12
-_BATCH = 100
+_LINES_AT_ONCE = 100
 """Number of lines to yield at once while reading a long run."""
 
 
@@ -125,46 +125,48 @@ class RecordedRun:
                     asked_event = None
                     text = plain(event.reason).casefold()
                     batch.append(RunPlace("end", event.seq, event.status, text=text, phone=tuple(phone)))
-            if len(batch) >= _BATCH:
+            if len(batch) >= _LINES_AT_ONCE:
                 yield batch
                 batch = []
         if asked_event is not None:
             words = action_words(asked_event.proposed.action)
             text = plain(asked_event.question.text).casefold()
-            image = _wordless(asked_event.before)
+            image = _wordless_image(asked_event.before)
             batch.append(RunPlace("asked", asked_event.seq, words, "?", text, phone=tuple(phone), image=image))
         yield batch
 
     def view(self, number: int, *, after: bool = False) -> PlaceView:
         """Return the place `number` (from 0) of `lines`, with the picture before it, or the one `after`."""
         with self._lock:
-            event = self._event(number)
+            event = self._event_at(number)
             before = (event.final or Observation()) if isinstance(event, Ended) else event.before
-            following = self._following(number)
+            following = self._next_screen(number)
             screen = following if after and following is not None else before
-            image = self._kept(self._pictures, _PICTURES_KEPT, screen.image, lambda: self._picture(screen.image))
-            return PlaceView(number, event, before, following, image, self._lost(screen.image) if image is None else "")
+            image = self._cached(self._pictures, _PICTURES_KEPT, screen.image, lambda: self._read_picture(screen.image))
+            return PlaceView(
+                number, event, before, following, image, self._lost_reason(screen.image) if image is None else ""
+            )
 
-    def _following(self, number: int) -> Observation | None:
+    def _next_screen(self, number: int) -> Observation | None:
         if number + 1 >= len(self.lines):
             return None
-        event = self._event(number + 1)
+        event = self._event_at(number + 1)
         return event.final if isinstance(event, Ended) else event.before
 
-    def _event(self, number: int) -> Step | Asked | Ended:
+    def _event_at(self, number: int) -> Step | Asked | Ended:
         seq = self.lines[number].seq
-        return self._kept(self._steps, _STEPS_KEPT, seq, lambda: self._fetched(seq))
+        return self._cached(self._steps, _STEPS_KEPT, seq, lambda: self._fetch_event(seq))
 
-    def _fetched(self, seq: int) -> Step | Asked | Ended:
+    def _fetch_event(self, seq: int) -> Step | Asked | Ended:
         event = next(islice(self.runs.events(self.id, after=seq - 1), 1))
         assert isinstance(event, Step | Asked | Ended)
         return event
 
-    def _picture(self, sha256: str | None) -> bytes | None:
+    def _read_picture(self, sha256: str | None) -> bytes | None:
         blob = self.runs.blob(sha256) if sha256 else None
         return None if blob is None or too_large(picture_size(blob.data)) else blob.data
 
-    def _lost(self, sha256: str | None) -> str:
+    def _lost_reason(self, sha256: str | None) -> str:
         if sha256 is None:
             return ""
         if (blob := self.runs.blob(sha256)) is not None:
@@ -172,7 +174,7 @@ class RecordedRun:
         links = self.runs.links(sha256)
         return "its linked picture is gone or has changed" if links else "its picture is not in this file"
 
-    def _kept(self, cache: OrderedDict[Hashable, T], most: int, key: Hashable, make: Callable[[], T]) -> T:
+    def _cached(self, cache: OrderedDict[Hashable, T], most: int, key: Hashable, make: Callable[[], T]) -> T:
         """Return a cached value, or make and cache it. The least recently used one is dropped."""
         if key in cache:
             cache.move_to_end(key)
@@ -186,16 +188,16 @@ class RecordedRun:
 def _step_line(step: Step, *, slip: bool) -> RunPlace:
     words = action_words(step.proposed.action, step.before.tree)
     step_marks = ("s" if slip else "") + marks(step)
-    image = _wordless(step.before)
-    return RunPlace("step", step.seq, words, step_marks, _searched(step), step.started, step.ended, image=image)
+    image = _wordless_image(step.before)
+    return RunPlace("step", step.seq, words, step_marks, _search_text(step), step.started, step.ended, image=image)
 
 
-def _wordless(screen: Observation) -> str:
+def _wordless_image(screen: Observation) -> str:
     """Return the picture of a screen whose tree has no text, empty if it has some, or there is no picture."""
     return screen.image or "" if says_nothing(screen.tree) else ""
 
 
-def _searched(step: Step) -> str:
+def _search_text(step: Step) -> str:
     """Return the searchable text of a step: thought, action, dialogue, error, and the words on the screen."""
     action = step.proposed.action
     parts = [

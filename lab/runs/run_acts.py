@@ -43,19 +43,19 @@ def tag_change(words: Iterable[str]) -> TagChange:
 def archive_runs(store: Store, runs: Sequence[str], person: str, *, archived: bool = True) -> list[RunAct]:
     """Archive runs or restore them. Return the acts that changed something."""
     kind: Kind = "archived" if archived else "restored"
-    return store.runs.acts.record([_act(run, kind, person) for run in runs])
+    return store.runs.acts.record([_new_act(run, kind, person) for run in runs])
 
 
 def tag_runs(store: Store, runs: Sequence[str], change: TagChange, person: str) -> list[RunAct]:
     """Add tags to runs and remove others. Return the acts that changed something."""
-    acts = [_act(run, "tagged", person, tag) for run in runs for tag in change.added]
-    acts += [_act(run, "untagged", person, tag) for run in runs for tag in change.removed]
+    acts = [_new_act(run, "tagged", person, tag) for run in runs for tag in change.added]
+    acts += [_new_act(run, "untagged", person, tag) for run in runs for tag in change.removed]
     return store.runs.acts.record(acts)
 
 
 def take_back(store: Store, acts: Sequence[RunAct], person: str) -> list[RunAct]:
     """Undo acts by opposite acts. Return those that changed something."""
-    return store.runs.acts.record([_act(act.trace, _OPPOSITE[act.act], person, act.tag) for act in reversed(acts)])
+    return store.runs.acts.record([_new_act(act.trace, _OPPOSITE[act.act], person, act.tag) for act in reversed(acts)])
 
 
 def rename_agent(store: Store, runs: Sequence[str], name: AgentName | None, person: str) -> list[RunAct]:
@@ -66,5 +66,5 @@ def rename_agent(store: Store, runs: Sequence[str], name: AgentName | None, pers
     )
 
 
-def _act(run: str, kind: Kind, person: str, tag: str = "") -> RunAct:
+def _new_act(run: str, kind: Kind, person: str, tag: str = "") -> RunAct:
     return RunAct(uuid7(), run, kind, Actor("human", person), now(), tag)

@@ -40,8 +40,8 @@ def fields_of(task: Task, settings: Settings) -> list[ChoiceField]:
     from simulators import library
 
     fields = [
-        ChoiceField("agent", "agent", tuple(_agents(task))),
-        ChoiceField("user", "user", tuple(_users(task))),
+        ChoiceField("agent", "agent", tuple(_agent_choices(task))),
+        ChoiceField("user", "user", tuple(_user_choices(task))),
     ]
     if task.persona:
         own = library.persona(task.persona, "none")
@@ -61,7 +61,7 @@ def fields_of(task: Task, settings: Settings) -> list[ChoiceField]:
     return fields
 
 
-def _agents(task: Task) -> list[Choice]:
+def _agent_choices(task: Task) -> list[Choice]:
     needs = "" if task.playbook else "a playbook, which this task has not"
     choices = [Choice("playbook", "playbook", needs)]
     choices += [Choice(f"playbook:{one.name}", f"playbook {one.name}: {one.fault}") for one in task.playbooks]
@@ -75,7 +75,7 @@ def _agents(task: Task) -> list[Choice]:
     ]
 
 
-def _users(task: Task) -> list[Choice]:
+def _user_choices(task: Task) -> list[Choice]:
     from simulators import library
 
     needs = "" if task.id in library.scripts() else "a script, which this task has not"

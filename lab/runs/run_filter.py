@@ -89,34 +89,34 @@ def read(text: str) -> RunFilter:
         value = quoted if quoted is not None else bare
         if not field and not value:
             continue
-        test = _test(field, sign, value) if field else _word(value)
-        costly |= bool(field) and _named(field) in COSTLY
-        tests.append(_not(test) if minus else test)
+        test = _field_test(field, sign, value) if field else _word_test(value)
+        costly |= bool(field) and _field_name(field) in COSTLY
+        tests.append(_negate(test) if minus else test)
     return RunFilter(tuple(tests), costly)
 
 
-def _test(field: str, sign: str, value: str) -> Fits:
-    name = _named(field)
+def _field_test(field: str, sign: str, value: str) -> Fits:
+    name = _field_name(field)
     if name not in FIELDS:
         problem = f"there is no field {plain(field)!r}; there are {', '.join(FIELDS)}{suggestion(field, FIELDS)}"
         raise LabError("Filter", problem, f'Put the words in quotes to look for them: "{plain(field)}{sign}..."')
     if name in _NUMBERS:
-        return _number(name, sign, value)
+        return _number_test(name, sign, value)
     if name == "started":
-        return _time(sign, value)
-    return _text(name, sign, value)
+        return _time_test(sign, value)
+    return _text_test(name, sign, value)
 
 
-def _named(field: str) -> str:
+def _field_name(field: str) -> str:
     return _ALIASES.get(field.casefold(), field.casefold())
 
 
-def _word(value: str) -> Fits:
+def _word_test(value: str) -> Fits:
     needle = value.casefold()
     return lambda it, cost: needle in it.text
 
 
-def _text(name: str, sign: str, value: str) -> Fits:
+def _text_test(name: str, sign: str, value: str) -> Fits:
     if sign not in (":", "=", "!="):
         raise LabError("Filter", f"{name} is a word, which is no more or less; write {name}:{plain(value)}")
     of, needle = _TEXT[name], value.casefold()
@@ -129,10 +129,10 @@ def _text(name: str, sign: str, value: str) -> Fits:
         test = lambda it, cost: needle in of(it).casefold()  # noqa: E731
     else:
         test = lambda it, cost: needle in of(it).casefold().split("\n")  # noqa: E731
-    return _not(test) if sign == "!=" else test
+    return _negate(test) if sign == "!=" else test
 
 
-def _number(name: str, sign: str, value: str) -> Fits:
+def _number_test(name: str, sign: str, value: str) -> Fits:
     of = _NUMBERS[name]
     if value.casefold() == NONE and sign in (":", "=", "!="):
         none_wanted = sign != "!="
@@ -154,7 +154,7 @@ def _number(name: str, sign: str, value: str) -> Fits:
     return test
 
 
-def _time(sign: str, value: str) -> Fits:
+def _time_test(sign: str, value: str) -> Fits:
     """Parse the prefix of a stored time, `2025-03` or `2025-03-04T10:00`, and compare as far as it goes."""
     if value.casefold() == NONE:
         return lambda it, cost: not it.run.started
@@ -169,5 +169,5 @@ def _time(sign: str, value: str) -> Fits:
     return test
 
 
-def _not(test: Fits) -> Fits:
+def _negate(test: Fits) -> Fits:
     return lambda it, cost: not test(it, cost)

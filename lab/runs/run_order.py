@@ -102,7 +102,7 @@ def arrange(
 ) -> ArrangedRuns:
     """Arrange the lines of a table. A group shows its runs only if its name is in `open_groups`."""
     fitting = [it for it in entries if run_filter.fits(it, costs)] if run_filter.tests else list(entries)
-    fitting = _sorted(fitting, order, costs)
+    fitting = _sort_entries(fitting, order, costs)
     if not order.group:
         return ArrangedRuns([RunTableLine(it) for it in fitting], len(fitting))
     of = GROUPS[order.group]
@@ -111,7 +111,7 @@ def arrange(
         members.setdefault(of(it), []).append(it)
     lines: list[RunTableLine] = []
     groups = [group_of(name, runs) for name, runs in members.items()]
-    for group in _ordered(groups, order):
+    for group in _sort_groups(groups, order):
         is_open = group.name in open_groups
         lines.append(RunTableLine(None, group, is_open))
         lines += [RunTableLine(it) for it in members[group.name]] if is_open else []
@@ -139,7 +139,7 @@ def column(name: str, among: Iterable[str], what: str) -> str:
     return name
 
 
-def _sorted(entries: list[RunEntry], order: Order, costs: Mapping[str, Cost]) -> list[RunEntry]:
+def _sort_entries(entries: list[RunEntry], order: Order, costs: Mapping[str, Cost]) -> list[RunEntry]:
     """Sort entries as requested. Equal and unknown values are in the given order, newest first."""
     of = SORTS[order.by]
     keyed = [(of(it, costs.get(it.run.id, UNKNOWN)), it) for it in entries]
@@ -149,7 +149,7 @@ def _sorted(entries: list[RunEntry], order: Order, costs: Mapping[str, Cost]) ->
     return [it for _, it in sortable] + [it for value, it in keyed if value is None]
 
 
-def _ordered(groups: list[RunGroup], order: Order) -> list[RunGroup]:
+def _sort_groups(groups: list[RunGroup], order: Order) -> list[RunGroup]:
     """Sort groups by the mean of the sort column if it has one, else by name."""
     # By name first: later sorts are stable, and equal means keep that order.
     groups.sort(key=lambda group: group.name.casefold(), reverse=order.turned and order.by not in MEANS)

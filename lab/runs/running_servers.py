@@ -23,7 +23,7 @@ from lab.core.made_files import make_folder, open_descriptor
 from lab.core.settings import folder
 
 ServerKind = Literal["endpoint", "serve"]
-_KEPT = 7 * 24 * 3600
+_KEPT_SECONDS = 7 * 24 * 3600
 """Seconds to preserve the note of a server that ended. It says when its clients left."""
 _MOST = 64
 """Maximum number of notes to read for one database."""
@@ -54,9 +54,9 @@ class RunningServer:
 
     def __init__(self, db: Path, kind: ServerKind, address: str) -> None:
         self._address = address
-        self._path = _notes() / f"{_key(db)}-{kind}-{secrets.token_hex(6)}.json"
+        self._path = _notes_folder() / f"{_db_key(db)}-{kind}-{secrets.token_hex(6)}.json"
         self._handle = -1
-        _sweep(f"{_key(db)}-{kind}-")
+        _remove_ended(f"{_db_key(db)}-{kind}-")
         self.write()
 
     def write(self, here: tuple[str, ...] = (), left: Mapping[str, str] | None = None) -> None:
@@ -101,11 +101,11 @@ class RunningServer:
 def server_notes(db: Path, kind: ServerKind) -> list[ServerNote]:
     """Return the notes of a database's servers of that kind, the oldest first. Ended ones stay for some days."""
     notes = []
-    for path in sorted(_notes().glob(f"{_key(db)}-{kind}-*.json"))[:_MOST]:
+    for path in sorted(_notes_folder().glob(f"{_db_key(db)}-{kind}-*.json"))[:_MOST]:
         with suppress(OSError, msgspec.DecodeError):  # it was removed, or replaced, just now
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
             try:
-                runs_now = not _lock(handle)
+                runs_now = not _try_lock(handle)
                 status = os.fstat(handle)
                 note = msgspec.json.decode(os.read(handle, status.st_size), type=_Note)
             finally:
@@ -152,21 +152,21 @@ def departures(db: Path) -> Departures:
 def notes_stamp(db: Path) -> tuple[tuple[str, int], ...]:
     """Return a value that changes with any endpoint note of a database. Only for comparison."""
     stamp = []
-    for path in sorted(_notes().glob(f"{_key(db)}-endpoint-*.json"))[:_MOST]:
+    for path in sorted(_notes_folder().glob(f"{_db_key(db)}-endpoint-*.json"))[:_MOST]:
         with suppress(OSError):
             stamp.append((path.name, path.stat().st_ino))
     return tuple(stamp)
 
 
-def _notes() -> Path:
+def _notes_folder() -> Path:
     return folder("cache") / "servers"
 
 
-def _key(db: Path) -> str:
+def _db_key(db: Path) -> str:
     return hashlib.sha256(os.fsencode(db.resolve())).hexdigest()[:20]
 
 
-def _lock(handle: int) -> bool:
+def _try_lock(handle: int) -> bool:
     """Return True if no server holds a note's lock. Readers share the lock, so they do not block one another."""
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -175,14 +175,14 @@ def _lock(handle: int) -> bool:
     return True
 
 
-def _sweep(prefix: str) -> None:
+def _remove_ended(prefix: str) -> None:
     """Remove notes of ended servers: this database's earlier ones, which the new note supersedes, and old ones."""
-    for path in _notes().glob("*"):
+    for path in _notes_folder().glob("*"):
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
             try:
-                ended, age = _lock(handle), time.time() - os.fstat(handle).st_mtime
+                ended, age = _try_lock(handle), time.time() - os.fstat(handle).st_mtime
             finally:
                 os.close(handle)
-            if ended and (path.name.startswith(prefix) or age > _KEPT):
+            if ended and (path.name.startswith(prefix) or age > _KEPT_SECONDS):
                 path.unlink(missing_ok=True)

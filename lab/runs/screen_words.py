@@ -64,23 +64,23 @@ class ScreenWords:
         """
         if not says_nothing(screen.tree):
             return None
-        return self._read(hashlib.sha256(screen.png).hexdigest(), lambda: screen.png)
+        return self._read_picture(hashlib.sha256(screen.png).hexdigest(), lambda: screen.png)
 
     def tree(self, screen: Screen | Observation) -> UiTree | None:
         """Return a screen's words as a tree: the phone's own if it has text or OCR fails, else OCR's."""
         if not says_nothing(screen.tree):
             return screen.tree
         try:
-            text = self.of(screen) if isinstance(screen, Screen) else self._observed(screen)
+            text = self.of(screen) if isinstance(screen, Screen) else self._read_observation(screen)
         except LabError:
             return screen.tree
         return screen.tree if text is None else text.tree
 
-    def _observed(self, screen: Observation) -> ReadText | None:
+    def _read_observation(self, screen: Observation) -> ReadText | None:
         sha256 = screen.image
-        return None if sha256 is None else self._read(sha256, lambda: self._picture(sha256))
+        return None if sha256 is None else self._read_picture(sha256, lambda: self._picture(sha256))
 
-    def _read(self, sha256: str, picture: Callable[[], bytes | None]) -> ReadText | None:
+    def _read_picture(self, sha256: str, picture: Callable[[], bytes | None]) -> ReadText | None:
         reader = self.reader
         if reader is None:
             return None

@@ -61,7 +61,7 @@ from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_ph
 from simulators.users.human import HumanGate, HumanUser
 from store.store import Store
 
-_LOOK = 0.5
+_POLL = 0.5
 """Seconds between two polls of the loop. A join without timeout may miss a Ctrl-C that comes right before it."""
 
 
@@ -111,7 +111,7 @@ class Session:
             self.decisions,
             lambda: self.control.taken_over,
             asking=spec.gate == "ask",
-            stops=self._stops,
+            stops=self._stop_at_breakpoint,
         )
         self.words = ScreenWords(self.picture)
         self.breakpoints = Breakpoints(spec.breaks, packages(), self.words.tree)
@@ -129,25 +129,25 @@ class Session:
         self.over = False
         self.spent = max((event.ms or 0.0 for event in earlier), default=0.0)
         """Milliseconds of this run in earlier sittings, up to its last event."""
-        self._began = monotonic_ms()
+        self._began_ms = monotonic_ms()
         self._lock = threading.RLock()
         self._blobs: dict[str, Blob] = {}
         self._seq = resume.last if resume else -1
         self._resume = resume
-        self._given = beginning.given if beginning else None
-        self._passed = left_at(earlier)
+        self._overrides = beginning.given if beginning else None
+        self._passed_step = left_at(earlier)
         self._one_turn = False
         self.hands = PersonAgent(self.person, self.turns, self.control.stop)
         self.agent = agent or (self.hands if spec.agent == PERSON else agent_of(spec.agent, store, spec.task))
         if isinstance(self.agent, Interruptible):
             self.agent.stop = self.control.stop
         if isinstance(self.agent, Illustrated):
-            self.agent.keep = self._keep
+            self.agent.keep = self._hold_blob
         if isinstance(self.agent, WordReading):
-            self.agent.read = self.words.of if spec.reads else _unread
+            self.agent.read = self.words.of if spec.reads else _read_nothing
         if isinstance(self.agent, Introducing):
             self.agent.introduce()
-        self._lent = agent is not None
+        self._agent_lent = agent is not None
         self._status = ""
         self.user = user_of(spec, self.person, self.questions)
         self.shadows = Shadows(store, self.trace_id, spec.shadows if store.kit() is None else ())
@@ -155,9 +155,11 @@ class Session:
 
         None for a kit, which must not contain what its rater may not see.
         """
-        self._begun = self._waits_for_phone = self._stands = False
+        self._begun = self._waits_for_phone = self._is_paused = False
         self._postures: list[tuple[str, str]] = []
-        self.device = RecoveringDevice(device or phone_of(spec), self.control.stop, self._troubled, self._posed)
+        self.device = RecoveringDevice(
+            device or phone_of(spec), self.control.stop, self._on_trouble, self._record_posture
+        )
         phone = self.device.device
         try:
             self.first = put_back(store, phone, resume) if resume else phone.snapshot()
@@ -178,38 +180,38 @@ class Session:
     @property
     def left_in_takeover(self) -> bool:
         """True if a resumed run was left during a take-over."""
-        steps = self._resume.steps if self._resume and self._given is None else ()
+        steps = self._resume.steps if self._resume and self._overrides is None else ()
         return bool(steps) and steps[-1].proposed.by is not None and self.agent is not self.hands
 
     # -- running ---------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Start or resume the run on its own thread. Started or Resumed is durable on return."""
-        self._began = monotonic_ms()
+        self._began_ms = monotonic_ms()
         try:
             if self._resume is None:
                 self.append(self._started())
-            elif self._given is None or self._resume.paused:
+            elif self._overrides is None or self._resume.paused:
                 self.append(Resumed(by=self.person))
-            if self._resume is not None and self._given is None and self.agent_actor != self._resume.agent:
+            if self._resume is not None and self._overrides is None and self.agent_actor != self._resume.agent:
                 self.append(Resumed(by=self.agent_actor))  # who goes on; a recording's words are then found by its name
             if self.begins_paused:
                 self.pause(self.begins_paused)
         except LabError:
-            self._let_go()
+            self._release()
             raise
         with self._lock:
             self._begun = True
             for posture in self._postures:
-                self._posed(*posture)
-            self._troubled(self.device.trouble)
+                self._record_posture(*posture)
+            self._on_trouble(self.device.trouble)
         self._thread.start()
 
     def join(self, timeout: float | None = None) -> bool:
         """Wait for the end of the loop. Return True if it has ended."""
         if timeout is None:
             while self._thread.is_alive():
-                self._thread.join(_LOOK)
+                self._thread.join(_POLL)
         else:
             self._thread.join(timeout)
         return not self._thread.is_alive()
@@ -222,7 +224,7 @@ class Session:
             if isinstance(event, Ended) and isinstance(self.agent, Complaining):
                 event = msgspec.structs.replace(event, stderr=self.agent.take_errors())
             event = msgspec.structs.replace(
-                event, seq=self._seq + 1, at=now(), ms=self.spent + monotonic_ms() - self._began
+                event, seq=self._seq + 1, at=now(), ms=self.spent + monotonic_ms() - self._began_ms
             )
             try:
                 self.store.runs.append_event(self.trace_id, event, self._blobs)
@@ -233,7 +235,7 @@ class Session:
             self._blobs = {}
             self._status = event.status if isinstance(event, Ended) else ""
             self.over = isinstance(event, Ended)
-            self._stands = isinstance(event, Paused) or (self._stands and not isinstance(event, Resumed))
+            self._is_paused = isinstance(event, Paused) or (self._is_paused and not isinstance(event, Resumed))
             self.on_event(event)
             if isinstance(event, Asked):
                 self.shadows.ask(event.index)
@@ -245,11 +247,11 @@ class Session:
     def _drive(self) -> None:
         try:
             seats = episode.Seats(self.agent, self.user, self.gate, self.device, self.hands)
-            unfinished = self._cut_off()
+            unfinished = self._pending_turn()
             history = list(self._resume.steps) if self._resume else []
             brief = brief_of(self.spec.task, self.spec.persona)
             limit = self.spec.step_limit
-            judge, crashed = self._judge, self._crashed
+            judge, crashed = self._judge, self._record_crash
             for event in episode.run(brief, seats, self.control, self, judge, history, unfinished, limit, crashed):
                 if self.over:
                     return
@@ -261,22 +263,22 @@ class Session:
                 self._fail(error)
         finally:
             if self.over or self.control.stop.is_set():
-                self._let_go()
+                self._release()
 
-    def _crashed(self, error: Exception) -> None:
+    def _record_crash(self, error: Exception) -> None:
         self.crash, self.crash_log = error, write_crash_log(error)
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         """Release the phone, and the agent if it is the run's own."""
         self.device.close()
         self.words.close()
         self._close_agent()
 
     def _close_agent(self) -> None:
-        if isinstance(self.agent, Closable) and not self._lent:
+        if isinstance(self.agent, Closable) and not self._agent_lent:
             self.agent.close(self._status)
 
-    def _troubled(self, trouble: Trouble | None) -> None:
+    def _on_trouble(self, trouble: Trouble | None) -> None:
         """Pause the run while the phone is unavailable, and resume it afterwards. Called on any thread."""
         with self._lock, suppress(LabError):  # kept in `failure` by append
             if not self._begun or self.over or (trouble is None and not self._waits_for_phone):
@@ -287,13 +289,13 @@ class Session:
             elif not self.control.paused:
                 self.append(Resumed(by=PHONE))
 
-    def _posed(self, state: str, sentence: str) -> None:
+    def _record_posture(self, state: str, sentence: str) -> None:
         """Record the phone's posture without pausing or resuming the run. Called on any thread."""
         with self._lock, suppress(LabError):  # kept in `failure` by append
             if not self._begun:
                 self._postures.append((state, sentence))
             elif not self.over:
-                event = Paused if self._stands else Resumed
+                event = Paused if self._is_paused else Resumed
                 self.append(event(by=PHONE, reason=sentence, state=state))
 
     def _fail(self, error: LabError) -> None:
@@ -340,9 +342,9 @@ class Session:
             raise LabError(trouble.title, trouble.message, "The run goes on by itself when the phone is well.")
 
     @contextmanager
-    def _stops(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Iterator[bool]:
+    def _stop_at_breakpoint(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Iterator[bool]:
         """Yield True and pause if a breakpoint matches. Resume after the person's decision."""
-        met = self.breakpoints.met(proposed, screen, history) if len(history) != self._passed else None
+        met = self.breakpoints.met(proposed, screen, history) if len(history) != self._passed_step else None
         if met is None:
             yield False
             return
@@ -397,7 +399,7 @@ class Session:
             self.over = True
             begun = self._begun
         if not begun:
-            self._let_go()
+            self._release()
         self.control.halt()
 
     def save_draft(self, question: Question, text: str) -> None:
@@ -423,7 +425,7 @@ class Session:
     def screen(self, screen: Screen) -> Observation:
         """Hold a screenshot's bytes for the next commit, and return the observation."""
         return Observation(
-            self._keep(Blob(screen.png, "image/png")),
+            self._hold_blob(Blob(screen.png, "image/png")),
             screen.size,
             tree_without(screen.tree),
             screen.activity,
@@ -433,14 +435,14 @@ class Session:
 
     def state(self, state: dict[str, Any] | None) -> str | None:
         """Hold the phone's state for the next commit, and return its sha256."""
-        return None if state is None else self._keep(Blob(encode(state), "application/json"))
+        return None if state is None else self._hold_blob(Blob(encode(state), "application/json"))
 
     def picture(self, sha256: str) -> bytes | None:
         """Return the bytes of a picture of this run, committed or about to be."""
         blob = self._blobs.get(sha256) or self.store.runs.blob(sha256)
         return blob.data if blob else None
 
-    def _keep(self, blob: Blob) -> str:
+    def _hold_blob(self, blob: Blob) -> str:
         sha = blob.sha256
         with self._lock:
             self._blobs[sha] = blob
@@ -486,7 +488,7 @@ class Session:
         """Engine that reads words for the agent. Empty if none does, or if the agent does not use it."""
         return engine_here() if self.spec.reads and isinstance(self.agent, WordReading) else ""
 
-    def _cut_off(self) -> episode.PendingTurn | None:
+    def _pending_turn(self) -> episode.PendingTurn | None:
         """Return the turn under way in an interrupted run.
 
         An action that may not have happened is first closed as a step.
@@ -500,10 +502,10 @@ class Session:
             self._resume = msgspec.structs.replace(trace, steps=(*trace.steps, step), acting=None)
         if trace.asked is not None and trace.answered is None:
             self.shadows.ask(trace.asked.index)
-        return episode.PendingTurn(trace.asked, trace.answered, self._given or episode.NOTHING)
+        return episode.PendingTurn(trace.asked, trace.answered, self._overrides or episode.NOTHING)
 
 
-def _unread(screen: Screen) -> ReadText | None:
+def _read_nothing(screen: Screen) -> ReadText | None:
     """Return nothing, for an agent without OCR."""
     return None
 

@@ -138,30 +138,30 @@ def answer_shadow(store: Store, run: str, name: str, question: ShadowQuestion, s
         started = question.started
         user = model_user(actor.name, load(), started.task, started.persona, question.shows)
     except LabError as error:
-        return store.shadows.record(_missing(row, "no_answer", error))
+        return store.shadows.record(_without_answer(row, "no_answer", error))
     row = store.shadows.record(replace(row, config_sha=user.config_sha))
-    return store.shadows.record(_reply(row, user, question, stop))
+    return store.shadows.record(_ask_model(row, user, question, stop))
 
 
-def _reply(row: ShadowAnswer, user: ModelUser, question: ShadowQuestion, stop: threading.Event) -> ShadowAnswer:
+def _ask_model(row: ShadowAnswer, user: ModelUser, question: ShadowQuestion, stop: threading.Event) -> ShadowAnswer:
     """Return the result that supersedes the row of a request."""
     row = replace(row, id=uuid7(), supersedes=row.id)
     try:
         user.look(question.screen)
         reply = user.reply(question.question, question.history, stop)
     except UnusedReplies as error:
-        return _missing(replace(row, usage=error.usage), "unusable", error)
+        return _without_answer(replace(row, usage=error.usage), "unusable", error)
     except NoModelAnswer as error:
-        return _missing(replace(row, usage=error.usage if error.usage.cost else None), "no_answer", error)
+        return _without_answer(replace(row, usage=error.usage if error.usage.cost else None), "no_answer", error)
     except LabError as error:
-        return _missing(row, "no_answer", error)
+        return _without_answer(row, "no_answer", error)
     return replace(
         row, at=now(), text=reply.text, decision=reply.decision, missing=None,
         shown_at=reply.shown_at, sent_at=reply.sent_at, usage=reply.usage,
     )  # fmt: skip
 
 
-def _missing(row: ShadowAnswer, missing: MissingShadow, error: LabError) -> ShadowAnswer:
+def _without_answer(row: ShadowAnswer, missing: MissingShadow, error: LabError) -> ShadowAnswer:
     why = clean(without_keys(error.sentence), lines=False)[:_LONGEST_WHY]
     return replace(row, at=now(), missing=missing, why=why)
 

@@ -138,11 +138,11 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         agent_version=trace.agent.version if changes.get("agent") is None else "",
     )
     spec = spec._replace(**{k: v for k, v in changes.items() if v is not None})
-    _check_reading(trace, spec, what)
+    _check_ocr(trace, spec, what)
     return spec
 
 
-def _check_reading(trace: Trace, spec: Spec, what: str) -> None:
+def _check_ocr(trace: Trace, spec: Spec, what: str) -> None:
     """Raise `LabError` if its agent used OCR and none is installed here."""
     from lab.runs.screen_words import engine_here
 
