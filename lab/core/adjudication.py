@@ -161,10 +161,10 @@ def set_of_most(field: Field, sets: Sequence[tuple[Any, int]], people: int) -> l
     set_count = sum(count for _, count in sets)
     options = []
     for option in field.options:
-        holds = sum(count for value, count in sets if option.id in value)
-        if 2 * holds > people:
+        supporters = sum(count for value, count in sets if option.id in value)
+        if 2 * supporters > people:
             options.append(option.id)
-        elif 2 * (set_count - holds) <= people:
+        elif 2 * (set_count - supporters) <= people:
             return None
     return None if count_wrong(field, len(options)) else options
 

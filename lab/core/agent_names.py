@@ -92,14 +92,14 @@ def _distinct_names(stem: str, group: list[Actor]) -> dict[str, str]:
         for agent in group
     }
     names: dict[str, str] = {}
-    for identity, own in parts.items():
-        for chosen in _COMBINATIONS:
-            telling = (
-                any(own[i] for i in chosen) or not chosen or not any(own)
+    for identity, own_parts in parts.items():
+        for combination in _COMBINATIONS:
+            is_useful = (
+                any(own_parts[i] for i in combination) or not combination or not any(own_parts)
             )  # no text at all would stand for a part that is empty
-            if telling and sum(all(own[i] == other[i] for i in chosen) for other in parts.values()) == 1:
+            if is_useful and sum(all(own_parts[i] == other[i] for i in combination) for other in parts.values()) == 1:
                 break
-        version, model, arguments = (part if i in chosen else type(part)() for i, part in enumerate(own))
+        version, model, arguments = (part if i in combination else type(part)() for i, part in enumerate(own_parts))
         names[identity] = compose_name(stem, str(version), str(model), cast(Arguments, arguments))
     return names
 

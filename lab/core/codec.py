@@ -504,10 +504,10 @@ def _types_at(kind: Any, place: str) -> list[Any]:
     from msgspec import inspect
 
     with _msgspec_lock:
-        here: list[Any] = [inspect.type_info(kind)]
+        types: list[Any] = [inspect.type_info(kind)]
     for part in re.findall(r"[^.\[\]]+", place.replace("[...]", ".#")):
-        here = [inner for one in _expand_unions(here) for inner in _types_of_part(one, part)]
-    return _expand_unions(here)
+        types = [inner for one in _expand_unions(types) for inner in _types_of_part(one, part)]
+    return _expand_unions(types)
 
 
 def _expand_unions(types: list[Any]) -> list[Any]:

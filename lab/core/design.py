@@ -259,14 +259,14 @@ def _state_hint(head: Revision) -> str:
 
 def undo_target(head: Revision, fetch: Callable[[str], Revision]) -> Revision | None:
     """Return the draft that an undo after `head` takes back, or None if this version has none left."""
-    at = head
+    revision = head
     # Skip each earlier undo together with the draft that it took back.
-    while at.undoes:
-        undone = fetch(at.undoes)
+    while revision.undoes:
+        undone = fetch(revision.undoes)
         if not undone.supersedes:
             return None
-        at = fetch(undone.supersedes[0])
-    return at if at.act == "draft" else None
+        revision = fetch(undone.supersedes[0])
+    return revision if revision.act == "draft" else None
 
 
 def undo(head: Revision, by: Actor, fetch: Callable[[str], Revision]) -> Revision | None:

@@ -130,9 +130,9 @@ def move(tdg: Tdg, id: str, by: int) -> Tdg:
     if not 0 <= target < len(siblings):
         return tdg
     other = siblings[target].id
-    moved = _insert(_detach(tdg, node), node, place._replace(at=target))
+    moved_tdg = _insert(_detach(tdg, node), node, place._replace(at=target))
     edges_between = {(id, other), (other, id)} & set(tdg.edges)
-    return moved if edges_between else msgspec.structs.replace(tdg, nodes=moved.nodes)
+    return moved_tdg if edges_between else msgspec.structs.replace(tdg, nodes=moved_tdg.nodes)
 
 
 def indent(tdg: Tdg, id: str) -> Tdg:
@@ -210,9 +210,9 @@ def _insert(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
 def _flow_through(tdg: Tdg, id: str, order: list[str], index: int) -> tuple[tuple[str, str], ...]:
     if index:
         above = order[index - 1]
-        on = [b for a, b in tdg.edges if a == above]
+        successors = [b for a, b in tdg.edges if a == above]
         other_edges = [edge for edge in tdg.edges if edge[0] != above]
-        return tuple(dict.fromkeys([*other_edges, (above, id), *((id, b) for b in on)]))
+        return tuple(dict.fromkeys([*other_edges, (above, id), *((id, b) for b in successors)]))
     ends = {b for _, b in tdg.edges}
     first = [one for one in order[1:] if one not in ends][:1]
     return (*((id, one) for one in first), *tdg.edges)

@@ -68,9 +68,9 @@ def last_choices(env: Mapping[str, str] = os.environ) -> LastChoices:
 def keep_choices(env: Mapping[str, str] = os.environ, **choices: Any) -> None:
     """Store these choices and leave the others unchanged."""
     path = choices_file(env)
-    was = last_choices(env)
-    new_choices = msgspec.structs.replace(was, **choices)
-    if new_choices == was:
+    old_choices = last_choices(env)
+    new_choices = msgspec.structs.replace(old_choices, **choices)
+    if new_choices == old_choices:
         return
     with suppress(OSError):
         make_folder(path.parent)

@@ -251,12 +251,12 @@ def _change_blocks(move: Do, changes: Sequence[Change]) -> Do:
 def walk(moves: Sequence[Do], place: str = "playbook", depth: int = 0) -> Iterator[tuple[str, Do, int]]:
     """Yield every move in order, with its path (`playbook[3].then[0]`) and its depth."""
     for number, move in enumerate(moves):
-        here = f"{place}[{number}]"
-        yield here, move, depth
+        path = f"{place}[{number}]"
+        yield path, move, depth
         # One level more than is allowed is still yielded, for `_check_moves` to refuse.
         if isinstance(move, Move) and depth <= _DEEPEST:
             for name, inner in move.blocks.items():
-                yield from walk(inner, f"{here}.{name}", depth + 1)
+                yield from walk(inner, f"{path}.{name}", depth + 1)
 
 
 def check_playbooks(playbook: Sequence[Do], playbooks: Sequence[Playbook], what: str) -> None:
@@ -274,9 +274,9 @@ def check_playbooks(playbook: Sequence[Do], playbooks: Sequence[Playbook], what:
             raise LabError(what, f"field {place}: needs either changes of the good playbook or moves of its own")
         _check_moves(one.moves, what, f"{place}.moves")
         for index, change in enumerate(one.changes):
-            here = f"{place}.changes[{index}]"
+            path = f"{place}.changes[{index}]"
             if change.at not in labels:
-                raise LabError(what, f"field {here}.at: no move of the playbook is labelled {change.at!r}")
+                raise LabError(what, f"field {path}.at: no move of the playbook is labelled {change.at!r}")
             given_changes = (
                 change.replace is not None,
                 change.skip,
@@ -284,20 +284,20 @@ def check_playbooks(playbook: Sequence[Do], playbooks: Sequence[Playbook], what:
                 change.stop is not None,
             )
             if sum(given_changes) != 1:
-                raise LabError(what, f"field {here}: needs one of replace, skip, insert, stop")
-            _check_moves(change.replace or change.insert or (), what, here)
+                raise LabError(what, f"field {path}: needs one of replace, skip, insert, stop")
+            _check_moves(change.replace or change.insert or (), what, path)
 
 
 def _check_moves(moves: Sequence[Do], what: str, place: str) -> set[str]:
     """Check all moves and return their labels."""
     labels: set[str] = set()
-    for count, (here, move, depth) in enumerate(walk(moves, place)):
+    for count, (path, move, depth) in enumerate(walk(moves, place)):
         if count >= MOST_MOVES or depth > _DEEPEST:
-            raise LabError(what, f"field {here}: more than {MOST_MOVES} moves, or {_DEEPEST} blocks within blocks")
+            raise LabError(what, f"field {path}: more than {MOST_MOVES} moves, or {_DEEPEST} blocks within blocks")
         if isinstance(move, Move):
-            _check_move(move, what, here)
+            _check_move(move, what, path)
             if move.label and move.label in labels:
-                raise LabError(what, f"field {here}.label: {move.label!r} is used twice")
+                raise LabError(what, f"field {path}.label: {move.label!r} is used twice")
             labels.add(move.label)
     return labels - {""}
 
@@ -309,17 +309,17 @@ def _check_values(playbook: Sequence[Do], playbooks: Sequence[Playbook], what: s
         every += walk(one.moves, f"playbooks[{number}].moves")
         for index, change in enumerate(one.changes):
             every += walk(change.replace or change.insert or (), f"playbooks[{number}].changes[{index}]")
-    moves = [(here, move) for here, move, _ in every if isinstance(move, Move)]
+    moves = [(path, move) for path, move, _ in every if isinstance(move, Move)]
     value_names = {
         name for _, move in moves for name in (move.into, *(move.set or ()), move.read.into if move.read else "")
     }
-    for here, move in moves:
+    for path, move in moves:
         alone = msgspec.structs.replace(move, then=(), otherwise=(), do=(), on_reply={})
         for text in _texts(msgspec.to_builtins(alone)):
             for part in text.split("{")[1:]:
                 name, brace, _ = part.partition("}")
                 if brace and name.isidentifier() and name not in value_names:
-                    raise LabError(what, f"field {here}: {{{name}}} is a value that no move gives")
+                    raise LabError(what, f"field {path}: {{{name}}} is a value that no move gives")
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -331,39 +331,39 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _check_move(move: Move, what: str, here: str) -> None:
+def _check_move(move: Move, what: str, path: str) -> None:
     verbs = [name for name in VERBS if getattr(move, name) is not None]
     if len(verbs) != 1:
         problem = f"says {' and '.join(verbs)} at once" if verbs else "says nothing that is done"
-        raise LabError(what, f"field {here}: {problem}; a move has one of {', '.join(VERBS)}")
+        raise LabError(what, f"field {path}: {problem}; a move has one of {', '.join(VERBS)}")
     defaults = Move()
     for name, owners in _OWNERS.items():
         attribute = "otherwise" if name == "else" else name
         if verbs[0] not in owners and getattr(move, attribute) != getattr(defaults, attribute):
-            raise LabError(what, f"field {here}.{name}: belongs to {' and '.join(owners)}, not to {verbs[0]}")
+            raise LabError(what, f"field {path}.{name}: belongs to {' and '.join(owners)}, not to {verbs[0]}")
     field, needs = move.written.lacking() if move.kind is not None else ("", "")
     if field:
-        raise LabError(what, f"field {here}.{field}: {needs}")
+        raise LabError(what, f"field {path}.{field}: {needs}")
     if move.ms is not None and not 0 <= move.ms <= MOST_MS:
-        raise LabError(what, f"field {here}.ms: {move.ms} is not 0 to {MOST_MS:,}")
-    _check_words(move, what, here)
+        raise LabError(what, f"field {path}.ms: {move.ms} is not 0 to {MOST_MS:,}")
+    _check_words(move, what, path)
 
 
-def _check_words(move: Move, what: str, here: str) -> None:
+def _check_words(move: Move, what: str, path: str) -> None:
     for name in ("open", "turn_on", "turn_off", "pick_time", "ask", "offer", "if_seen", "while_seen", "until_seen"):
         if getattr(move, name) is not None and not getattr(move, name).strip():
-            raise LabError(what, f"field {here}.{name}: needs words")
+            raise LabError(what, f"field {path}.{name}: needs words")
     for name in ("tap", "long_press"):
         target = getattr(move, name)
         words = target if isinstance(target, str) else target.text if target is not None and target.at is None else "-"
         if not words.strip():
-            raise LabError(what, f"field {here}.{name}: needs words that stand on the screen, or at: [x, y]")
+            raise LabError(what, f"field {path}.{name}: needs words that stand on the screen, or at: [x, y]")
     if move.read is not None and not (move.read.beside or move.read.after or move.read.until):
-        raise LabError(what, f"field {here}.read: needs beside, after or until")
+        raise LabError(what, f"field {path}.read: needs beside, after or until")
     if not 1 <= move.most <= MOST_ROUNDS:
-        raise LabError(what, f"field {here}.most: {move.most} is not 1 to {MOST_ROUNDS}")
+        raise LabError(what, f"field {path}.most: {move.most} is not 1 to {MOST_ROUNDS}")
     if move.usual and move.meanings and move.usual not in move.meanings:
-        raise LabError(what, f"field {here}.usual: {move.usual!r} is none of its options")
+        raise LabError(what, f"field {path}.usual: {move.usual!r} is none of its options")
 
 
 class FlatMove(NamedTuple):
@@ -381,16 +381,16 @@ def lay_flat(moves: Sequence[Do]) -> list[FlatMove]:
     def block(inner: Sequence[Do]) -> None:
         for entry in inner:
             move = entry if isinstance(entry, Move) else Move()
-            here = FlatMove(entry if isinstance(entry, str) else move.verb, move, {})
+            line = FlatMove(entry if isinstance(entry, str) else move.verb, move, {})
             begin = len(lines)
-            lines.append(here)
+            lines.append(line)
             ends: list[FlatMove] = []
             for name, below in move.blocks.items():
-                here.to[name.removeprefix("on_reply.")] = len(lines)
+                line.to[name.removeprefix("on_reply.")] = len(lines)
                 block(below)
                 ends.append(FlatMove("jump", Move(), {}))
                 lines.append(ends[-1])
-            here.to["next"] = len(lines)
+            line.to["next"] = len(lines)
             for end in ends:
                 # A loop's body returns to its condition; a branch continues behind the move.
                 end.to["next"] = begin if move.do else len(lines)

@@ -103,12 +103,13 @@ class Program:
             raise self._end_with_error(
                 f"did not answer within {seconds:g} seconds.{unread_note}", "Does it flush each line?"
             )
-        line, feed, rest = bytes(self._out.lstrip()).partition(b"\n")
+        line, feed, extra = bytes(self._out.lstrip()).partition(b"\n")
         if not feed:
             raise self._end_with_error(f"{self._describe_end()} before it answered")
-        if rest.strip():
+        if extra.strip():
             raise self._end_with_error(
-                "wrote more than one line where one was due", f"{_quote_start(line)} {_quote_start(rest, 'It went on')}"
+                "wrote more than one line where one was due",
+                f"{_quote_start(line)} {_quote_start(extra, 'It went on')}",
             )
         self._out.clear()
         return line
@@ -230,9 +231,9 @@ class Program:
         room = MOST_HEARD // 2 - len(self._errors_start)
         self._errors_start += chunk[:room]
         self._errors_end += chunk[room:]
-        over = max(0, len(self._errors_end) - MOST_HEARD // 2)
-        del self._errors_end[:over]
-        self._errors_dropped += over
+        excess = max(0, len(self._errors_end) - MOST_HEARD // 2)
+        del self._errors_end[:excess]
+        self._errors_dropped += excess
 
     def _refuse_stray_output(self) -> None:
         """Raise `LabError` for unrequested output, before it can pass for the answer to the next question."""
@@ -361,11 +362,11 @@ def _end_all(process: subprocess.Popen[bytes], mark: str, children: set[tuple[in
         os.killpg(process.pid, signal.SIGKILL)
     until = time.monotonic() + _KILL_SECONDS
     # A killed child may have started another one, so look again until none is left.
-    while left := [one for one in _running_children(children, mark) if one.pid != process.pid]:
-        for one in left:
+    while running := [one for one in _running_children(children, mark) if one.pid != process.pid]:
+        for one in running:
             _kill(one)
         if time.monotonic() > until:
-            outliving += [f"process {one.pid} ({one.name}) of it goes on, and cannot be ended" for one in left]
+            outliving += [f"process {one.pid} ({one.name}) of it goes on, and cannot be ended" for one in running]
             break
         time.sleep(0.01)
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -395,10 +396,10 @@ def _process(pid: int) -> _Process | None:
 def _descendants(pid: int) -> set[tuple[int, int]]:
     """Return id and start time of a process and all its descendants."""
     processes = list(_processes())
-    found = {pid}
-    while more := {one.pid for one in processes if one.parent in found} - found:
-        found |= more
-    return {(one.pid, one.began) for one in processes if one.pid in found}
+    pids = {pid}
+    while children := {one.pid for one in processes if one.parent in pids} - pids:
+        pids |= children
+    return {(one.pid, one.began) for one in processes if one.pid in pids}
 
 
 def _running_children(children: set[tuple[int, int]], mark: str) -> list[_Process]:

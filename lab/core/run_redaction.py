@@ -314,8 +314,8 @@ def _texts_typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str
         if action is None or action.kind != "input_text" or not action.text:
             continue
         focus_nodes = [node for node in tree.nodes() if node.focused] if tree is not None else []
-        there = any(box.holds(*action.at) for box in boxes) if action.at is not None else False
-        if there or any(under(node, boxes) for node in focus_nodes):
+        hits_box = any(box.holds(*action.at) for box in boxes) if action.at is not None else False
+        if hits_box or any(under(node, boxes) for node in focus_nodes):
             texts.append(action.text)
     return texts
 

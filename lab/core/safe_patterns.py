@@ -281,8 +281,8 @@ def _are_disjoint(one: _CharacterSet | None, other: _CharacterSet | None) -> boo
     if one is None or other is None or (one.others and other.others):
         return False
     if one.others or other.others:
-        without, within = (one, other) if one.others else (other, one)
-        return within.characters <= without.characters and within.classes <= without.classes
+        excluded, included = (one, other) if one.others else (other, one)
+        return included.characters <= excluded.characters and included.classes <= excluded.classes
     if not (_has_simple_case(one) and _has_simple_case(other)) or {c.lower() for c in one.characters} & {
         c.lower() for c in other.characters
     }:

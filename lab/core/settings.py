@@ -138,11 +138,11 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
     variables = {name.removeprefix("HITLAB_").lower(): env[name] for name in names}
     _check_keys(variables, "the environment", lambda key: f"HITLAB_{key.upper()}")
     values.update(variables)
-    given = {k: v for k, v in flags.items() if v is not None}
-    values.update(given)
+    given_flags = {k: v for k, v in flags.items() if v is not None}
+    values.update(given_flags)
 
     def origin_of(field: str) -> tuple[str, str]:
-        return ("settings", field) if field in given else source_of(field, env)
+        return ("settings", field) if field in given_flags else source_of(field, env)
 
     try:
         # Not strict, because environment variables are text.

@@ -50,9 +50,9 @@ def nearest(tree: UiTree, at: tuple[int, int], most: int = 9) -> list[TapTarget]
 
 
 def _tap_target(node: Node, at: tuple[int, int], screen: Bounds, *, hit: bool = False) -> TapTarget:
-    away = _distance_to(node.bounds, at)
-    dp = away * _DP_ACROSS / max(1, screen.width)
-    return TapTarget(node, words_of(node), role_of(node), round(away), round(dp), hit, reacts(node))
+    distance = _distance_to(node.bounds, at)
+    dp = distance * _DP_ACROSS / max(1, screen.width)
+    return TapTarget(node, words_of(node), role_of(node), round(distance), round(dp), hit, reacts(node))
 
 
 def words_of(node: Node) -> str:

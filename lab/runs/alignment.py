@@ -141,16 +141,16 @@ def _action_cost(one: ComparableStep, other: ComparableStep) -> int:
 def _touch_cost(one: ComparableStep, other: ComparableStep, *, slight: bool) -> int:
     """Compare touches by the target's name, else by place. `slight` is true if the gestures differ."""
     if one.target and other.target:
-        far = 0.0 if one.target == other.target else 1.0
+        difference = 0.0 if one.target == other.target else 1.0
         near = _distance(one.place, other.place)
-        far = far and (0.6 if near is not None and near <= NEAR else 1.0)
+        difference = difference and (0.6 if near is not None and near <= NEAR else 1.0)
     else:
-        apart = _distance(one.place, other.place)
-        if apart is None:
-            far = 0.0 if one.place == other.place and one.text == other.text else 1.0
+        distance = _distance(one.place, other.place)
+        if distance is None:
+            difference = 0.0 if one.place == other.place and one.text == other.text else 1.0
         else:
-            far = 0.0 if apart <= NEAR else min(1.0, 0.3 + 0.7 * (apart - NEAR) / (FAR - NEAR))
-    return max(round(far * WHOLE * 8 / 10), WHOLE * 3 // 10 if slight else 0)
+            difference = 0.0 if distance <= NEAR else min(1.0, 0.3 + 0.7 * (distance - NEAR) / (FAR - NEAR))
+    return max(round(difference * WHOLE * 8 / 10), WHOLE * 3 // 10 if slight else 0)
 
 
 def _move_cost(one: ComparableStep, other: ComparableStep) -> int:
@@ -189,10 +189,10 @@ def _align_inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]
     # Equal steps recur within a run, so each pair of them is compared once.
     costs: dict[ComparableStep, dict[ComparableStep, int]] = {act: {} for act in left}
     above = [j * GAP for j in range(n + 1)]
-    ways: list[bytearray] = []
+    directions: list[bytearray] = []
     for i in range(1, m + 1):
-        here, way = [never] * (n + 1), bytearray(n + 1)
-        here[0] = i * GAP
+        current, directions_row = [never] * (n + 1), bytearray(n + 1)
+        current[0] = i * GAP
         act, middle = left[i - 1], i * n // m
         row = costs[act]
         for j in range(max(1, middle - reach), min(n, middle + reach) + 1):
@@ -200,32 +200,32 @@ def _align_inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]
             cost = row.get(other)
             if cost is None:
                 cost = row[other] = unlike(act, other)
-            paired, alone, beside = above[j - 1] + cost, above[j] + GAP, here[j - 1] + GAP
-            best = min(paired, alone, beside)
+            paired, left_alone, right_alone = above[j - 1] + cost, above[j] + GAP, current[j - 1] + GAP
+            best = min(paired, left_alone, right_alone)
             # Of ways that cost the same, the one that pairs steps as early as it can: it is read from the beginning.
-            here[j], way[j] = best, 1 if best == alone else 2 if best == beside else 0
-        ways.append(way)
-        above = here
-    return _trace_back(ways, left, right, costs)
+            current[j], directions_row[j] = best, 1 if best == left_alone else 2 if best == right_alone else 0
+        directions.append(directions_row)
+        above = current
+    return _trace_back(directions, left, right, costs)
 
 
 def _trace_back(
-    ways: list[bytearray],
+    directions: list[bytearray],
     left: Sequence[ComparableStep],
     right: Sequence[ComparableStep],
     costs: dict[ComparableStep, dict[ComparableStep, int]],
 ) -> list[Pair]:
     """Trace the cheapest way back from its end, and return it in forward order."""
-    out: list[Pair] = []
+    pairs: list[Pair] = []
     i, j = len(left), len(right)
     while i or j:
-        way = 2 if not i else 1 if not j else ways[i - 1][j]
-        i, j = i - (way != 2), j - (way != 1)
-        if way == 0:
-            out.append(Pair(i, j, not costs[left[i]][right[j]]))
+        direction = 2 if not i else 1 if not j else directions[i - 1][j]
+        i, j = i - (direction != 2), j - (direction != 1)
+        if direction == 0:
+            pairs.append(Pair(i, j, not costs[left[i]][right[j]]))
         else:
-            out.append(Pair(i, None, False) if way == 1 else Pair(None, j, False))
-    return out[::-1]
+            pairs.append(Pair(i, None, False) if direction == 1 else Pair(None, j, False))
+    return pairs[::-1]
 
 
 def _shift_pair(pair: Pair, by: int) -> Pair:

@@ -160,11 +160,11 @@ def _matching_replies(
         reply.who for reply in fits if reply.step is None and (reply.question or reply.order is not None)
     )
     for who in people:
-        theirs = [reply for reply in fits if reply.who == who and reply.step is None]
-        alike = [reply for reply in theirs if _fold_text(reply.question) == _fold_text(question.text)]
-        by_order = [reply for reply in theirs if reply.order == number]
-        if alike:
-            yield who, next((reply for reply in alike if reply.order == number), alike[0]), "asked alike"
+        their_replies = [reply for reply in fits if reply.who == who and reply.step is None]
+        same_question = [reply for reply in their_replies if _fold_text(reply.question) == _fold_text(question.text)]
+        by_order = [reply for reply in their_replies if reply.order == number]
+        if same_question:
+            yield who, next((one for one in same_question if one.order == number), same_question[0]), "asked alike"
         elif by_order:
             yield who, by_order[0], "by order"
 

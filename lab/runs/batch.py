@@ -92,10 +92,11 @@ class Batch:
         """Number of workers with a place."""
         agents = [first, *(self._new_agent() for _ in range(1, self.width))]
         self._agents: list[Agent] = [agent for agent in agents if agent is not None]
-        how = WorkerTerms(terms.until_pass, self.stuck_after)
+        worker_terms = WorkerTerms(terms.until_pass, self.stuck_after)
         # There may be more places than agents. The others are spare.
         self._workers = [
-            AttemptWorker(store, specs, self, place, agent, how) for place, agent in zip(places, agents, strict=False)
+            AttemptWorker(store, specs, self, place, agent, worker_terms)
+            for place, agent in zip(places, agents, strict=False)
         ]
         self._lock = threading.RLock()
         self._under_way: dict[NumberedAttempt, Session] = {}
@@ -177,10 +178,10 @@ class Batch:
         with self._lock:
             other = self._spare.pop(0) if self._spare else None
             self._at_work -= other is None
-            alone = "Its attempt waits to be dealt again" if self._at_work else "It was the last one"
-        then = f"{other.shown} takes its place" if other is not None else alone
+            consequence = "Its attempt waits to be dealt again" if self._at_work else "It was the last one"
+        outcome = f"{other.shown} takes its place" if other is not None else consequence
         why = breakdown.reason if breakdown.reason.endswith((".", "?", "!")) else f"{breakdown.reason}."
-        self.watcher.warn(f"{place.shown} is taken out: {why} {then}.")
+        self.watcher.warn(f"{place.shown} is taken out: {why} {outcome}.")
         return other
 
     def watch(self, attempt: NumberedAttempt) -> Callable[[AnyEvent | None], None]:

@@ -127,9 +127,9 @@ class Breakpoints:
         packages = {package.rpartition(".")[2] for package in self._apps.values()}
         if not self._apps or app_name in self._apps or app_name in packages or "." in app_name:
             return
-        near = suggestion(app_name, self._apps) or f"; there are {', '.join(sorted(self._apps))}"
+        hint = suggestion(app_name, self._apps) or f"; there are {', '.join(sorted(self._apps))}"
         raise LabError(
-            f"breakpoint {spec!r}", f"names no app of this phone{near}",
+            f"breakpoint {spec!r}", f"names no app of this phone{hint}",
             "Or write a whole package, as in app:com.example.shop.", code=2,
         )  # fmt: skip
 
@@ -162,11 +162,11 @@ class Breakpoints:
             case "ask":
                 return action.kind == "ask_user" and point.value.casefold() in (action.text or "").casefold()
             case "app":
-                there = before is not None and self._is_app_shown(before.activity, point.value)
-                return self._is_app_shown(screen.activity, point.value) and not there
+                was_there = before is not None and self._is_app_shown(before.activity, point.value)
+                return self._is_app_shown(screen.activity, point.value) and not was_there
             case "text":
-                there = _contains_words(self._words(screen), point.value)
-                return there and not (before is not None and _contains_words(self._words(before), point.value))
+                was_there = _contains_words(self._words(screen), point.value)
+                return was_there and not (before is not None and _contains_words(self._words(before), point.value))
 
     def reads(self, point: Breakpoint, screen: Screen) -> bool:
         """Return True if a matching breakpoint's words came from OCR of this screen."""

@@ -174,10 +174,10 @@ class Intake:
         with self._lock:
             self.look()
             hashes = request.hashes
-            again = self._find_retry(request, hashes[-1])
-            if again is not None:
-                again.last.heard_at = time.monotonic()
-                return again.last
+            retried = self._find_retry(request, hashes[-1])
+            if retried is not None:
+                retried.last.heard_at = time.monotonic()
+                return retried.last
             if len(self._waiting) >= ENDPOINT_WAITING:
                 self._close_longest_left()
             kind = kind_of(request, self._rules)
@@ -191,14 +191,14 @@ class Intake:
 
         Of several equal ones, one without a connected client comes first.
         """
-        asked = [
+        candidates = [
             conversation
             for conversation in reversed(self._by_sha.get((request.session, sha), []))
             if request.retry > 0 or not conversation.last.clients
             if not conversation.last.answer.done()
             or (conversation.last.recent and (request.retry > 0 or not conversation.last.arrived))
         ]
-        return min(asked, key=lambda one: (one.last.clients > 0, one.last.arrived), default=None)
+        return min(candidates, key=lambda one: (one.last.clients > 0, one.last.arrived), default=None)
 
     def _close_longest_left(self) -> None:
         """End the conversation whose client left first. Raise `TooManyWait` if all clients are connected."""
@@ -216,10 +216,10 @@ class Intake:
             before = request.messages[at]
             if before.role != "assistant":
                 continue
-            there = [one for one in self._by_sha.get((request.session, hashes[at - 1]), ()) if _may_continue(one)]
-            exact = [one for one in there if _is_same_answer(one, before.text)]
-            if there:
-                return (exact or there)[-1]
+            candidates = [one for one in self._by_sha.get((request.session, hashes[at - 1]), ()) if _may_continue(one)]
+            exact = [one for one in candidates if _is_same_answer(one, before.text)]
+            if candidates:
+                return (exact or candidates)[-1]
         return self._find_in_session(request, hashes) if request.session else None
 
     def _find_in_session(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
@@ -280,10 +280,10 @@ class Intake:
 
     def _forget(self, one: Conversation) -> None:
         key = one.session, one.last.turn.facts.sha
-        there = self._by_sha.get(key, [])
-        if one in there:
-            there.remove(one)
-        if not there:
+        same_request = self._by_sha.get(key, [])
+        if one in same_request:
+            same_request.remove(one)
+        if not same_request:
             self._by_sha.pop(key, None)
 
     # -- answers ---------------------------------------------------------------------------------------------
@@ -312,8 +312,8 @@ class Intake:
             return
         with self._lock:
             lasts = [(one.run, one.last) for one in self._waiting.values()]
-        here = tuple(run for run, last in lasts if last.clients)
-        lines = here, {run: last.left_at for run, last in lasts if last.left_at}
+        connected = tuple(run for run, last in lasts if last.clients)
+        lines = connected, {run: last.left_at for run, last in lasts if last.left_at}
         if lines != self._published:
             self._published = lines
             self.note.write(*lines)
@@ -384,10 +384,10 @@ class Intake:
                 if conversation is not None:
                     self._remember(conversation)
         elsewhere = {run for note in server_notes(self.store.path, "endpoint") if note.runs_now for run in note.here}
-        gone = departures(self.store.path)
+        departed = departures(self.store.path)
         for one in self._waiting.values():
             if one.run not in elsewhere:
-                one.last.left_at = gone.left.get(one.run) or now()
+                one.last.left_at = departed.left.get(one.run) or now()
 
     def waiting_turns(self) -> list[tuple[Turn, KnownTask]]:
         """Return the waiting questions with their tasks, the oldest first."""

@@ -111,13 +111,13 @@ def raw_words(action: Action) -> str:
 
 def marks(step: Step) -> str:
     """Return the marks of a step: `?` asked, `x` refused, `~` amended, `!` failed."""
-    out = "?" if step.question is not None else ""
-    refused = step.reply is not None and step.reply.decision == "reject"
-    if refused or (step.decision is not None and step.decision.verdict == "reject"):
-        out += "x"
+    letters = "?" if step.question is not None else ""
+    is_refused = step.reply is not None and step.reply.decision == "reject"
+    if is_refused or (step.decision is not None and step.decision.verdict == "reject"):
+        letters += "x"
     if step.decision is not None and step.decision.verdict == "amend":
-        out += "~"
-    return out + ("!" if step.error else "")
+        letters += "~"
+    return letters + ("!" if step.error else "")
 
 
 def status_words(status: str, waits: bool = False) -> str:
@@ -187,8 +187,8 @@ _SETTINGS = {
 
 def without_words(names: Sequence[str]) -> list[str]:
     """Describe what a server refused and an answer was given without, with the relevant settings."""
-    named = [f"{name} ({_SETTINGS[name]})" if name in _SETTINGS else name for name in names]
-    return [f"without {' and '.join(named)}, which its server refuses"] if named else []
+    names_with_settings = [f"{name} ({_SETTINGS[name]})" if name in _SETTINGS else name for name in names]
+    return [f"without {' and '.join(names_with_settings)}, which its server refuses"] if names_with_settings else []
 
 
 def spent_words(spending: Spent) -> str:

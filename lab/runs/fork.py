@@ -110,12 +110,12 @@ def forked(
     )
     # Built before the fork is stored, because only the session knows its agent, user and OCR engine.
     session = Session(store, spec, agent=agent, beginning=ForkStart([first, *shared_events[1:]], turn.overrides(by)))
-    named = bool(change.agent_name or change.agent_version)
+    is_renamed = bool(change.agent_name or change.agent_version)
     by_playbook = agent is None and is_playbook(spec.agent)  # a run that was begun by rules goes on by a playbook
     first = msgspec.structs.replace(
         first,
         task=spec.task if by_playbook else first.task,
-        agent=session.agent_actor if change.agent is not None or by_playbook or named else first.agent,
+        agent=session.agent_actor if change.agent is not None or by_playbook or is_renamed else first.agent,
         user=session.user.actor if change.user is not None else first.user,
         conditions=msgspec.structs.replace(
             first.conditions,
@@ -178,12 +178,12 @@ class _ForkPoint:
         self.asked = next((e for e in events if isinstance(e, Asked) and e.index == index), None)
         self.step = trace.steps[index] if index < len(trace.steps) else None
         # The fork shares the parent's question unless the step is proposed again or acted otherwise.
-        stands = self.asked is not None and change.action is None and (change.replies or not change.reproposes)
+        shares_question = self.asked is not None and change.action is None and (change.replies or not change.reproposes)
         last: AnyEvent | None = trace.steps[index - 1] if index else events[0]
-        last = self.asked if stands else last
+        last = self.asked if shares_question else last
         assert last is not None
         self.shared = last.seq + 1
-        self.stands = stands
+        self.shares_question = shares_question
         self._check_reply(trace)
 
     def overrides(self, by: Actor) -> ForkOverrides:
@@ -201,7 +201,7 @@ class _ForkPoint:
     @property
     def _question(self) -> Question | None:
         """The question that a reply would answer, None if there is none."""
-        return self.asked.question if self.stands and self.asked is not None else None
+        return self.asked.question if self.shares_question and self.asked is not None else None
 
     def _build_reply(self, by: Actor) -> Reply:
         question = self._question.id if self._question else f"q{self.index}"
@@ -242,10 +242,10 @@ def _check_step(trace: Trace, index: int) -> None:
     what = f"run {trace.id}"
     stored_spec(trace, "forked", agent="")
     last = trace.steps[-1].action if trace.steps else None
-    over = last is not None and last.kind in ENDING
+    has_ended = last is not None and last.kind in ENDING
     steps = len(trace.steps)
-    if index > steps or (index == steps and over):
-        raise LabError(what, f"has no step {index + 1} to be forked at; its steps are 1 to {steps + (not over)}")
+    if index > steps or (index == steps and has_ended):
+        raise LabError(what, f"has no step {index + 1} to be forked at; its steps are 1 to {steps + (not has_ended)}")
     before = trace.steps[index - 1] if index else None
     if before is not None and before.state is None:
         raise LabError(what, f"kept nothing of the phone's state after step {index}; it cannot be forked there")

@@ -168,9 +168,9 @@ def task_result(task: str, kind: Kind, attempts: Sequence[Attempt]) -> TaskResul
 
 def dealt_again(tasks: Sequence[TaskResult], broken: Sequence[BrokenRun]) -> int:
     """Return how many of the broken attempts were begun again."""
-    made = {(task.task, attempt.attempt) for task in tasks for attempt in task.attempts}
+    made_attempts = {(task.task, attempt.attempt) for task in tasks for attempt in task.attempts}
     broken_off = [(run.task, run.attempt) for run in broken]
-    return sum(one in made or one in broken_off[i:] for i, one in enumerate(broken_off, 1))
+    return sum(one in made_attempts or one in broken_off[i:] for i, one in enumerate(broken_off, 1))
 
 
 def kind_results(tasks: Sequence[TaskResult], most: int, *, independent: bool) -> tuple[KindResult, ...]:

@@ -34,9 +34,9 @@ def tag_change(words: Iterable[str]) -> TagChange:
     tags_off: list[str] = []
     for word in words:
         (tags_off if word.startswith("-") else tags_on).append(check_tag(word[1:] if word[:1] in "+-" else word))
-    both = next((tag for tag in tags_on if tag in tags_off), None)
-    if both is not None:
-        raise LabError(f"tag {both!r}", "is to be put on and taken off at once.", code=2)
+    contradiction = next((tag for tag in tags_on if tag in tags_off), None)
+    if contradiction is not None:
+        raise LabError(f"tag {contradiction!r}", "is to be put on and taken off at once.", code=2)
     return TagChange(tuple(dict.fromkeys(tags_on)), tuple(dict.fromkeys(tags_off)))
 
 

@@ -15,19 +15,19 @@ from lab.runs.run_rows import Cost, RunEntry
 NEWEST = "newest"
 Value = Callable[[RunEntry, Cost], float | str | None]
 SORTS: dict[str, Value] = {
-    NEWEST: lambda it, cost: it.run.n,
-    "task": lambda it, cost: it.title.casefold(),
-    "agent": lambda it, cost: it.agent.casefold(),
-    "persona": lambda it, cost: it.run.persona.casefold() or None,
-    "source": lambda it, cost: it.run.source or None,
-    "steps": lambda it, cost: it.run.steps,
-    "asks": lambda it, cost: it.run.asks,
-    "status": lambda it, cost: it.run.status,
-    "score": lambda it, cost: it.run.score,
-    "tokens": lambda it, cost: cost.tokens,
-    "cost": lambda it, cost: cost.dollars,
-    "seconds": lambda it, cost: cost.seconds,
-    "started": lambda it, cost: it.run.started or None,
+    NEWEST: lambda entry, cost: entry.run.n,
+    "task": lambda entry, cost: entry.title.casefold(),
+    "agent": lambda entry, cost: entry.agent.casefold(),
+    "persona": lambda entry, cost: entry.run.persona.casefold() or None,
+    "source": lambda entry, cost: entry.run.source or None,
+    "steps": lambda entry, cost: entry.run.steps,
+    "asks": lambda entry, cost: entry.run.asks,
+    "status": lambda entry, cost: entry.run.status,
+    "score": lambda entry, cost: entry.run.score,
+    "tokens": lambda entry, cost: cost.tokens,
+    "cost": lambda entry, cost: cost.dollars,
+    "seconds": lambda entry, cost: cost.seconds,
+    "started": lambda entry, cost: entry.run.started or None,
 }
 """Sort keys by column. Unknown values come last in either direction."""
 WORDS = frozenset({"task", "agent", "persona", "source", "status"})
@@ -35,11 +35,11 @@ WORDS = frozenset({"task", "agent", "persona", "source", "status"})
 MEANS = ("score", "steps")
 """Columns whose group mean sorts the groups. Other columns only sort the runs within."""
 GROUPS: dict[str, Callable[[RunEntry], str]] = {
-    "task": lambda it: it.words,
-    "agent": lambda it: it.agent,
-    "source": lambda it: it.run.source or "(made here)",
-    "persona": lambda it: it.run.persona or "(no persona)",
-    "status": lambda it: it.run.status,
+    "task": lambda entry: entry.words,
+    "agent": lambda entry: entry.agent,
+    "source": lambda entry: entry.run.source or "(made here)",
+    "persona": lambda entry: entry.run.persona or "(no persona)",
+    "status": lambda entry: entry.run.status,
 }
 
 
@@ -101,33 +101,33 @@ def arrange(
     open_groups: frozenset[str],
 ) -> ArrangedRuns:
     """Arrange the lines of a table. A group shows its runs only if its name is in `open_groups`."""
-    fitting = [it for it in entries if run_filter.fits(it, costs)] if run_filter.tests else list(entries)
+    fitting = [entry for entry in entries if run_filter.fits(entry, costs)] if run_filter.tests else list(entries)
     fitting = _sort_entries(fitting, order, costs)
     if not order.group:
-        return ArrangedRuns([RunTableLine(it) for it in fitting], len(fitting))
-    of = GROUPS[order.group]
+        return ArrangedRuns([RunTableLine(entry) for entry in fitting], len(fitting))
+    group_name = GROUPS[order.group]
     members: dict[str, list[RunEntry]] = {}
-    for it in fitting:
-        members.setdefault(of(it), []).append(it)
+    for entry in fitting:
+        members.setdefault(group_name(entry), []).append(entry)
     lines: list[RunTableLine] = []
     groups = [group_of(name, runs) for name, runs in members.items()]
     for group in _sort_groups(groups, order):
         is_open = group.name in open_groups
         lines.append(RunTableLine(None, group, is_open))
-        lines += [RunTableLine(it) for it in members[group.name]] if is_open else []
+        lines += [RunTableLine(entry) for entry in members[group.name]] if is_open else []
     return ArrangedRuns(lines, len(fitting), len(members))
 
 
 def group_of(name: str, entries: Sequence[RunEntry]) -> RunGroup:
     """Summarize several runs as a group."""
-    scores = [it.run.score for it in entries if it.run.score is not None]
+    scores = [entry.run.score for entry in entries if entry.run.score is not None]
     return RunGroup(
         name,
         len(entries),
         len(scores),
         sum(scores) / len(scores) if scores else None,
-        sum(it.run.steps for it in entries) / len(entries),
-        tuple(Counter(it.run.status for it in entries).most_common()),
+        sum(entry.run.steps for entry in entries) / len(entries),
+        tuple(Counter(entry.run.status for entry in entries).most_common()),
     )
 
 
@@ -141,12 +141,12 @@ def column(name: str, among: Iterable[str], what: str) -> str:
 
 def _sort_entries(entries: list[RunEntry], order: Order, costs: Mapping[str, Cost]) -> list[RunEntry]:
     """Sort entries as requested. Equal and unknown values are in the given order, newest first."""
-    of = SORTS[order.by]
-    keyed = [(of(it, costs.get(it.run.id, UNKNOWN)), it) for it in entries]
+    sort_key = SORTS[order.by]
+    keyed = [(sort_key(entry, costs.get(entry.run.id, UNKNOWN)), entry) for entry in entries]
     sortable = [pair for pair in keyed if pair[0] is not None]
     # The sort is stable, so that equal values stay newest first.
     sortable.sort(key=lambda pair: pair[0], reverse=order.down)  # type: ignore[arg-type,return-value]
-    return [it for _, it in sortable] + [it for value, it in keyed if value is None]
+    return [entry for _, entry in sortable] + [entry for value, entry in keyed if value is None]
 
 
 def _sort_groups(groups: list[RunGroup], order: Order) -> list[RunGroup]:

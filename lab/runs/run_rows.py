@@ -59,8 +59,8 @@ def agent_words(run: RunRow) -> tuple[str, ...]:
 
 def with_agent_names(entries: Sequence[RunEntry]) -> list[RunEntry]:
     """Return the entries with each agent's shortest name that differs from the others."""
-    names = shortest_names(it.run.actor for it in entries if it.run.actor is not None)
-    return [it._replace(agent=names.get(it.run.agent, it.run.agent)) for it in entries]
+    names = shortest_names(row.run.actor for row in entries if row.run.actor is not None)
+    return [row._replace(agent=names.get(row.run.agent, row.run.agent)) for row in entries]
 
 
 def cost_of(case: MeasuredRun) -> Cost:

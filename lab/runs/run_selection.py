@@ -47,11 +47,11 @@ def fitting_runs(store: Store, words: Sequence[str], *, archived: bool = False) 
         raise LabError("runs", error.message, error.hint, code=2) from error
     entries = [entry(row) for row in reversed(store.runs.rows(-1)) if row.archived is archived]
     costs = (
-        {case.id: cost_of(case) for case in store.runs.measured([it.run.id for it in entries])}
+        {case.id: cost_of(case) for case in store.runs.measured([candidate.run.id for candidate in entries])}
         if run_filter.costly
         else {}
     )
-    return [it.run.id for it in entries if run_filter.fits(it, costs)]
+    return [candidate.run.id for candidate in entries if run_filter.fits(candidate, costs)]
 
 
 def with_tag(words: Collection[str], tag: str | None) -> list[str]:

@@ -136,17 +136,17 @@ class Departures(NamedTuple):
 
 def departures(db: Path) -> Departures:
     """Return which clients of a database's endpoints left while their questions waited."""
-    here: set[str] = set()
+    connected: set[str] = set()
     left: dict[str, str] = {}
     notes = server_notes(db, "endpoint")
     for note in notes:
         left |= note.left
         if note.runs_now:
-            here.update(note.here)
+            connected.update(note.here)
         else:
             left |= dict.fromkeys(note.here, note.at)
     ended_at = notes[-1].at if notes and not any(note.runs_now for note in notes) else ""
-    return Departures({run: at for run, at in left.items() if run not in here}, ended_at)
+    return Departures({run: at for run, at in left.items() if run not in connected}, ended_at)
 
 
 def notes_stamp(db: Path) -> tuple[tuple[str, int], ...]:

@@ -397,8 +397,8 @@ class Session:
             if not self.over and self._seq >= 0:
                 self.append(Paused(by=self.person, reason="left"))
             self.over = True
-            begun = self._begun
-        if not begun:
+            has_begun = self._begun
+        if not has_begun:
             self._release()
         self.control.halt()
 

@@ -125,14 +125,14 @@ def answer_shadow(store: Store, run: str, name: str, question: ShadowQuestion, s
     The first row records the request, and the result supersedes it. Raise `WaitCancelled` if `stop` is set, and
     `LabError` if the file refuses a row.
     """
-    here = [one for one in store.shadows.current(run) if (one.index, one.by.id) == (question.step, name)]
+    earlier = [one for one in store.shadows.current(run) if (one.index, one.by.id) == (question.step, name)]
     # Two different answers are not asked a third time: a merge brought them together.
-    if here and here[0].missing in (None, "clash"):
-        return here[0]
+    if earlier and earlier[0].missing in (None, "clash"):
+        return earlier[0]
     actor = Actor("model", name, name.partition(":")[2])
     row = ShadowAnswer(
         uuid7(), run, question.question.id, question.step, actor, now(), missing="unfinished", shown_at=now(),
-        supersedes=here[0].id if here else None,
+        supersedes=earlier[0].id if earlier else None,
     )  # fmt: skip
     try:
         started = question.started
@@ -190,13 +190,13 @@ def ask_missing(
 
     The cost is None if that of an answer is unknown. After Ctrl+C nothing more is asked, and the rest is only counted.
     """
-    of = answer_count = new = 0
+    question_count = answer_count = new = 0
     cost, unpriced, interrupted = 0.0, False, False
     for run in runs:
         current = {(one.index, one.by.id): one for one in store.shadows.current(run)}
         for question in shadow_questions(store, run):
             for name in names:
-                of += 1
+                question_count += 1
                 answer = current.get((question.step, name))
                 if (
                     (answer is None or answer.missing is not None)
@@ -212,4 +212,4 @@ def ask_missing(
                     unpriced = unpriced or (answer.usage is not None and answer.usage.cost is None)
                     new += answer.missing is None
                 answer_count += answer is not None and answer.missing is None
-    return ShadowsAsked(of, answer_count, new, cost, interrupted)
+    return ShadowsAsked(question_count, answer_count, new, cost, interrupted)

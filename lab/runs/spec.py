@@ -337,13 +337,13 @@ def attached(spec: Spec) -> Device:
 
     settings = load()
     harness = Harness(spec.harness, harness_token()) if spec.harness else None
-    whose = harness.health().get("serialno") if harness is not None else None
+    harness_serial = harness.health().get("serialno") if harness is not None else None
     phone = AdbPhone(spec.device, via=settings.via, fps=settings.fps, video=settings.video, harness=harness)
     if harness is None:
         return phone
     try:
         # The harness of another phone would set that one up and leave this one as it is.
-        if whose and phone.serialno() != whose:
+        if harness_serial and phone.serialno() != harness_serial:
             hint = "Name the harness that was printed with this phone's address."
             raise LabError("--harness", f"{harness.url} is another phone's, not that of {phone.serial}.", hint)
         harness.restore(embedded(spec).snapshot())
