@@ -151,7 +151,7 @@ def majority_of(answers: Iterable[PlaceAnswer], field: Field | None = None) -> P
 
 
 def set_of_most(field: Field, sets: Sequence[tuple[Any, int]], people: int) -> list[str] | None:
-    """Return the options that a majority chose, or None unless a majority left out every other option.
+    """Return the options that a majority chose if a majority left out every other one, else None.
 
     `sets` are the given sets with their counts. People who gave a reason for no answer count in `people`, but neither
     for nor against an option. Also None if the field does not allow that number of options.

@@ -131,7 +131,7 @@ def _log_source_passes(persona: Persona, shows: frozenset[str]) -> bool:
 
 
 def _mask_id(id: str, word: str) -> str:
-    """Return a hash of an id, from which one learns only if two ids are equal."""
+    """Return a hash of an id. It only shows if two ids are equal."""
     return f"{word}-{hashlib.sha256(id.encode(errors='backslashreplace')).hexdigest()[:8]}" if id else ""
 
 

@@ -218,7 +218,10 @@ def check_next(superseded: Sequence[Revision], new: Revision, authors: Collectio
 
 
 def _check_reviewer(what: str, new: Revision, authors: Collection[str]) -> None:
-    """Raise `LabError` unless a person who is not an author reviews, objects with words, and verifies no objections."""
+    """Raise `LabError` unless a person who is not an author reviews.
+
+    An objection needs words, and a verification must not have objections.
+    """
     if new.by.kind != "human":
         raise LabError(what, "is verified by a person.")
     if new.by.id in authors:

@@ -77,19 +77,19 @@ def add(tdg: Tdg, node: TdgNode, after: str = "") -> Tdg:
 def change(tdg: Tdg, id: str, node: TdgNode) -> Tdg:
     """Replace the node `id` by `node`. Edges and requirements follow a changed id."""
 
-    def renamed(other: str) -> str:
+    def new_id(other: str) -> str:
         return node.id if other == id else other
 
-    def walk(nodes: tuple[TdgNode, ...]) -> tuple[TdgNode, ...]:
-        return tuple(changed(node if one.id == id else one) for one in nodes)
+    def change_nodes(nodes: tuple[TdgNode, ...]) -> tuple[TdgNode, ...]:
+        return tuple(change_node(node if one.id == id else one) for one in nodes)
 
-    def changed(one: TdgNode) -> TdgNode:
+    def change_node(one: TdgNode) -> TdgNode:
         return msgspec.structs.replace(
-            one, requires=tuple(map(renamed, one.requires)), alternatives=tuple(map(walk, one.alternatives))
+            one, requires=tuple(map(new_id, one.requires)), alternatives=tuple(map(change_nodes, one.alternatives))
         )
 
-    edges = tuple((renamed(a), renamed(b)) for a, b in tdg.edges)
-    return msgspec.structs.replace(tdg, nodes=walk(tdg.nodes), edges=edges)
+    edges = tuple((new_id(a), new_id(b)) for a, b in tdg.edges)
+    return msgspec.structs.replace(tdg, nodes=change_nodes(tdg.nodes), edges=edges)
 
 
 def remove(tdg: Tdg, id: str) -> Tdg:

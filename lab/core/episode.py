@@ -95,9 +95,9 @@ def run(
             yield from loop.finish(unfinished.asked, unfinished)
         elif unfinished is not None and unfinished.given.proposed is not None:
             yield from loop.turn(unfinished.given)
-        while not loop.over and len(loop.steps) < loop.most:
+        while not loop.is_over and len(loop.steps) < loop.most:
             yield from loop.turn()
-        yield loop.end("completed" if loop.over else "budget", judge)
+        yield loop.end("completed" if loop.is_over else "budget", judge)
     except WaitCancelled:
         yield Ended(status="stopped", reason="ended by a person")
     except LabError as error:
@@ -120,7 +120,7 @@ class _Loop:
         """Maximum number of steps. Agents see only the task's budget, not a limit below it."""
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """True after an action that ends a run."""
         last_action = self.steps[-1].action if self.steps else None
         return last_action is not None and last_action.kind in ENDING

@@ -41,7 +41,9 @@ SCHEMA_SQL = 64 * KB
 """Bytes of the SQL that creates one of them."""
 
 MODEL_REPLY_BYTES = 16 * MB
-"""Bytes of one reply of a model's server, unpacked: vectors of 64 texts are a few. JSON's bounds apply to its values.
+"""Bytes of one reply of a model's server, unpacked. Embeddings of 64 texts take a few MB.
+
+The bounds of JSON apply to its values, too.
 """
 MODEL_EVENTS = 20_000
 """Lines of one streamed reply, without those that only add words to the answer."""

@@ -17,7 +17,7 @@ PRIVATE, UMASK = "private", "umask"
 _OCTAL = re.compile(r"0?(?:o)?([0-7]{3})")
 _READ, _SEARCH = 0o444, 0o111
 _modes: dict[Literal["file", "folder"], int | None] = {"file": 0o600, "folder": 0o700}
-"""Modes of new files and folders, or None leaves them to the umask."""
+"""Modes of new files and folders. None leaves them to the umask."""
 
 
 def is_file_mode(setting: str) -> bool:

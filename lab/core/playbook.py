@@ -68,11 +68,11 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     fields. `scroll` shows what is further up or down. `read` reads a value from the screen, and `set` assigns values to
     names. `{name}` in any text inserts a value.
 
-    `ask` asks a question, `offer` makes one in a proactive task. `options` are the answers, each with other words for
-    it. The option that the reply names is stored `into` a name. Without options it is the reply's quoted part, else all
-    of it. `usual` is the option for a reply that leaves it open. `on_reply` continues after `accept`, `reject`, words
-    found in the reply, or `else`. Without it a refusal ends the run, and a reply that names no option is asked once
-    more.
+    `ask` asks a question, `offer` makes a proposal in a proactive task. `options` are the answers, each with other
+    words for it. The option that the reply names is stored `into` a name. Without options it is the reply's quoted
+    part, else all of it. `usual` is the option for a reply that leaves it open. `on_reply` continues after `accept`,
+    `reject`, words found in the reply, or `else`. Without it a refusal ends the run, and a reply that names no option
+    is asked once more.
 
     `if_seen` searches the screen for words, and `if_less` compares two numbers or times: then `then`, or `else`.
     `while_seen` and `until_seen` repeat `do`, at most `most` times.
@@ -378,7 +378,7 @@ def lay_flat(moves: Sequence[Do]) -> list[FlatMove]:
     """Flatten the moves into a list, with jumps at the ends of branches and loops."""
     lines: list[FlatMove] = []
 
-    def block(inner: Sequence[Do]) -> None:
+    def flatten_block(inner: Sequence[Do]) -> None:
         for entry in inner:
             move = entry if isinstance(entry, Move) else Move()
             line = FlatMove(entry if isinstance(entry, str) else move.verb, move, {})
@@ -387,7 +387,7 @@ def lay_flat(moves: Sequence[Do]) -> list[FlatMove]:
             ends: list[FlatMove] = []
             for name, below in move.blocks.items():
                 line.to[name.removeprefix("on_reply.")] = len(lines)
-                block(below)
+                flatten_block(below)
                 ends.append(FlatMove("jump", Move(), {}))
                 lines.append(ends[-1])
             line.to["next"] = len(lines)
@@ -395,5 +395,5 @@ def lay_flat(moves: Sequence[Do]) -> list[FlatMove]:
                 # A loop's body returns to its condition; a branch continues behind the move.
                 end.to["next"] = begin if move.do else len(lines)
 
-    block(moves)
+    flatten_block(moves)
     return lines

@@ -347,7 +347,7 @@ class _Process(NamedTuple):
     name: str
 
     @property
-    def runs(self) -> bool:
+    def is_running(self) -> bool:
         return self.state not in "ZX"
 
 
@@ -374,7 +374,7 @@ def _end_all(process: subprocess.Popen[bytes], mark: str, children: set[tuple[in
 
 
 def _processes() -> Iterator[_Process]:
-    """Yield every process in /proc, nothing if the system has no such folder."""
+    """Yield every process in /proc, or nothing if the system has no such folder."""
     try:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
@@ -407,7 +407,9 @@ def _running_children(children: set[tuple[int, int]], mark: str) -> list[_Proces
     return [
         one
         for one in _processes()
-        if one.runs and ((one.pid, one.began) in children or _has_variable(one.pid, mark)) and not _is_adb_server(one)
+        if one.is_running
+        and ((one.pid, one.began) in children or _has_variable(one.pid, mark))
+        and not _is_adb_server(one)
     ]
 
 

@@ -43,7 +43,7 @@ class MendedPicture(NamedTuple):
 
 
 def mended_picture(data: bytes) -> MendedPicture | None:
-    """Recover a screenshot behind adb's messages, with doubled line feeds, or of another format, or None if impossible.
+    """Recover a screenshot behind text, with doubled line feeds or in another format, or None if impossible.
 
     A terminal between adb and the file doubles line feeds.
     """
@@ -84,7 +84,7 @@ def _is_whole_png(data: bytes) -> bool:
 
 
 def _convert_other_format(data: bytes) -> MendedPicture | None:
-    """Convert the first frame of a WebP, GIF, BMP or AVIF to PNG, or None for other bytes."""
+    """Return the first frame of a WebP, GIF, BMP or AVIF as PNG, or None for other bytes."""
     if not data.startswith(_OTHER_HEADS) and data[4:8] != b"ftyp":
         return None
     from PIL import Image

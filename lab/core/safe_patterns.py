@@ -79,7 +79,7 @@ def pattern(expression: str, *, any_case: bool = False) -> Pattern:
         raise UnsafePattern(f"is no regular expression ({error})") from error
     except RecursionError as error:
         raise UnsafePattern("is no regular expression (it is nested too deep)") from error
-    if not ways.within(LEAST):
+    if not ways.fits(LEAST):
         raise UnsafePattern("repeats within repeats, or too many in a row: on some texts it would never end")
     return Pattern(compiled, _longest_read(ways))
 
@@ -96,7 +96,7 @@ class _Ways(NamedTuple):
     steps: int = 1
     runs: bool = False
 
-    def within(self, length: int) -> bool:
+    def fits(self, length: int) -> bool:
         """Return True if a search through `length` characters needs at most `STEPS` steps."""
         # The number of ways to choose `degree` lengths that sum to at most `length`.
         degree = self.free + self.runs + 1
@@ -118,7 +118,7 @@ def _longest_read(ways: _Ways) -> int:
     # Binary search: the cost never falls with the length.
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if ways.within(middle) else (low, middle - 1)
+        low, high = (middle, high) if ways.fits(middle) else (low, middle - 1)
     return low
 
 

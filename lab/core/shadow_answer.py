@@ -46,7 +46,8 @@ class ShadowAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 def current_answers(rows: Iterable[ShadowAnswer]) -> list[ShadowAnswer]:
     """Return the current answer of each model to each question, by step and model.
 
-    After a merge an answer takes precedence over missing ones. Two different answers become one of `missing` "clash".
+    After a merge an answer takes precedence over missing ones. Two different answers become one
+    that is missing (`clash`).
     """
     rows = list(rows)
     superseded_ids = {row.supersedes for row in rows if row.supersedes}

@@ -73,12 +73,12 @@ class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     without: tuple[str, ...] = ()
 
     def plus(self, other: Usage) -> Usage:
-        """Return the sum of both. A value known of one only counts alone."""
+        """Return the sum of both. A value that is known of only one counts alone."""
         return total_usage((self, other))
 
 
 def total_usage(usages: Sequence[Usage]) -> Usage:
-    """Return the sum of at least one usage. A value known of some only sums those."""
+    """Return the sum of at least one usage. A value that is known of only some is the sum of those."""
     if len(usages) == 1:
         return usages[0]
     sums: dict[str, Any] = {}

@@ -182,7 +182,7 @@ def _decode_strictly(data: bytes, name: str) -> str | None:
 
 
 def _detect_wide(data: bytes) -> str:
-    """Detect UTF-16 or UTF-32 without a BOM by the positions of zero bytes, empty if it is neither."""
+    """Return UTF-16 or UTF-32 if the positions of zero bytes reveal it without a BOM, else an empty text."""
     sample = data[: _SAMPLE_BYTES // 4 * 4]
     if b"\0" not in sample or len(data) % 2:
         return ""

@@ -147,7 +147,7 @@ def _join_surrogates(pair: re.Match[str]) -> str:
 
 
 def _close_elements(xml: bytes) -> bytes:
-    """Cut a truncated dump after its last whole tag and close every element, empty if none is open there."""
+    """Cut a truncated dump after its last whole tag and close every element. Empty if none is open there."""
     open_names: list[str] = []
     text = xml.decode()
     end = 0

@@ -60,7 +60,7 @@ class AttemptKeeper(Protocol):
 
 
 class WorkerTerms(NamedTuple):
-    """Options of a worker. `stuck_after` is in seconds, or None waits for a phone without limit."""
+    """Options of a worker. `stuck_after` is in seconds. None waits for a phone without limit."""
 
     until_pass: bool = False
     stuck_after: float | None = None

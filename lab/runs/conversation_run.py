@@ -340,5 +340,5 @@ def _append_events(
 
 
 def _ms_between(started: str, at: str) -> float:
-    """Return milliseconds by the wall clock, because several processes may write one run."""
+    """Return the milliseconds between two wall times, the only clock that several processes share."""
     return max(0.0, (datetime.fromisoformat(at) - datetime.fromisoformat(started)).total_seconds() * 1000)

@@ -230,7 +230,7 @@ def unbiased(n: int, c: int, k: int) -> float:
 def recovery(outcomes: Sequence[Sequence[bool]], most: int) -> float | None:
     """Return the recovery rate, or None if no task failed at first.
 
-    It is the share of tasks that failed at first and passed later, attempt i weighted 1/(i-1). A task counts once its
+    It is the share of those tasks that passed later, where a pass at attempt i weighs 1/(i-1). A task counts once its
     attempts decide it: one passed, or all `most` of them failed.
     """
     decided = [outcome for outcome in outcomes if len(outcome) >= most or any(outcome)]
