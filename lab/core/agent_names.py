@@ -56,8 +56,10 @@ def argument_pairs(values: Mapping[str, Any]) -> Arguments:
         if name.casefold() in _IGNORED or value is None or value in ({}, []):
             continue
         text = value if isinstance(value, str) else msgspec.json.encode(value, order="deterministic").decode()
+        # With its name, by which a key is recognized, too.
         safe_text = " ".join(without_keys(f"{name}={text}").partition("=")[2].split())
         if len(safe_text) > _LONGEST:
+            # Hashed and not cut, so that two long prompts stay different.
             safe_text = f"sha256:{hashlib.sha256(safe_text.encode(errors='backslashreplace')).hexdigest()[:12]}"
         pairs.append((name[:_LONGEST], safe_text))
     return tuple(pairs[:_MOST])

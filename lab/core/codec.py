@@ -367,6 +367,7 @@ def faults_words(faults: Sequence[str]) -> str:
 
 def _faults(value: Any, kind: Any, place: str) -> Iterator[str]:
     """Yield each part of a value that does not fit `kind`, in the words of `convert`. List positions count from 1."""
+    # A tagged union is left to msgspec, which reads the tag first.
     is_struct = isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind.__struct_config__.tag is None
     if is_struct and isinstance(value, dict):
         yield from _struct_faults(value, kind, place)

@@ -175,6 +175,7 @@ def following(
     """
     new_design = head.design if design is None else design
     frozen = any(one.state == "verified" for one in (head, *also)) and act in ("reopen", "settle")
+    # True counts as 1: a frozen version begins the next one.
     version = max(one.version for one in (head, *also)) + frozen
     new_marks = _carry_marks(head, new_design, act) if marks is None else marks
     supersedes = (head.id, *(one.id for one in also))

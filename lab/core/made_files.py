@@ -30,6 +30,7 @@ def set_file_mode(setting: str) -> None:
     """Set the mode of all new files. New folders get the same, searchable by whoever may read them."""
     match = _OCTAL.fullmatch(setting)
     mode = int(match[1], 8) if match else 0o600
+    # Whoever may read a folder may also search it.
     folder = mode | ((mode & _READ) >> 2)
     _modes.update({"file": None, "folder": None} if setting == UMASK else {"file": mode, "folder": folder})
 

@@ -15,6 +15,7 @@ def png_of(rgb: bytes, size: Point, level: int = 1) -> bytes:
     """
     width, height = size
     stride, pixels = 3 * width, memoryview(rgb)
+    # Each row begins with the number of its filter, where 0 is none.
     rows = b"\0".join(pixels[start : start + stride] for start in range(0, len(pixels), stride))
     packer = zlib.compressobj(level)
     pixel_data = packer.compress(b"\0") + packer.compress(rows) + packer.flush()

@@ -15,6 +15,7 @@ from lab.core.ui_tree import Bounds
 Looks = Literal["e-mail", "card", "phone", "code", "name", "password"]
 
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
+# Not a price, a decimal or a date: no currency sign, comma or slash before it, and no ISO or dotted date.
 _NUMBER = re.compile(
     r"(?<![\w.,:/$€£¥-])(?!\d{4}-\d\d-\d\d|\d{1,2}[.-]\d{1,2}[.-]\d{4})\+?\(?\d(?:[\s().\-]{0,2}\d){6,18}(?![\w])"
 )
@@ -50,6 +51,7 @@ def suspects(trace: Trace) -> list[Suspect]:
     order: tuple[Looks, ...] = ("e-mail", "card", "phone", "name", "code")
     words = [Suspect(looks, what, tuple(steps)) for (looks, what), steps in by_text.items()]
     words.sort(key=lambda suspect: order.index(suspect.looks))
+    # One text may look like several things. Only the surest is listed.
     first: dict[str, Suspect] = {}
     for suspect in words:
         first.setdefault(suspect.text, suspect)

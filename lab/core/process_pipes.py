@@ -62,6 +62,7 @@ class Program:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                # Unbuffered, because `select` only sees what is still in the pipe.
                 bufsize=0,
                 # A group of its own, so that its children can be killed with it.
                 start_new_session=True,

@@ -19,6 +19,7 @@ def program() -> str:
     root = Path(__file__).parents[2]
     for part in _PARTS:
         paths = [path for end in ("*.py", "*.yaml") for path in (root / part).rglob(end)]
+        # Sorted by path, so that the hash is the same on every file system.
         for path in sorted(paths, key=lambda path: path.relative_to(root).as_posix()):
             whole.update(path.relative_to(root).as_posix().encode() + b"\n" + path.read_bytes() + b"\n")
     try:

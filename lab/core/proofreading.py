@@ -222,6 +222,7 @@ def check_next(demo: Proof, rows: Sequence[Review], row: Review) -> None:
     sheet = ProofreadingSheet(demo, rows, by)
     if row.act == "undo":
         _check_undo(what, rows, row)
+    # An undo by a person without reviews of their own takes back a settlement.
     if row.act == "settle" or (row.act == "undo" and by not in review_state.proofreaders and not sheet.heads):
         _check_settling(what, review_state, sheet, row)
         return

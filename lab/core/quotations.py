@@ -139,6 +139,7 @@ class Quotations:
     def may_stand_in(self, raw: str) -> bool:
         """Return False if a text, or the JSON of one, cannot quote any of them. A quick filter."""
         if "\\" in raw:
+            # Escaped letters hide words from this search, so a quotation is possible.
             if "\\u" in raw:
                 return bool(self._pairs)
             raw = _ESCAPE.sub(" ", raw)
@@ -206,6 +207,7 @@ class QuotationRedaction(TextRedaction):
                 name = value.get("name", "")
                 return {**value, "name": self.mask(name)} if name and self.mask(name) != name else value
             case dict():
+                # Whoever signs a mapping signs its parts, too, unless these name another.
                 signed, self._signer_kind = self._signer_kind, _signer_kind(value, self._signer_kind)
                 try:
                     return self._cover_mapping(value)

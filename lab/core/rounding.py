@@ -15,6 +15,7 @@ def rounded(value: float, digits: int, times: int = 1) -> str:
     exact = Decimal(repr(float(value))) * times
     if not exact.is_finite():
         return str(float(value))
+    # `quantize` raises for numbers beyond Decimal's 28 digits.
     near = exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP) if exact.adjusted() < 20 else exact
     text = f"{near:,.{digits}f}"
     return text.lstrip("-") if not text.strip("-0.") else text

@@ -139,6 +139,7 @@ def _model_pictures(events: Sequence[AnyEvent], paints: Mapping[str, object]) ->
     for event in events:
         painted_before = painted_before or any(screen.image in paints for screen in observations(event))
         if painted_before and isinstance(event, Step | Asked) and event.proposed.prompt is not None:
+            # A screenshot that the prompt sends unchanged is painted as a screen.
             hashes |= set(event.proposed.prompt.images) - screens
     return hashes
 

@@ -128,6 +128,7 @@ def _sequence_ways(parts: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
     whole, since = _Ways(steps=0), list[_CharacterSet | None]()
     for at, part in enumerate(flat):
         rest = (*flat[at + 1 :], *after)
+        # The look-ahead is bounded, so that long expressions are checked fast.
         ways = _part_ways(part, rest if len(rest) <= _LOOK_AHEAD else (*rest[:_LOOK_AHEAD], _OTHER))
         if str(part[0]) in _SINGLE:
             since.append(_first_characters((part,)))
@@ -261,6 +262,7 @@ def _parse_set(items: Sequence[Part]) -> _CharacterSet | None:
     for kind, value in items[1:] if others else items:
         if str(kind) == "LITERAL":
             characters.add(chr(value))
+        # Larger ranges are not listed. Their set counts as unknown.
         elif str(kind) == "RANGE" and value[1] - value[0] < 256:
             characters |= set(map(chr, range(value[0], value[1] + 1)))
         elif str(kind) == "CATEGORY":

@@ -36,6 +36,7 @@ def nearest(tree: UiTree, at: tuple[int, int], most: int = 9) -> list[TapTarget]
     screen = screen_box(tree)
     targets = [node for node in tree.nodes() if reacts(node) and node.bounds.cut(screen).area]
     inside = {id(below) for target in targets for below in target.walk() if below is not target}
+    # Labels outside of every reacting node, which a person may have tapped all the same.
     bare = [n for n in tree.nodes() if n.label.strip() and not reacts(n) and id(n) not in inside and n.bounds.area]
     hit_node = _topmost(tree, at, targets) or _topmost(tree, at, bare)
     near_targets = [] if hit_node is None else [_tap_target(hit_node, at, screen, hit=True)]

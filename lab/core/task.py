@@ -86,6 +86,7 @@ def compose_name(name: str, version: str, model: str, arguments: tuple[tuple[str
 
 
 _COMMAND = "process:"
+# Programs that run a script, by whose file the agent is known.
 _INTERPRETER = re.compile(r"(python|node|ruby|perl|bash|sh|deno|bun|java|uv|npx|env|nice|timeout)[\d.]*\Z")
 
 
@@ -103,6 +104,7 @@ def command_words(id: str) -> list[str]:
     bare_words = [PurePath(word).name or word for word in words]
     if not words:
         return []
+    # Options and assignments (`-u`, `A=1`) are not the script.
     after = [i for i, word in enumerate(words) if i and not word.startswith("-") and "=" not in word]
     if not _INTERPRETER.match(bare_words[0]):
         after = []

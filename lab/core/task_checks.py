@@ -223,6 +223,7 @@ def holds(check: Check, value: Any, before: Any = MISSING) -> bool:
         return False
     if check.same and (value is MISSING or not _json_equal(value, before)):
         return False
+    # `least` and `most` bound a number, or the length of a list or mapping.
     amount = value if isinstance(value, int | float) and not isinstance(value, bool) else size
     if check.least is not None and (value is MISSING or amount is None or amount < check.least):
         return False

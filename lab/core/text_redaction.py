@@ -241,6 +241,7 @@ def _word_patterns(word: str) -> set[str]:
     if len(digits) >= 6 and _NUMBER.fullmatch(word):
         return {r"\+?" + r"[\s().\-/]{0,2}".join(digits)}
     patterns = set()
+    # As it is, and as JSON in a text escapes it.
     for text in {word, json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1]}:
         pattern = _SEPARATORS.join(re.escape(part) for part in text.split(" "))
         alone = len(word) < _SHORT and word.isalnum()

@@ -299,6 +299,7 @@ def fold(events: Iterable[AnyEvent]) -> Trace:
                 under_way["acting"] = event
             case Step():
                 steps.append(event)
+                # A step completes its question and its action.
                 under_way = dict.fromkeys(under_way)
             case Paused() | Resumed():
                 paused = isinstance(event, Paused)

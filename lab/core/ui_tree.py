@@ -120,6 +120,7 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
             for node in self.nodes()
             if (text is None or node.text == text)
             and (desc is None or node.desc == desc)
+            # Callers may leave out an id's package.
             and (id is None or node.id == id or node.id.rpartition("/")[2] == id)
             and (cls is None or node.cls == cls or node.cls.rpartition(".")[2] == cls)
             and (needle is None or needle in node.text.casefold() or needle in node.desc.casefold())

@@ -54,6 +54,7 @@ def series_of(tasks: Sequence[Task], attempts: int, *, ordered: bool) -> list[At
 
 def _families(tasks: Sequence[Task]) -> list[list[int]]:
     """Group the tasks' indices into families: a task and its mirrors after it, in the order of first members."""
+    # Reversed, so that of equal ids the first task counts.
     places = {task.id: place for place, task in reversed(list(enumerate(tasks)))}
     families: dict[int, list[int]] = {}
     for place in range(len(tasks)):

@@ -267,6 +267,7 @@ class Batch:
                 session.stop(reason)
             for attempt, session in under_way:
                 session.join(max(0.0, until - time.monotonic()))
+                # Without its agent, which does not remember a stopped run.
                 self.end(attempt, session, None)
         except LabError as error:
             self._error = self._error or error

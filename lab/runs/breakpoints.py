@@ -125,6 +125,7 @@ class Breakpoints:
         """Raise `LabError` for a bare name that no app of a known phone has: a typo would never match."""
         app_name = name.casefold()
         packages = {package.rpartition(".")[2] for package in self._apps.values()}
+        # A dot makes it a package, which this phone need not have.
         if not self._apps or app_name in self._apps or app_name in packages or "." in app_name:
             return
         hint = suggestion(app_name, self._apps) or f"; there are {', '.join(sorted(self._apps))}"

@@ -250,6 +250,7 @@ class Intake:
         return last
 
     def _continue_conversation(self, conversation: Conversation, request: ChatRequest, kind: RequestKind) -> LastTurn:
+        # The process that answered may have ended before it committed the step.
         if not self.store.conversations.is_finished(conversation.run):
             finish_turn(self.store, conversation.run)
         earlier_messages = min(conversation.last.turn.facts.messages + 1, request.asked_from)
@@ -383,6 +384,7 @@ class Intake:
                 conversation = _load_conversation(self.store.runs.trace(row.run))
                 if conversation is not None:
                     self._remember(conversation)
+        # Another running server may hold these clients' connections.
         elsewhere = {run for note in server_notes(self.store.path, "endpoint") if note.runs_now for run in note.here}
         departed = departures(self.store.path)
         for one in self._waiting.values():

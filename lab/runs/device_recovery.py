@@ -175,4 +175,5 @@ class RecoveringDevice:
             before, self.trouble = self.trouble, now
             if (now and now.sentence) == (before and before.sentence) or self._closed:
                 return
+            # Under the lock, so that reports keep their order.
             self._report(now)

@@ -240,6 +240,7 @@ def screen_before(store: Store, run: str, index: int) -> tuple[UiTree | None, Po
 def _check_step(trace: Trace, index: int) -> None:
     """Raise `LabError` if a run has no such step, or if the phone's state before it was not stored."""
     what = f"run {trace.id}"
+    # For its checks alone. The empty agent skips that of a program, which the fork may replace.
     stored_spec(trace, "forked", agent="")
     last = trace.steps[-1].action if trace.steps else None
     has_ended = last is not None and last.kind in ENDING

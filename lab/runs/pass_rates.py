@@ -132,6 +132,7 @@ def attempt_of(trace: Trace) -> Attempt:
     ended = trace.ended
     score = ended.score if ended is not None else None
     scored = trace.device.kind == "environment" and trace.source is None
+    # A completed run without a score is one whose phone's state could not be checked.
     checkable = trace.state is not None and not (trace.status == "completed" and score is None)
     ruled = checkable and any(check.weight for check in trace.task.checks)
     checked = (scored or ruled) and trace.status != "stopped"

@@ -85,6 +85,7 @@ class ScreenWords:
         if reader is None:
             return None
         text = reader.stored_text(sha256)
+        # The picture's bytes are only loaded if its text is not cached.
         data = picture() if text is None else None
         return text if data is None else reader.read(sha256, data, patience=PATIENCE)
 

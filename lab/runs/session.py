@@ -156,6 +156,7 @@ class Session:
         None for a kit, which must not contain what its rater may not see.
         """
         self._begun = self._waits_for_phone = self._is_paused = False
+        # Postures that were reported before the run began, to record at its start.
         self._postures: list[tuple[str, str]] = []
         self.device = RecoveringDevice(
             device or phone_of(spec), self.control.stop, self._on_trouble, self._record_posture
@@ -353,6 +354,7 @@ class Session:
             self.stopped_at = stop
             self.control.pause()
             self.append(Paused(by=self.person, reason=REASON + stop.words))
+            # Nobody can continue it, so the run is left open here.
             self.over = self.over or not self.attended
         if self.over:
             self.control.halt()
@@ -367,6 +369,7 @@ class Session:
     def take_over(self, by_person: bool) -> None:
         """Let the person act in the agent's place, or return it to the agent."""
         self.control.take_over(by_person)
+        # Release the thread that waits in the other's place: for the person's turn, or for the gate's decision.
         self.turns.withdraw() if not by_person else self.decisions.withdraw()
 
     def flag(self, index: int, on: bool = True) -> None:

@@ -130,6 +130,7 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         attempt=trace.attempt,
         device=trace.device.id if real and what == "resumed" else EMBEDDED,
         quick=trace.conditions.quick,
+        # Only runs of models record it. Others get the default.
         reads=bool(trace.conditions.reads) or trace.agent.kind != "model",
         step_limit=trace.conditions.step_limit,
         user_screens=trace.conditions.user_screens,
