@@ -65,14 +65,14 @@ def read_pictures(
 def tree_reader(store: Store, reader: TextReader) -> ReadTree:
     """Return a function that reads a picture's lines as a tree, by its sha256, or None if it cannot be read."""
 
-    def read(sha256: str) -> UiTree | None:
+    def read_tree(sha256: str) -> UiTree | None:
         blob = store.runs.blob(sha256)
         try:
             return reader.read(sha256, blob.data).tree if blob is not None else None
         except LabError:
             return None
 
-    return read
+    return read_tree
 
 
 def _screens(events: Iterator[AnyEvent]) -> Iterator[tuple[int, Observation]]:
