@@ -1,4 +1,4 @@
-"""One spelling of an action for programs, playbooks and forks: a kind, and its targets as places or elements."""
+"""The written form of an action, shared by agent programs, playbooks and forks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ ActionKind = Literal[
 Place = tuple[float, float]
 Status = Literal["complete", "infeasible"]
 MOST_MS = 3_600_000
-"""Milliseconds that an action may take at most."""
+"""Upper bound of an action's duration in milliseconds."""
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=MOST_MS)]
 
 
 class WrittenAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An action as a person or a program writes it.
 
-    `at` and `to` are pixels of the screenshot; `node` and `to_node` name an element by its number in their place.
+    `at` and `to` are pixels of the screenshot. `node` and `to_node` name an element by its number instead.
     """
 
     kind: ActionKind
@@ -36,7 +36,7 @@ class WrittenAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ms: Milliseconds | None = None
 
     def lacking(self) -> tuple[str, str]:
-        """Return the first field that this kind of action cannot do without, and what it needs; empty where none is."""
+        """Return the first missing required field and a sentence about it, or two empty strings."""
         for group in _NEEDS.get(self.kind, ()):
             fields = [field for name in group for field in (name, NUMBERED.get(name, name))]
             if all(getattr(self, field) is None for field in fields):
@@ -47,7 +47,7 @@ class WrittenAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 NUMBERED = {"at": "node", "to": "to_node"}
-"""The field that names by its number what another names by its place."""
+"""Each target field and the field that names the same target by element number."""
 _NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "click": (("at",),),
     "double_tap": (("at",),),
@@ -61,4 +61,4 @@ _NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "answer": (("text",),),
     "status": (("status",),),
 }
-"""What an action of a kind cannot do without: of each group, one."""
+"""Required fields by kind of action: groups, of each of which one field is enough."""

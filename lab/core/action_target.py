@@ -1,4 +1,4 @@
-"""An action that was written down, with its targets in pixels of the screen that it is for."""
+"""Resolve the targets of a written action to pixels of a screen."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from lab.core.errors import LabError
 from lab.core.step import Action, Point
 from lab.core.ui_tree import Bounds, UiTree
 
-_ASIDE = ("line", "thought", "usage")
-"""What a program says beside an action, which is no part of it."""
-_STORED = {"vector", "raw", "space", "boxes"}
-"""Fields by which a run keeps an action, and nobody writes one."""
+_COMPANIONS = ("line", "thought", "usage")
+"""Fields that a program sends beside an action and that are not part of it."""
+_STORED_ONLY = {"vector", "raw", "space", "boxes"}
+"""Fields of a stored action that a written one never has."""
 
 
 def action_on(written: WrittenAction, tree: UiTree | None, size: Point | None, what: str) -> Action:
-    """Return the action with its targets in pixels of a screen; `LabError` where one is not on it."""
+    """Return the action with its targets in pixels. Raise `LabError` if a target is outside the screen."""
     numbers = {name: n for name, n in (("node", written.node), ("to_node", written.to_node)) if n is not None}
     return Action(
         written.kind,
-        at=_target(written.at, written.node, "at", tree, size, what),
-        to=_target(written.to, written.to_node, "to", tree, size, what),
+        at=_resolve_target(written.at, written.node, "at", tree, size, what),
+        to=_resolve_target(written.to, written.to_node, "to", tree, size, what),
         text=written.text,
         direction=written.direction,
         app=written.app,
@@ -34,14 +34,15 @@ def action_on(written: WrittenAction, tree: UiTree | None, size: Point | None, w
 
 
 def read_action(text: str, tree: UiTree | None, size: Point | None, what: str) -> Action:
-    """Return the action that JSON spells for a screen: as a program writes it, or as a run keeps it.
+    """Parse an action from JSON, in a program's form or in the form that a run stores.
 
-    `LabError` names the field that is wrong, or the element that is not there.
+    Raise `LabError` with the name of the wrong field or of the missing element.
     """
     value: Any = read_json(text.encode("utf-8", "surrogatepass"), what).value
     if isinstance(value, dict):
-        value = {name: field for name, field in value.items() if name not in _ASIDE}
-        if not value.keys() & _STORED:
+        value = {name: field for name, field in value.items() if name not in _COMPANIONS}
+        # A stored action has fields that no program writes, and is decoded as a whole.
+        if not value.keys() & _STORED_ONLY:
             written: WrittenAction = convert(value, WrittenAction, what)
             by_number = written.node is not None or written.to_node is not None
             return action_on(written, tree, size if by_number else None, what)
@@ -49,10 +50,10 @@ def read_action(text: str, tree: UiTree | None, size: Point | None, what: str) -
     return action
 
 
-def _target(
+def _resolve_target(
     at: Place | None, number: int | None, field: str, tree: UiTree | None, size: Point | None, what: str
 ) -> Point | None:
-    """One target in whole pixels, from where it points or from the element it names."""
+    """Return one target in whole pixels, from its coordinates or from the center of its element."""
     if number is not None:
         name = NUMBERED[field]
         if at is not None:
@@ -65,6 +66,7 @@ def _target(
             raise LabError(what, f"field {name}: there is no element {number}; the last is {len(nodes) - 1}")
         bounds = nodes[number].bounds
         visible = bounds.cut(Bounds(0, 0, *size)) if size is not None else bounds
+        # An element may lie outside of the screen, as the end of a long list does.
         if not visible.area:
             raise LabError(what, f"field {name}: element {number} has no place on the screen")
         return visible.center

@@ -1,4 +1,4 @@
-"""Adjudication: what was settled at a place on which raters disagreed, how, by whom and why. Originals never change."""
+"""Settlements of raters' disagreements: the value, its author and the reason. The original labels never change."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from lab.core.study import Study
 from lab.core.task import Actor
 
 _MOST = Actor("script", "majority")
-"""Who says what no single person said: the options that most chose."""
+"""Actor of a majority that no single person gave: the options that most people chose."""
 RULE = ("script", "rule")
-"""Who answers what needs no person: it is no rater."""
+"""Actor (kind, id) that fills in answers by rule. It is not a rater."""
 Means = Literal["majority", "discussion", "adjudicator"]
 
 
 class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Who changed their mind in a discussion, from what to what, and why; `code` is a reason in a word."""
+    """One rater's change of mind in a discussion: from `was` to `now`, and why. `code` is the reason in a word."""
 
     rater: str
     was: Any = None
@@ -36,12 +36,14 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Settlement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is right at a place of a unit, as it was settled; `value` is None where `reason_missing` says why.
+    """The settled answer at one place of a unit. `value` is None if `reason_missing` gives a reason instead.
 
-    `minutes` are how long it was discussed; `judges_seen` whether models' answers had been laid beside people's. It is
-    kept as an act (`adjudicated`) of the one who settled it; a later one about the same place takes its place; one with
-    `withdrawn` set leaves the place unsettled again. `reason_id` is the protocol's reason that `reason` begins with.
-    What was settled in one act has the same `batch`, and so has what takes that back.
+    `minutes` is the length of the discussion. `judges_seen` is true if models' answers were shown beside people's.
+    `reason_id` is the protocol's reason with which `reason` begins. Settlements of one act share a `batch`, and so does
+    the act that takes them back.
+
+    The store holds it as an act `adjudicated` of the person who settled. A later settlement of the same place replaces
+    it, and one with `withdrawn` set makes the place open again.
     """
 
     target: str
@@ -59,7 +61,7 @@ class Settlement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class SignedSettlement(msgspec.Struct, frozen=True):
-    """An adjudication with where and when it was made, and by whom."""
+    """A settlement with its unit, its author and its time."""
 
     unit: str
     what: Settlement
@@ -68,13 +70,14 @@ class SignedSettlement(msgspec.Struct, frozen=True):
 
 
 def adjudicated(acts: Iterable[Act]) -> dict[tuple[str, FieldReference], SignedSettlement]:
-    """What stands as settled, by unit and place; the newest word about a place is the one that stands."""
+    """Return the settlements in force by unit and place: the newest of each place, without withdrawn ones."""
     settlements: dict[tuple[str, FieldReference], SignedSettlement] = {}
     for act in sorted(acts, key=lambda act: (act.at, act.id)):
         if act.act != "adjudicated":
             continue
         what: Settlement = convert(act.detail, Settlement, f"act {act.id}")
         place = (act.unit, FieldReference(what.target, what.field))
+        # Removed first, so that the dict's order is that of the newest settlements.
         settlements.pop(place, None)
         if not what.withdrawn:
             settlements[place] = SignedSettlement(act.unit, what, act.rater, act.at)
@@ -85,7 +88,7 @@ def adjudicated(acts: Iterable[Act]) -> dict[tuple[str, FieldReference], SignedS
 
 
 class PlaceAnswer(NamedTuple):
-    """What one rater says at a place; `label` is None where a flag was left down on a sheet that is handed in."""
+    """One rater's answer at a place. `label` is None for a flag that was left unset on a submitted sheet."""
 
     rater: Actor
     value: Any
@@ -95,17 +98,18 @@ class PlaceAnswer(NamedTuple):
 
     @property
     def word(self) -> tuple[str, Any]:
-        """What is counted: a reason for having no answer is something that was said, too."""
+        """The answer as it is counted. A reason for a missing answer counts as an answer of its own."""
         return ("missing", self.reason_missing) if self.reason_missing else ("value", comparable(self.value))
 
 
 def place_answers(
     study: Study, spot: FieldReference, labels: Iterable[Label], committed_sheets: Collection[tuple[str, str, int]]
 ) -> list[PlaceAnswer]:
-    """What stands at a place of one unit, people first, by their codes; of people only what is handed in.
+    """Return the answers at one place of a unit, people first, then by rater code.
 
-    `labels` are the unit's, with their history or without; `committed_sheets` are those (rater, unit, run) that are
-    handed in. Of repeated ratings the first counts, and what a rule gave is nobody's word.
+    `labels` are the unit's labels, with or without their history. `committed_sheets` are the submitted sheets as
+    (rater, unit, run): people's answers count only from these. Of repeated ratings only the first run counts. Answers
+    by rule do not count.
     """
     field = study.protocol.field(spot.field)
     answers: dict[tuple[str, str], PlaceAnswer] = {}
@@ -118,24 +122,26 @@ def place_answers(
         if (label.target, label.field) == spot:
             answer = PlaceAnswer(label.rater, label.value, label.reason_missing, label, person)
             answers[label.rater.kind, label.rater.id] = answer
+        # A submitted sheet answers every flag: one that was not set counts as False.
         elif field is not None and field.kind == "flag":
             answers.setdefault((label.rater.kind, label.rater.id), PlaceAnswer(label.rater, False, None, None, person))
     return sorted(answers.values(), key=lambda one: (not one.person, one.rater.kind, one.rater.id))
 
 
 def is_person(study: Study, rater: Actor) -> bool:
-    """Whether a rater is one of the study's people, whatever they are made of."""
+    """Return True if a rater counts as a person: a human, or any actor that the study names as a rater."""
     return rater.kind == "human" or rater.id in study.raters
 
 
 def majority_of(answers: Iterable[PlaceAnswer], field: Field | None = None) -> PlaceAnswer | None:
-    """What more than half of the people say, by the first of them who says it; None where there is no such thing.
+    """Return the answer of more than half of the people, from the first who gave it, or None without a majority.
 
-    Of a field of many options it is settled option by option where no set has that majority: `set_of_most`.
+    A field of many options is settled option by option (`set_of_most`) if no whole set has a majority.
     """
     people = [one for one in answers if one.person]
     counts = Counter(one.word for one in people)
     word, count = counts.most_common(1)[0] if counts else (None, 0)
+    # One person alone is not a majority.
     if 2 * count > len(people) and len(people) > 1:
         return next(one for one in people if one.word == word)
     if field is None or field.kind != "many":
@@ -145,32 +151,32 @@ def majority_of(answers: Iterable[PlaceAnswer], field: Field | None = None) -> P
 
 
 def set_of_most(field: Field, sets: Sequence[tuple[Any, int]], people: int) -> list[str] | None:
-    """The options that more than half of the people choose, where every other one is left out by more than half.
+    """Return the options that a majority chose if a majority left out every other one, else None.
 
-    `sets` are those that were given, each with how many gave it; of `people` who gave a reason for none nobody counts
-    for an option or against it. None where an option has no majority, or the field does not allow what comes of it.
+    `sets` are the given sets with their counts. People who gave a reason for no answer count in `people`, but neither
+    for nor against an option. Also None if the field does not allow that number of options.
     """
     if people < 2:
         return None
     set_count = sum(count for _, count in sets)
     options = []
     for option in field.options:
-        holds = sum(count for value, count in sets if option.id in value)
-        if 2 * holds > people:
+        supporters = sum(count for value, count in sets if option.id in value)
+        if 2 * supporters > people:
             options.append(option.id)
-        elif 2 * (set_count - holds) <= people:
+        elif 2 * (set_count - supporters) <= people:
             return None
     return None if count_wrong(field, len(options)) else options
 
 
 def masks(study: Study, unit: str, raters: Iterable[Actor]) -> dict[tuple[str, str], str]:
-    """A letter for each rater (kind, id), shuffled anew in each unit by the study's seed: A, B, ... Z, A1, ..."""
+    """Assign a letter to each rater (kind, id): A, B, ... Z, A1, ... The study's seed shuffles them in each unit."""
     order = sorted({(one.kind, one.id) for one in raters}, key=lambda one: sha_of([study.id, study.seed, unit, *one]))
     return {one: chr(65 + at % 26) + (str(at // 26) if at >= 26 else "") for at, one in enumerate(order)}
 
 
 def comparable(value: Any) -> Any:
-    """A value as it is compared: 1 and 1.0 are one number, a list is its elements, true is no number."""
+    """Normalize a value for comparison: 1 equals 1.0, a list becomes a tuple, and true differs from 1."""
     if isinstance(value, bool):
         return ("flag", value)
     if isinstance(value, list | tuple):
@@ -182,9 +188,9 @@ def comparable(value: Any) -> Any:
 
 
 def without(what: Settlement, theirs: ErasedWords, *, free: bool) -> Settlement | None:
-    """What was settled without a person: their moves, their words and their code.
+    """Return a settlement without a person's moves, words and code.
 
-    `free` is whether the place is answered in words. None where what was settled is their own words.
+    `free` is true if the field takes free text. None if the settled value is the person's own text.
     """
     if free and isinstance(what.value, str) and theirs.holds(what.value):
         return None
@@ -203,5 +209,5 @@ def without(what: Settlement, theirs: ErasedWords, *, free: bool) -> Settlement 
 
 
 def so_many(people: int, says: str) -> str:
-    """How many say something: `2 completed`, and `2 × 35` where that would read as two numbers."""
+    """Format a count of an answer: `2 completed`, or `2 × 35` if the answer has digits."""
     return f"{people} × {says}" if any(map(str.isdigit, says)) else f"{people} {says}"

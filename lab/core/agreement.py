@@ -1,4 +1,4 @@
-"""Agreement: one coefficient with its interval, its n, and how it came about; what tables of a report are made of."""
+"""Agreement: one coefficient with its interval and its n. The tables of a report consist of these."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import msgspec
 VERSION = 1
 
 IntervalBy = Literal["", "jackknife-t", "bootstrap", "wilson", "fisher", "binomial", "f", "profile", "t", "newcombe"]
-"""How an interval came about: over traces (delete-one jackknife-t, cluster bootstrap), in closed form, by a profile
-likelihood, or from the intervals of two numbers (Newcombe's)."""
+"""Method of an interval.
+
+It resamples traces (delete-one jackknife-t, cluster bootstrap), or it is in closed form, a profile likelihood, or a
+combination of the intervals of two numbers (Newcombe).
+"""
 
 
 class How(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How intervals are made: `level` is what they claim to cover, `resamples` and `seed` are a bootstrap's."""
+    """Parameters of intervals: `level` is the nominal coverage, `resamples` and `seed` apply to a bootstrap."""
 
     interval: Literal["jackknife-t", "bootstrap"] = "jackknife-t"
     level: float = 0.95
@@ -23,15 +26,16 @@ class How(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One number about a study's answers. `value` is None where `undefined` says why; it is then never printed as one.
+    """One number about a study's answers. `value` is None if `undefined` gives the reason.
 
-    `field` is what was asked, `part` a part of the items (fixed, flexible, before, after; empty: all), `between` whose
-    answers: "people", or two names, or "NAME against most people". `low` and `high` are the interval at `level`, None
-    where `no_interval` says why. `places` is the n: items that count in it, of `units` in `traces` clusters; `raters`
-    how many gave them; `missing` the share (0 to 1) of answers that were to be given and were not, `reasons` which.
-    `standard_error` is that of the interval's own scale where the interval is a jackknife's. `planned`: it is among the
-    statistics that were settled when the study was frozen. `clusters`: what one of the clusters is
-    (run, task, user, item), where it is told.
+    `field` is the question and `part` a part of the items (fixed, flexible, before, after, or empty for all). `between`
+    names the raters: "people", two names, or "NAME against most people". `low` and `high` are the interval at `level`,
+    None if `no_interval` gives the reason.
+
+    `places` is the n: the items that count, of `units` in `traces` clusters. `clusters` is the kind of cluster (run,
+    task, user, item) if known. `raters` counts the raters. `missing` is the share (0 to 1) of expected answers that are
+    missing, and `reasons` counts them by reason. `standard_error` is on the interval's own scale, for jackknife
+    intervals only. `planned` is true for statistics that were fixed when the study was frozen.
     """
 
     field: str
@@ -62,13 +66,14 @@ class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 LANDIS_KOCH: tuple[tuple[float, str], ...] = (
     (0.0, "poor"), (0.20, "slight"), (0.40, "fair"), (0.60, "moderate"), (0.80, "substantial"), (1.0, "almost perfect"),
 )  # fmt: skip
-"""The upper bound of each word. Source: Landis & Koch 1977; printed only beside an interval."""
+"""Upper bound of each word. Source: Landis & Koch 1977. Only printed beside an interval."""
 
 
 def word(value: float) -> str:
-    """Landis and Koch's word for a kappa: below 0 poor, up to and including .20 slight, and so on."""
+    """Return Landis and Koch's word for a kappa: below 0 poor, up to and including .20 slight, and so on."""
     if value < 0:
         return LANDIS_KOCH[0][1]
+    # The tolerance gives .20 its own word although a computed .20 may be slightly above it.
     return next((label for most, label in LANDIS_KOCH[1:] if value <= most + 1e-12), LANDIS_KOCH[-1][1])
 
 
@@ -78,12 +83,12 @@ _SHARES = (
 
 
 def is_share(one: Agreement) -> bool:
-    """Whether a number is told as a percentage: a share of answers, by the word that its statistic begins with."""
+    """Return True if a number is printed as a percentage, by the word with which its statistic begins."""
     return one.statistic.casefold().startswith(_SHARES)
 
 
 def words(one: Agreement) -> str:
-    """The words of both ends of an interval ("moderate to substantial"); empty where it has none."""
+    """Return the words for both ends of an interval ("moderate to substantial"), empty without an interval."""
     if one.value is None or one.low is None or one.high is None:
         return ""
     low, high = word(one.low), word(one.high)

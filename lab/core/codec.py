@@ -1,8 +1,9 @@
-"""Bytes to values and back: strict where the bytes are ours, tolerant where they are a stranger's.
+"""Bytes to values and back: strict with our own bytes, tolerant with a stranger's.
 
-Ours: msgspec, unknown fields refused, a newer version refused with a sentence.
-A stranger's: NaN and infinities become missing with a reason, a BOM is dropped, lone surrogates are escaped
-reversibly, integers no column can hold become text. What was changed is said, place by place.
+Our own: decoded with msgspec. Unknown fields and newer versions raise a `LabError`.
+
+A stranger's: NaN and infinities become missing, a BOM is dropped, lone surrogates are escaped reversibly, and integers
+that no column can hold become text. `StorableValue.notes` lists each change with its place.
 """
 
 from __future__ import annotations
@@ -31,44 +32,45 @@ from lab.core.text_encoding import utf8_text
 T = TypeVar("T")
 
 MARK = "\u241b"
-"""The visible sign for escape: it opens an escaped surrogate, and doubled it stands for itself."""
+"""The symbol for escape. It opens an escaped surrogate, and is doubled to mean itself."""
 
 _SURROGATE = re.compile("[\ud800-\udfff\u241b]")
 _ESCAPED = re.compile("\u241b(u[0-9a-f]{4}|\u241b)")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _INT_BITS = 63
 _PIECE = 1024**2
-_SMALL = 2**53
-_SHELLS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-"""Where a pipe stands that somebody writes into: `/dev/fd/63` is a shell's `<(...)`."""
+_SMALL_INT = 2**53
+_SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""Paths of a shell's pipes: `/dev/fd/63` is its `<(...)`. A program writes into them, so that they end."""
 _SHORT_YAML = 64 * 1024
-"""Bytes of a YAML file whose value is kept for the next reader."""
-_reading = threading.RLock()
-"""msgspec looks into a type when it first meets it, and crashes where two threads have it do so at once."""
+"""Largest YAML file, in bytes, whose value is cached."""
+_msgspec_lock = threading.RLock()
+"""Lock around msgspec calls: it inspects a type at first use, and crashes if two threads do so at once."""
 
 
 class StorableValue(NamedTuple):
-    """A stranger's value, now storable, and `notes`: (place, what stood there) for all that was changed."""
+    """A stranger's value, made storable. `notes` holds (place, original) of each change."""
 
     value: Any
     notes: list[tuple[str, str]]
 
 
 def escape_surrogates(text: str) -> str:
-    """`text` with lone surrogates as `␛udc80` and `␛` doubled; the identity for almost every text."""
+    """Escape lone surrogates as `␛udc80` and double `␛`. Almost every text is returned unchanged."""
     if MARK not in text and text.isascii():
         return text
+    # Two escapes of JSON may make one whole character. Only lone halves are escaped.
     paired_text = _PAIR.sub(lambda m: m[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
     return _SURROGATE.sub(lambda m: MARK + (MARK if m[0] == MARK else f"u{ord(m[0]):04x}"), paired_text)
 
 
 def unescape_surrogates(text: str) -> str:
-    """The inverse of `escape_surrogates`."""
+    """Invert `escape_surrogates`."""
     return _ESCAPED.sub(lambda m: MARK if m[1] == MARK else chr(int(m[1][1:], 16)), text)
 
 
 def storable(text: str) -> str:
-    """`text` as a column can hold it: itself, or escaped as `encode` escapes it where UTF-8 cannot hold it."""
+    """Return `text` as a column can hold it, escaped as `encode` does if UTF-8 cannot encode it."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -77,7 +79,7 @@ def storable(text: str) -> str:
 
 
 class _Cleaner:
-    """Walks a decoded value once; counts, so that aliases cannot blow it up."""
+    """Make a decoded value storable in one walk. It counts values, because aliases may repeat them without end."""
 
     def __init__(self, what: str, deepest: int = limits.DEPTH) -> None:
         self.what = what
@@ -86,47 +88,50 @@ class _Cleaner:
         self.seen = 0
 
     def clean(self, value: Any, place: str, depth: int = 0) -> Any:
-        """`value` as it can be stored; what is clean at a glance is not walked, nor its place spelt out."""
+        """Return `value` in storable form.
+
+        The inline checks skip the recursion and the place's text for clean values.
+        """
         match value:
             case str():
-                return self._text(value, place)
+                return self._clean_text(value, place)
             case bool() | None:
                 return value
             case int():
-                return self._int(value, place)
+                return self._clean_int(value, place)
             case float():
                 if value != value or value in (float("inf"), float("-inf")):
                     self.notes.append((place, str(value)))
                     return None
                 return value
             case dict():
-                self._count(len(value), depth)
+                self._check_size(len(value), depth)
                 return {
-                    k if _is_clean(k) else self._text(str(k), place): v
+                    k if _is_clean(k) else self._clean_text(str(k), place): v
                     if _is_clean(v)
                     else self.clean(v, f"{place}.{k}" if place else str(k), depth + 1)
                     for k, v in value.items()
                 }
             case list() | tuple():
-                self._count(len(value), depth)
+                self._check_size(len(value), depth)
                 return [self.clean(v, f"{place}[{i}]", depth + 1) for i, v in enumerate(value)]
         self.notes.append((place, type(value).__name__))
-        return self._text(str(value), place)
+        return self._clean_text(str(value), place)
 
-    def _count(self, more: int, depth: int) -> None:
+    def _check_size(self, more: int, depth: int) -> None:
         self.seen += more
         if self.seen > limits.JSON_VALUES:
             raise LabError(self.what, f"holds more than the {limits.JSON_VALUES:,} values that are read")
         if depth >= self.deepest:
             raise LabError(self.what, "is nested too deeply to be read")
 
-    def _text(self, text: str, place: str) -> str:
+    def _clean_text(self, text: str, place: str) -> str:
         escaped = escape_surrogates(text)
         if escaped != text:
             self.notes.append((place, "lone surrogate"))
         return escaped
 
-    def _int(self, value: int, place: str) -> int | str:
+    def _clean_int(self, value: int, place: str) -> int | str:
         if value.bit_length() <= _INT_BITS:
             return value
         self.notes.append((place, "integer too large"))
@@ -135,17 +140,17 @@ class _Cleaner:
 
 def _is_clean(value: Any) -> bool:
     kind = type(value)
-    return value is None or (kind is str and value.isascii()) or (kind is int and -_SMALL < value < _SMALL)
+    return value is None or (kind is str and value.isascii()) or (kind is int and -_SMALL_INT < value < _SMALL_INT)
 
 
 _JSON = json.JSONDecoder(parse_constant=float)
-"""Made once: a file of lines is as many documents, and `json.loads` makes a decoder for each."""
+"""Shared decoder. `json.loads` would build one for each line of a file."""
 
 
 def read_json(data: bytes, what: str) -> StorableValue:
-    """A stranger's JSON as a storable value.
+    """Parse a stranger's JSON into a storable value.
 
-    `what` names the file in the sentence when it is no JSON at all (`LabError`).
+    Raise `LabError`, with `what` as the file's name, if it is not JSON.
     """
     text = utf8_text(data, what)
     check_values(data, what)
@@ -157,26 +162,27 @@ def read_json(data: bytes, what: str) -> StorableValue:
         raise LabError(what, "is nested too deeply to be read") from error
     except ValueError as error:
         raise LabError(what, f"holds a number that cannot be read ({error})") from error
-    return _cleaned(value, what)
+    return _clean_value(value, what)
 
 
 def read_yaml(data: bytes, what: str) -> StorableValue:
-    """A person's YAML as a JSON-shaped value: times and dates stay text, `yes` and `off` stay words.
+    """Parse a person's YAML into a JSON-shaped value: times and dates stay text, `yes` and `off` stay words.
 
-    Bounded in bytes, nodes, depth, aliases and merges before any value is made. What was read before is not parsed
-    again: Home and each run read the files that come with the program, and a parse takes milliseconds.
+    Bytes, nodes, depth, aliases and merges are bounded before any value is built. Small files are cached, because Home
+    and every run read those of the program, and a parse takes milliseconds.
     """
     if len(data) > limits.YAML_BYTES:
         raise LabError(what, f"has more than the {limits.YAML_BYTES:,} bytes of YAML that are read")
+    # Not cached, because 256 large values would take much memory.
     if len(data) > _SHORT_YAML:
         return _parse_yaml(data, what)
-    value, notes = _known_yaml(data, what)
+    value, notes = _cached_yaml(data, what)
     return StorableValue(msgspec.json.decode(value), list(notes))
 
 
 @lru_cache(maxsize=256)
-def _known_yaml(data: bytes, what: str) -> tuple[bytes, tuple[tuple[str, str], ...]]:
-    """The value as JSON, of which each reader gets a copy of its own; an error is raised anew each time."""
+def _cached_yaml(data: bytes, what: str) -> tuple[bytes, tuple[tuple[str, str], ...]]:
+    """Return the value as JSON, so that each reader decodes a copy of its own. An error is not cached."""
     value, notes = _parse_yaml(data, what)
     return msgspec.json.encode(value), tuple(notes)
 
@@ -186,8 +192,9 @@ def _parse_yaml(data: bytes, what: str) -> StorableValue:
 
     text = utf8_text(data, what)
     try:
+        # Before the loader, which would follow the nesting into a crash.
         _check_events(text, what)
-        loader = _loader()(text)
+        loader = _plain_loader()(text)
         node = loader.get_single_node()
         _ExpandedYaml(what).count(node)
         value = None if node is None else loader.construct_document(node)
@@ -203,20 +210,23 @@ def _parse_yaml(data: bytes, what: str) -> StorableValue:
         raise LabError(what, "is nested too deeply to be read") from error
     except (ValueError, KeyError, AttributeError, TypeError) as error:  # a number of 5,000 digits, `!!bool maybe`
         raise LabError(what, "holds a value that cannot be read as what it says it is") from error
-    return _cleaned(value, what)
+    return _clean_value(value, what)
 
 
-def _cleaned(value: Any, what: str) -> StorableValue:
+def _clean_value(value: Any, what: str) -> StorableValue:
     cleaner = _Cleaner(what)
     return StorableValue(cleaner.clean(value, ""), cleaner.notes)
 
 
 def _check_events(text: str, what: str) -> None:
-    """Raises `LabError` before a loader follows brackets that nest without end: libyaml's would end the process."""
+    """Raise `LabError` for a YAML text that nests too deeply or has too many nodes.
+
+    It runs before a loader composes the text: deep nesting would crash the process inside libyaml.
+    """
     import yaml
 
     depth = node_count = 0
-    for event in yaml.parse(text, Loader=_loader()):
+    for event in yaml.parse(text, Loader=_plain_loader()):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > limits.DEPTH:
@@ -235,7 +245,7 @@ def _too_many_nodes(what: str) -> LabError:
 
 
 class _ExpandedYaml:
-    """Counts the values of a YAML document as if its aliases and merges were written out, each node looked at once."""
+    """Count a YAML document's values with its aliases and merges expanded, visiting each node once."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -243,7 +253,7 @@ class _ExpandedYaml:
         self.open: set[int] = set()
 
     def count(self, node: Any) -> int:
-        """Values in and below a node; `LabError` where they are too many, or the node holds itself."""
+        """Return the number of values in a node. Raise `LabError` if it is too large or the node contains itself."""
         if node is None or not isinstance(node.value, list):
             return 1
         if (earlier_size := self.sizes.get(id(node))) is not None:
@@ -265,8 +275,8 @@ class _ExpandedYaml:
 _loader_class: Any = None
 
 
-def _loader() -> Any:
-    """PyYAML's safe loader without the readings that surprise: 18:00, 007 and +86 are no numbers, `no` no falsehood."""
+def _plain_loader() -> Any:
+    """Return PyYAML's safe loader without surprising types: 18:00, 007 and +86 stay text, and `no` is not false."""
     global _loader_class
     if _loader_class is None:
         import yaml
@@ -285,30 +295,32 @@ def _loader() -> Any:
 
 
 def encode(value: Any) -> bytes:
-    """One of our structs (or any JSON-shaped value) as compact JSON bytes, keys in declared order.
+    """Encode one of our structs, or any JSON-shaped value, as compact JSON with keys in declared order.
 
-    Text with lone surrogates, which UTF-8 cannot hold and a model's output may, is escaped.
+    Lone surrogates, which a model's output may have and UTF-8 cannot encode, are escaped.
     """
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
+        # Only now the slow walk: few texts have lone surrogates.
         return msgspec.json.encode(_Cleaner("text", sys.maxsize).clean(msgspec.to_builtins(value), ""))
 
 
 def sha_of(value: Any) -> str:
-    """The version of a value: the SHA-256 of its JSON, in hexadecimal."""
+    """Return the SHA-256 of a value's JSON, in hexadecimal. It serves as the value's version."""
     return hashlib.sha256(encode(value)).hexdigest()
 
 
 def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | None = None) -> T:
-    """Our own bytes as `kind`; refused with a sentence naming `what` and the field when they do not fit.
+    """Decode our own bytes as `kind`. Raise `LabError` that names `what` and the field if they do not fit.
 
-    `newest` is the highest version `v` this program knows: a newer row is refused before it is misread.
+    `newest` is the highest version `v` that this program knows. A newer row raises before its fields are decoded.
     """
     check_values(data, what)
     try:
         if newest is not None:
-            with _reading:
+            with _msgspec_lock:
+                # The version first: a newer row would otherwise fail at an unknown field, with a worse sentence.
                 version = msgspec.json.decode(data, type=_Versioned).v
             if version > newest:
                 raise LabError(
@@ -316,7 +328,7 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
                     f"was written by a newer hitlab (version {version}; this one knows {newest}).",
                     "Upgrade hitlab to open it.",
                 )
-        with _reading:
+        with _msgspec_lock:
             return msgspec.json.decode(data, type=kind)
     except msgspec.DecodeError as error:
         raise LabError(what, reason_of(str(error), kind)) from error
@@ -327,22 +339,24 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
 
 
 def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str], str] = str) -> T:
-    """A value read by `read_yaml` or `read_json` as `kind`, or a sentence naming `what` and all that is wrong in it."""
+    """Convert a value of `read_yaml` or `read_json` to `kind`. Raise `LabError` with all faults if it does not fit."""
     try:
-        with _reading:
+        with _msgspec_lock:
             return msgspec.convert(value, type=kind)
     except msgspec.ValidationError as error:
+        # msgspec stops at the first fault, but a person wants to see all. One more than is listed shows that there are
+        # more.
         faults = list(islice(_faults(value, kind, ""), FAULTS_TOLD + 1))
         reasons = faults if len(faults) > 1 else [reason_of(str(error), kind)]
         raise LabError(what, faults_words([rename(reason) for reason in reasons])) from error
 
 
 FAULTS_TOLD = 10
-"""Most faults of a file that are told at once."""
+"""Upper bound of the faults that one error lists."""
 
 
 def faults_words(faults: Sequence[str]) -> str:
-    """One fault as it is; several with their number, at most `FAULTS_TOLD` of them."""
+    """Return a single fault unchanged. Of several give the number, and list at most `FAULTS_TOLD`."""
     if len(faults) == 1:
         return faults[0]
     more = len(faults) > FAULTS_TOLD
@@ -352,7 +366,8 @@ def faults_words(faults: Sequence[str]) -> str:
 
 
 def _faults(value: Any, kind: Any, place: str) -> Iterator[str]:
-    """Each part of a value that does not fit `kind`, as `convert` tells one; the places count from 1."""
+    """Yield each part of a value that does not fit `kind`, in the words of `convert`. List positions count from 1."""
+    # A tagged union is left to msgspec, which reads the tag first.
     is_struct = isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind.__struct_config__.tag is None
     if is_struct and isinstance(value, dict):
         yield from _struct_faults(value, kind, place)
@@ -361,7 +376,7 @@ def _faults(value: Any, kind: Any, place: str) -> Iterator[str]:
             yield from _faults(one, get_args(kind)[0], f"{place}[{number}]")
     else:
         try:
-            with _reading:
+            with _msgspec_lock:
                 msgspec.convert(value, type=kind)
         except msgspec.ValidationError as error:
             reason = reason_of(str(error), kind)
@@ -380,37 +395,41 @@ def _struct_faults(value: dict[Any, Any], kind: type[msgspec.Struct], place: str
         if name in fields:
             yield from _faults(part, hints[fields[name].name], f"{before}{name}")
         elif kind.__struct_config__.forbid_unknown_fields:
-            yield f"field {before}{name}: there is none of that name{_meant(str(name), list(fields))}"
+            yield f"field {before}{name}: there is none of that name{_suggest_field(str(name), list(fields))}"
     for name, field in fields.items():
         if field.required and name not in value:
             yield f"field {before}{name}: is not there"
 
 
 def reason_of(message: str, kind: Any) -> str:
-    """msgspec's error as a sentence: its `$.path` first, as a field; a word that is no choice beside those that are.
+    """Return msgspec's error as a sentence: the field first, and the allowed choices for a wrong one.
 
-    A field or a choice that there is not comes with the one that may have been meant.
+    An unknown field or choice gets a suggestion.
     """
+    # msgspec's errors have no structure, so their text is parsed.
     match = re.match(r"(?s)(.*?) - at (key|`key` in )?`\$?\.?(.*?)`$", message)
     reason, of_key, place = (match[1], match[2], match[3]) if match else (message, None, "")
     field_match = re.match(r"(?s)Object (contains unknown|missing required) field `(.*)`$", reason)
     if field_match:
         unknown = field_match[1] == "contains unknown"
-        near = _meant(field_match[2], _fields(kind, place)) if unknown else ""
+        near = _suggest_field(field_match[2], _field_names(kind, place)) if unknown else ""
         place = f"{place}.{field_match[2]}" if place else field_match[2]
         reason = f"there is none of that name{near}" if unknown else "is not there"
     elif of_key:
         reason = f"each key there must be text ({reason})"
         place = place or "names"
-    elif reason.startswith("Invalid enum value ") and (choices := _choices(kind, place)):
+    elif reason.startswith("Invalid enum value ") and (choices := _allowed_choices(kind, place)):
         value, names = reason.removeprefix("Invalid enum value "), [str(one) for one in choices]
         reason = f"{value} is none of {', '.join(names)}{suggestion(value.strip(_QUOTE), names)}"
-    words = f"{_in_words(reason)}{_quote_hint(reason, place)}"
+    words = f"{_reword(reason)}{_quote_hint(reason, place)}"
     return f"field {place}: {words}" if place else words
 
 
 def _quote_hint(reason: str, place: str) -> str:
-    """Return how a number is written where text is meant; empty for other faults, and where no field is named."""
+    """Return the advice to put a number in quotes if text is expected, else an empty text.
+
+    It is also empty without a field name.
+    """
     name = re.split(r"\W", place)[-1]
     quotable = re.fullmatch(r"Expected `str(?: \| null)?`, got `(?:int|float|bool)`", reason)
     return f'; write it in quotes, as in {name}: "1"' if quotable and name else ""
@@ -420,7 +439,7 @@ _NOUNS = {
     "object": "a mapping", "array": "a list", "str": "text", "int": "a whole number", "float": "a number",
     "bool": "true or false", "null": "null (nothing)",
 }  # fmt: skip
-"""What msgspec's names of types are called in YAML and JSON."""
+"""Names for msgspec's types in the terms of YAML and JSON."""
 _BOUNDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
 _EXPECTED = re.compile(
     r"Expected `(?P<types>[\w| ]+)`(?: of (?P<most>at most )?length (?P<sign><=|>=)? ?(?P<length>\d+)"
@@ -430,8 +449,8 @@ _EXPECTED = re.compile(
 )
 
 
-def _in_words(reason: str) -> str:
-    """msgspec's words on a value that does not fit, as a sentence about YAML or JSON; others as they are."""
+def _reword(reason: str) -> str:
+    """Reword msgspec's message about a value in terms of YAML or JSON. Return other messages unchanged."""
     if reason == "Input data was truncated":
         return "the JSON ends too early"
     if reason.startswith("Invalid enum value "):
@@ -456,64 +475,65 @@ def _in_words(reason: str) -> str:
     return f"{words}, not {match['count']}" if match["count"] else words
 
 
-_CALLED = ("says", "name", "title", "ask")
-"""Fields that hold what a thing is called: each kind of thing has another one, and people write the other's."""
+_NAME_FIELDS = ("says", "name", "title", "ask")
+"""Fields that hold a thing's name. Each kind of thing uses another one, and people often write the wrong one."""
 
 
-def _meant(name: str, fields: Sequence[str]) -> str:
-    """The end of a sentence on a field that there is not: the one that may have been meant."""
-    same = [field for field in _CALLED if field in fields][:1] if name in (*_CALLED, "label", "text") else []
+def _suggest_field(name: str, fields: Sequence[str]) -> str:
+    """Return a suggestion for an unknown field, as the end of a sentence, empty if none is near."""
+    same = [field for field in _NAME_FIELDS if field in fields][:1] if name in (*_NAME_FIELDS, "label", "text") else []
     return question(same) or suggestion(name, fields)
 
 
 _QUOTE = "'"
 
 
-def _choices(kind: Any, place: str) -> list[Any]:
-    """The values that a field of `kind` may have."""
+def _allowed_choices(kind: Any, place: str) -> list[Any]:
+    """Return the values that a field of `kind` may have."""
     from msgspec import inspect
 
     return [value for one in _types_at(kind, place) if isinstance(one, inspect.LiteralType) for value in one.values]
 
 
-def _fields(kind: Any, place: str) -> list[str]:
-    """The names of the fields that an object in `kind` may have."""
+def _field_names(kind: Any, place: str) -> list[str]:
+    """Return the names of the fields of an object in `kind`."""
     return [field.encode_name for one in _types_at(kind, place) for field in getattr(one, "fields", ())]
 
 
 def _types_at(kind: Any, place: str) -> list[Any]:
-    """The types that a part of `kind` may be of; its place is as msgspec writes it (`raters[...].kind`)."""
+    """Return the possible types of a part of `kind`. `place` has msgspec's form (`raters[...].kind`)."""
     from msgspec import inspect
 
-    with _reading:
-        here: list[Any] = [inspect.type_info(kind)]
+    with _msgspec_lock:
+        types: list[Any] = [inspect.type_info(kind)]
     for part in re.findall(r"[^.\[\]]+", place.replace("[...]", ".#")):
-        here = [inner for one in _options(here) for inner in _within(one, part)]
-    return _options(here)
+        types = [inner for one in _expand_unions(types) for inner in _types_of_part(one, part)]
+    return _expand_unions(types)
 
 
-def _options(types: list[Any]) -> list[Any]:
-    """These types, each union as what it is a union of."""
+def _expand_unions(types: list[Any]) -> list[Any]:
+    """Replace each union in `types` by its members."""
     return [inner for one in types for inner in getattr(one, "types", (one,))]
 
 
-def _within(one: Any, part: str) -> list[Any]:
-    """The types of a part of a value: a field by its name, an element of a list or mapping by `#`."""
+def _types_of_part(one: Any, part: str) -> list[Any]:
+    """Return the types of a part of a value: a field by its name, an element of a list or mapping by `#`."""
     fields = [field.type for field in getattr(one, "fields", ()) if field.encode_name == part]
     inner = [getattr(one, name) for name in ("item_type", "value_type") if hasattr(one, name)]
     return fields or inner or list(getattr(one, "item_types", ()))
 
 
 def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1024) -> bytes:
-    """The bytes of a file of at most `most` bytes, or a sentence that names it."""
+    """Return the bytes of a file. Raise `LabError` if it cannot be read or has more than `most` bytes."""
     name = what or str(path)
     try:
         status = path.stat()
         if status.st_size > most:
             raise LabError(name, f"is {status.st_size:,} bytes, more than the {most:,} that are read")
         _check_ends(path, status, name)
-        data = path.read_bytes() if stat.S_ISREG(status.st_mode) else _at_most(path, most + 1)
+        data = path.read_bytes() if stat.S_ISREG(status.st_mode) else _read_at_most(path, most + 1)
         if len(data) > most:
+            # A pipe's size is unknown before, and a file may have grown since.
             raise LabError(name, f"has more than the {most:,} bytes that are read")
         return data
     except FileNotFoundError as error:
@@ -525,7 +545,7 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
 
 
 def open_lines(path: Path, what: str) -> BinaryIO:
-    """A file, or a shell's pipe, to be read line by line; a sentence where it cannot be, or would have no end."""
+    """Open a file or a shell's pipe to read it line by line. Raise `LabError` if it cannot be read or may never end."""
     try:
         _check_ends(path, path.stat(), what)
         return path.open("rb")
@@ -538,17 +558,18 @@ def open_lines(path: Path, what: str) -> BinaryIO:
 
 
 def _check_ends(path: Path, status: os.stat_result, name: str) -> None:
-    """Raises `LabError` for what may never end: a pipe into which nobody writes, a device."""
-    if str(path).startswith(_SHELLS) or stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+    """Raise `LabError` for a source that may never end: a named pipe without a writer, or a device."""
+    if str(path).startswith(_SHELL_PIPES) or stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
         return
     if stat.S_ISFIFO(status.st_mode):
         raise LabError(name, "is a pipe, and nobody may ever write into it", "Name a file, or use <(...).")
+    # /dev/null ends at once.
     if not os.path.samefile(path, os.devnull):
         raise LabError(name, "is a device, not a file")
 
 
-def _at_most(path: Path, most: int) -> bytes:
-    """What a device or a shell's pipe gives, up to so many bytes; its size is not known beforehand."""
+def _read_at_most(path: Path, most: int) -> bytes:
+    """Read up to `most` bytes of a device or a pipe, whose size is unknown."""
     data = bytearray()
     with path.open("rb") as file:
         while len(data) < most and (more := file.read(min(_PIECE, most - len(data)))):

@@ -1,4 +1,4 @@
-"""Where hitlab's own failures are written down: the traceback of the last one, without the values of variables."""
+"""The crash log: the traceback of hitlab's last own failure, without the values of variables."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lab.core.settings import folder
 
 
 def traceback_of(error: BaseException) -> str:
-    """Return an error's traceback as Python prints it, without keys."""
+    """Return an error's traceback as Python prints it, without API keys."""
     return without_keys("".join(traceback.format_exception(error)))
 
 
 def write_crash_log(error: BaseException) -> str:
-    """Write an error's traceback in place of the last one; return the end of a sentence that says where it is."""
+    """Overwrite the crash log with an error's traceback. Return a sentence that names the file."""
     log = folder("cache") / "crash.log"
     try:
         make_folder(log.parent)

@@ -1,4 +1,4 @@
-"""What a demonstration is: a person's intent, where they were, what they did, and how it ended, from events alone."""
+"""Summarize a demonstration (intent, place, actions and outcome) from a run's events alone."""
 
 from __future__ import annotations
 
@@ -17,32 +17,33 @@ PLACES: tuple[str, ...] = (
     "entertainment and leisure venue", "sports venue", "cultural venue", "transportation", "urban street",
     "natural outdoor spaces",
 )  # fmt: skip
-"""Categories of places to choose from; one's own words do as well. Source: FingerTip-20K A.4."""
+"""Suggested categories of places. Free text is also allowed. Source: FingerTip-20K A.4."""
 REASONS: dict[str, str] = {
     "violates-convention": "it goes against how the app is used",
     "cannot-complete": "it cannot be completed as asked",
     "ambiguous": "it can be understood in more than one way",
 }
-"""Why a task is impossible, by code. Source: DAC-Bench 2.4, which names the first two."""
+"""Reasons why a task is impossible, by code. Source: DAC-Bench 2.4, which names the first two."""
 BUDGET = 500
-"""Steps that a demonstration may take at least: a budget is for agents, and must not cut a person off."""
+"""Minimum step budget of a demonstration. A budget is for agents, and must not cut a person off."""
 _LONGEST = 500
-"""Characters that an intent and a place may have."""
-_EASY, _MEDIUM = 20, 40
-"""Golden steps up to which a task is easy, and medium. Source: MemGUI-Bench 3.2."""
-_AROUND = ("launcher", "systemui")
-"""Parts of a package's name that say it is the phone's own, and no app that a task is done in."""
+"""Longest intent and place, in characters."""
+_MOST_EASY, _MOST_MEDIUM = 20, 40
+"""Most golden steps of an easy and of a medium task. Source: MemGUI-Bench 3.2."""
+_SHELL_PACKAGES = ("launcher", "systemui")
+"""Parts of a package name that mark the phone's own shell. A task is not done in those."""
 
 Difficulty = Literal["easy", "medium", "hard"]
 Outcome = Literal["", "complete", "answered", "impossible"]
 
 
 class Demonstration(msgspec.Struct, frozen=True):
-    """A demonstration in short. `golden` counts the steps that acted and were no slips; `apps` are packages in order.
+    """Summary of a demonstration. `golden` counts actions without error that are not slips.
 
-    `outcome` is empty where the person has not said that it is over; `reason` is a code of `REASONS` and `note` their
-    own words where they called it impossible. `seconds` is the time at the phone, pauses within a sitting included.
-    `instructed` counts the steps with a low-level instruction, `quick` says that nobody read these before the act.
+    `apps` are packages in order of first use. `outcome` is empty until the person declares the end. For an impossible
+    task, `reason` is a code of `REASONS` and `note` is the person's text. `seconds` is the time at the phone, with the
+    pauses within a sitting. `instructed` counts the steps with a low-level instruction. `quick` is true if nobody read
+    these before the action.
     """
 
     by: str
@@ -62,13 +63,14 @@ class Demonstration(msgspec.Struct, frozen=True):
 
 
 def demonstration(trace: Trace) -> Demonstration | None:
-    """What a run was as a demonstration; None where no person was its agent."""
+    """Summarize a run as a demonstration, or None if its agent was not a person."""
     if trace.agent.kind != "human":
         return None
     act_steps = [s for s in trace.steps if s.action is not None and s.action.kind not in ("answer", "status")]
     golden = sum(s.error is None and s.index not in trace.slips for s in act_steps)
     last = trace.steps[-1] if trace.steps else None
     outcome = outcome_of(last.action) if last is not None else ""
+    # An open run has no end yet, so its last step gives the time so far.
     event = trace.ended or last
     return Demonstration(
         by=trace.agent.id,
@@ -89,12 +91,12 @@ def demonstration(trace: Trace) -> Demonstration | None:
 
 
 def difficulty(golden: int) -> Difficulty:
-    """How hard a task is by the number of its golden steps."""
-    return "easy" if golden <= _EASY else "medium" if golden <= _MEDIUM else "hard"
+    """Return a task's difficulty by the number of its golden steps."""
+    return "easy" if golden <= _MOST_EASY else "medium" if golden <= _MOST_MEDIUM else "hard"
 
 
 def outcome_of(action: Action | None) -> Outcome:
-    """How a last action ends a demonstration; empty where it does not."""
+    """Return the outcome that a last action declares, empty if it does not end the demonstration."""
     if action is None or action.kind not in ("answer", "status"):
         return ""
     if action.kind == "answer":
@@ -103,21 +105,21 @@ def outcome_of(action: Action | None) -> Outcome:
 
 
 def apps_of(trace: Trace) -> tuple[str, ...]:
-    """The packages that were in front, each once, in order, without the phone's own."""
+    """Return the packages that were in front, each once and in order, without the phone's own."""
     activities = [step.before.activity for step in trace.steps]
     if trace.ended is not None and trace.ended.final is not None:
         activities.append(trace.ended.final.activity)
     packages = dict.fromkeys(activity.partition("/")[0] for activity in activities if activity)
-    return tuple(name for name in packages if not any(part in name for part in _AROUND))
+    return tuple(name for name in packages if not any(part in name for part in _SHELL_PACKAGES))
 
 
 def reason_words(code: str) -> str:
-    """Why a task is impossible, in words; a code that is none of ours as it stands."""
+    """Return the words for a reason's code, or the code itself if it is unknown."""
     return REASONS.get(code, code)
 
 
 def to_demonstrate(task: Task | None, intent: str, place: str) -> Task:
-    """The task that is demonstrated: one's own intent, or a task with an intent and a place laid over it."""
+    """Return the task to demonstrate: a new one for an own intent, or `task` with `intent` and `place` replaced."""
     intent, place = checked(intent, "intent"), checked(place, "place")
     if task is None:
         return Task(
@@ -134,7 +136,7 @@ def to_demonstrate(task: Task | None, intent: str, place: str) -> Task:
 
 
 def checked(text: str, field: str) -> str:
-    """A line of a person's without spaces around it; a `LabError` names the `field` where it is more than that."""
+    """Collapse a person's text into one line. Raise `LabError` that names `field` if it is too long."""
     words = " ".join(text.split())
     if len(words) > _LONGEST:
         raise LabError(f"the {field}", f"has {len(words)} characters; {_LONGEST} are the most.", code=2)

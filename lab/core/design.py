@@ -1,4 +1,4 @@
-"""What a designer says of a task, row by row: drafted, submitted, verified by another person, and then frozen."""
+"""A designer's annotation of a task as revisions: drafted, submitted, verified by another person, then frozen."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from lab.core.ids_and_clock import now, uuid7
 from lab.core.task import Actor, Branch, InformationUnit, Rubric, Task, Tdg
 
 VERSION = 1
-"""The newest stored shape of a revision that this program knows."""
+"""Newest stored version of a revision that this program knows."""
 
 Section = Literal["tdg", "branches", "units", "rubric"]
 SECTIONS: tuple[Section, ...] = ("tdg", "branches", "units", "rubric")
 Act = Literal["draft", "submit", "review", "object", "verify", "reopen", "settle"]
 State = Literal["draft", "submitted", "objected", "verified"]
 
-_AFTER: dict[Act, State] = {
+_STATE_AFTER: dict[Act, State] = {
     "draft": "draft", "submit": "submitted", "review": "submitted", "object": "objected", "verify": "verified",
     "reopen": "draft", "settle": "draft",
 }  # fmt: skip
-_FROM: dict[Act, tuple[State, ...]] = {
+_STATES_BEFORE: dict[Act, tuple[State, ...]] = {
     "draft": ("draft", "objected"),
     "submit": ("draft", "objected"),
     "review": ("submitted",),
@@ -35,21 +35,21 @@ _FROM: dict[Act, tuple[State, ...]] = {
     "settle": ("draft", "submitted", "objected", "verified"),
 }
 WRITING: tuple[Act, ...] = ("draft", "submit")
-"""Acts that make somebody an author of a version; reopening one, or settling which draft stands, does not."""
-_JUDGING: tuple[Act, ...] = ("review", "object", "verify")
+"""Acts that make a person an author of a version. Reopening it or settling between drafts does not."""
+_REVIEWING: tuple[Act, ...] = ("review", "object", "verify")
 
 
 class Subject(NamedTuple):
-    """Which task a design is of: its id, and a hash of what was asked, the same in every run of it."""
+    """The task that a design describes: its id, and a hash of its request that is the same in every run of it."""
 
     task: str
     asked: str
 
 
 def subject_of(task: Task) -> Subject:
-    """A task's own, whether it comes from a file or stands in a run; neither its phone nor its checks count.
+    """Return a task's subject, equal for the task's file and for its runs. Its phone and checks do not count.
 
-    A proactive task asks nothing in words: there its title, persona, time and place stand for what was asked.
+    A proactive task has no instruction. Its title, persona, time and place identify its request instead.
     """
     persona = task.persona.rpartition("/")[2]  # a persona of one's own is named by its path, which may move
     context = () if task.instruction.strip() else (task.title, persona, task.time, task.place)
@@ -58,9 +58,9 @@ def subject_of(task: Task) -> Subject:
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A task's graph, decision points, information units and rubric; a task file holds these four as they stand.
+    """A task's graph, decision points, information units and rubric, in the form of a task file.
 
-    `evidence` names the steps of runs that an item was seen in, as `RUN@STEP`, by the item's key (see `items`).
+    `evidence` maps an item's key (see `items`) to the steps that show the item, as `RUN@STEP`.
     """
 
     tdg: Tdg = Tdg()
@@ -71,7 +71,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Parts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a file lays into a draft: any of a design's four parts; those that it leaves out stay."""
+    """Parts of a design that a file replaces in a draft. None leaves a part unchanged."""
 
     tdg: Tdg | None = None
     branches: tuple[Branch, ...] | None = None
@@ -79,16 +79,16 @@ class Parts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     rubric: Rubric | None = None
 
     def laid_over(self, design: Design) -> Design:
-        """The design with these parts in place of its own."""
+        """Return the design with these parts in place of its own."""
         parts = {name: getattr(self, name) for name in SECTIONS if getattr(self, name) is not None}
         return tidy(msgspec.structs.replace(design, **parts))
 
 
 class Revision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One act on a design, with the whole design as that act left it; never changed, only superseded.
+    """One act on a design, with the whole design after it. It never changes, and a later revision supersedes it.
 
-    `marks` are a reviewer's words by item key, empty where the item was accepted. `note` is what was done, or why.
-    `undoes` is the revision that an undo took back.
+    `marks` are a reviewer's words by item key, empty for an accepted item. `note` describes the act or gives its
+    reason. `undoes` is the id of the revision that an undo took back.
     """
 
     id: str
@@ -107,7 +107,7 @@ class Revision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     @property
     def state(self) -> State:
-        return _AFTER[self.act]
+        return _STATE_AFTER[self.act]
 
     @property
     def subject(self) -> Subject:
@@ -115,12 +115,12 @@ class Revision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     @property
     def writable(self) -> bool:
-        """Whether a further draft may follow."""
-        return self.state in _FROM["draft"]
+        """True if another draft may follow."""
+        return self.state in _STATES_BEFORE["draft"]
 
 
 class RevisionLine(msgspec.Struct, frozen=True):
-    """One act on a design in a line of its history."""
+    """One act on a design as a line of its history."""
 
     id: str
     version: int
@@ -131,9 +131,9 @@ class RevisionLine(msgspec.Struct, frozen=True):
 
 
 def items(design: Design) -> dict[str, Any]:
-    """Everything that is drafted and judged one by one, by a key such as `tdg/find_dish`, in the outline's order.
+    """Return the parts that are drafted and reviewed one by one, by a key such as `tdg/find_dish`, in outline order.
 
-    A node stands with the edges that lead to it and with the ids of its paths, but without what is in them.
+    A node's value holds the edges that lead to it and the ids of its paths, but not the nodes in them.
     """
     by_key: dict[str, Any] = {}
     for node in design.tdg.walk():
@@ -146,14 +146,14 @@ def items(design: Design) -> dict[str, Any]:
 
 
 def tidy(design: Design) -> Design:
-    """The design without evidence for items that are no longer in it."""
+    """Return the design without evidence for removed items."""
     item_keys = items(design)
     evidence = {key: links for key, links in design.evidence.items() if key in item_keys and links}
     return design if evidence == design.evidence else msgspec.structs.replace(design, evidence=evidence)
 
 
 def first_draft(subject: Subject, by: Actor, design: Design, note: str = "") -> Revision:
-    """The first revision of a task's first version."""
+    """Return the first revision of a task's first version."""
     return Revision(uuid7(), *subject, version=1, act="draft", by=by, at=now(), design=design, note=note)
 
 
@@ -168,15 +168,16 @@ def following(
     undoes: str = "",
     also: Sequence[Revision] = (),
 ) -> Revision:
-    """The revision that an act makes of the one before it; `also` are the other heads that a `settle` supersedes.
+    """Return the revision that an act adds after `head`. `also` are the other heads that a `settle` supersedes.
 
-    A reopened frozen version is followed by the next. Marks of items that were changed fall away; what was objected
-    to stays until it is submitted again.
+    Reopening a frozen version begins the next one. Marks of changed items are dropped. An objection stays until the
+    design is submitted again.
     """
     new_design = head.design if design is None else design
     frozen = any(one.state == "verified" for one in (head, *also)) and act in ("reopen", "settle")
+    # True counts as 1: a frozen version begins the next one.
     version = max(one.version for one in (head, *also)) + frozen
-    new_marks = _kept_marks(head, new_design, act) if marks is None else marks
+    new_marks = _carry_marks(head, new_design, act) if marks is None else marks
     supersedes = (head.id, *(one.id for one in also))
     return Revision(
         uuid7(), *head.subject, version=version, act=act, by=by, at=now(), design=new_design, supersedes=supersedes,
@@ -184,18 +185,20 @@ def following(
     )  # fmt: skip
 
 
-def _kept_marks(head: Revision, design: Design, act: Act) -> dict[str, str]:
+def _carry_marks(head: Revision, design: Design, act: Act) -> dict[str, str]:
     if head.state == "verified":
         return {}
     before, after = items(head.design), items(design)
+    # `head` as the default equals no item, so that a removed item loses its mark.
     same = {key: words for key, words in head.marks.items() if before.get(key) == after.get(key, head)}
+    # A submission answers the objections, and acceptances stay.
     return {key: words for key, words in same.items() if not (words and act == "submit")}
 
 
 def check_next(superseded: Sequence[Revision], new: Revision, authors: Collection[str], *, heads: int) -> None:
-    """Raises a `LabError` where the rules do not let `new` follow those it supersedes.
+    """Raise `LabError` if the rules do not let `new` follow the revisions it supersedes.
 
-    `authors` are the codes of who drafted or submitted `new.version`; `heads` is how many others stand beside.
+    `authors` are the codes of the people who drafted or submitted `new.version`. `heads` counts the other heads.
     """
     what = f"design of {new.task}"
     if not superseded:
@@ -203,20 +206,23 @@ def check_next(superseded: Sequence[Revision], new: Revision, authors: Collectio
             raise LabError(what, "has no draft yet; nothing can be done with it.", "`hitlab author TASK` drafts one.")
         return
     for one in superseded:
-        if one.state not in _FROM[new.act]:
-            raise LabError(what, _unfit(one, new.act), _instead(one))
+        if one.state not in _STATES_BEFORE[new.act]:
+            raise LabError(what, _state_problem(one, new.act), _state_hint(one))
     if heads and new.act not in ("draft", "settle", "reopen"):
         raise LabError(what, _CLASH.format(heads + 1), "Settle which of them stands first.")
     if new.act == "settle" and len(superseded) < 2:
         raise LabError(what, "has one draft; there is nothing to settle.")
     if new.act not in ("draft", "settle") and new.design != superseded[0].design:
         raise LabError(what, f"cannot be changed by the act {new.act!r}.")
-    if new.act in _JUDGING:
-        _check_judge(what, new, authors)
+    if new.act in _REVIEWING:
+        _check_reviewer(what, new, authors)
 
 
-def _check_judge(what: str, new: Revision, authors: Collection[str]) -> None:
-    """Another person than those who wrote it, with a word to each objection, and none left when it is verified."""
+def _check_reviewer(what: str, new: Revision, authors: Collection[str]) -> None:
+    """Raise `LabError` unless a person who is not an author reviews.
+
+    An objection needs words, and a verification must not have objections.
+    """
     if new.by.kind != "human":
         raise LabError(what, "is verified by a person.")
     if new.by.id in authors:
@@ -236,12 +242,12 @@ _CLASH = "stands as {0} drafts beside each other, made at the same time; nothing
 
 
 def clash_words(heads: Sequence[Revision]) -> str:
-    """What is said where several heads stand beside each other."""
+    """Return the sentence for a design with several heads."""
     who = ", ".join(sorted({head.by.shown for head in heads}))
     return f"{_CLASH.format(len(heads))} They are by {who}."
 
 
-def _unfit(head: Revision, act: Act) -> str:
+def _state_problem(head: Revision, act: Act) -> str:
     if head.state == "verified":
         return f"is verified: version {head.version} never changes."
     if head.state == "submitted":
@@ -249,25 +255,26 @@ def _unfit(head: Revision, act: Act) -> str:
     return "is a draft; it is verified once it was submitted." if act != "reopen" else "is a draft already."
 
 
-def _instead(head: Revision) -> str:
+def _state_hint(head: Revision) -> str:
     if head.state == "verified":
         return f"Reopen it: that makes version {head.version + 1}."
     return "Reopen takes it back into a draft." if head.state == "submitted" else "Submit it first."
 
 
 def undo_target(head: Revision, fetch: Callable[[str], Revision]) -> Revision | None:
-    """The draft that an undo after `head` would take back; None where there is none in this version's sitting."""
-    at = head
-    while at.undoes:
-        undone = fetch(at.undoes)
+    """Return the draft that an undo after `head` takes back, or None if this version has none left."""
+    revision = head
+    # Skip each earlier undo together with the draft that it took back.
+    while revision.undoes:
+        undone = fetch(revision.undoes)
         if not undone.supersedes:
             return None
-        at = fetch(undone.supersedes[0])
-    return at if at.act == "draft" else None
+        revision = fetch(undone.supersedes[0])
+    return revision if revision.act == "draft" else None
 
 
 def undo(head: Revision, by: Actor, fetch: Callable[[str], Revision]) -> Revision | None:
-    """The further revision that takes the last draft back; None where there is nothing to take back."""
+    """Return the revision that takes the last draft back, or None if there is nothing to undo."""
     last = undo_target(head, fetch)
     if last is None or not head.writable:
         return None

@@ -1,4 +1,4 @@
-"""A graph as an outline that is edited node by node: each change keeps the edges whole, and none leaves one astray."""
+"""Edit a task's graph as an outline, node by node, so that no edge is left dangling."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import msgspec
 
 from lab.core.task import Tdg, TdgNode
 
-_UNWORDED = re.compile(r"\W+")
+_NO_WORD = re.compile(r"\W+")
 _LONGEST = 32
 
 
 class NodePlace(NamedTuple):
-    """Where a node stands: in the list of the whole graph, or in path `path` of the node `within`."""
+    """Position of a node: `at` in the graph's list, or in path `path` of the node `within`."""
 
     at: int
     within: str = ""
@@ -23,7 +23,7 @@ class NodePlace(NamedTuple):
 
 
 class OutlineRow(NamedTuple):
-    """One line of the outline: a node and how it is numbered, such as `2` or `2B1`; `depth` counts the nesting."""
+    """One line of the outline: a node, its number (such as `2` or `2B1`) and its nesting `depth`."""
 
     node: TdgNode
     number: str
@@ -32,28 +32,28 @@ class OutlineRow(NamedTuple):
 
 
 def rows(tdg: Tdg) -> list[OutlineRow]:
-    """Every node in the outline's order."""
+    """Return every node in outline order."""
     lines: list[OutlineRow] = []
     for index, node in enumerate(tdg.nodes):
-        _row(node, str(index + 1), 0, NodePlace(index), lines)
+        _append_rows(node, str(index + 1), 0, NodePlace(index), lines)
     return lines
 
 
-def _row(node: TdgNode, number: str, depth: int, place: NodePlace, outline: list[OutlineRow]) -> None:
+def _append_rows(node: TdgNode, number: str, depth: int, place: NodePlace, outline: list[OutlineRow]) -> None:
     outline.append(OutlineRow(node, number, depth, place))
     for p, path in enumerate(node.alternatives):
         for i, inner in enumerate(path):
-            _row(inner, f"{number}{letter(p)}{i + 1}", depth + 1, NodePlace(i, node.id, p), outline)
+            _append_rows(inner, f"{number}{letter(p)}{i + 1}", depth + 1, NodePlace(i, node.id, p), outline)
 
 
 def letter(path: int) -> str:
-    """The name of a path: A to Z, then P27 and on."""
+    """Return the letter of a path: A to Z, then P27 and on."""
     return chr(65 + path) if path < 26 else f"P{path + 1}"
 
 
 def fresh_id(name: str, used_ids: Collection[str], stem: str) -> str:
-    """An id made of a name's words, another than those taken; `stem` where the name has none."""
-    base = _UNWORDED.sub("_", name.casefold()).strip("_")[:_LONGEST].strip("_") or stem
+    """Return an unused id made of a name's words, or of `stem` if the name has no words."""
+    base = _NO_WORD.sub("_", name.casefold()).strip("_")[:_LONGEST].strip("_") or stem
     id, number = base, 1
     while id in used_ids:
         number += 1
@@ -62,55 +62,55 @@ def fresh_id(name: str, used_ids: Collection[str], stem: str) -> str:
 
 
 def ids(tdg: Tdg) -> set[str]:
-    """The ids of every node."""
+    """Return the ids of all nodes."""
     return {node.id for node in tdg.walk()}
 
 
 def add(tdg: Tdg, node: TdgNode, after: str = "") -> Tdg:
-    """The graph with a node behind `after` (at the end of the whole where that is empty), in its list and its flow."""
-    place = _place(tdg, after)
+    """Insert a node after `after` in its list and its flow, or at the end of the graph if `after` is empty."""
+    place = _find_place(tdg, after)
     if place is None:
         place = NodePlace(len(tdg.nodes) - 1)
-    return _put(tdg, node, place._replace(at=place.at + 1))
+    return _insert(tdg, node, place._replace(at=place.at + 1))
 
 
 def change(tdg: Tdg, id: str, node: TdgNode) -> Tdg:
-    """The graph with `node` in place of the one named; edges and requirements follow a new id."""
+    """Replace the node `id` by `node`. Edges and requirements follow a changed id."""
 
-    def renamed(other: str) -> str:
+    def new_id(other: str) -> str:
         return node.id if other == id else other
 
-    def walk(nodes: tuple[TdgNode, ...]) -> tuple[TdgNode, ...]:
-        return tuple(changed(node if one.id == id else one) for one in nodes)
+    def change_nodes(nodes: tuple[TdgNode, ...]) -> tuple[TdgNode, ...]:
+        return tuple(change_node(node if one.id == id else one) for one in nodes)
 
-    def changed(one: TdgNode) -> TdgNode:
+    def change_node(one: TdgNode) -> TdgNode:
         return msgspec.structs.replace(
-            one, requires=tuple(map(renamed, one.requires)), alternatives=tuple(map(walk, one.alternatives))
+            one, requires=tuple(map(new_id, one.requires)), alternatives=tuple(map(change_nodes, one.alternatives))
         )
 
-    edges = tuple((renamed(a), renamed(b)) for a, b in tdg.edges)
-    return msgspec.structs.replace(tdg, nodes=walk(tdg.nodes), edges=edges)
+    edges = tuple((new_id(a), new_id(b)) for a, b in tdg.edges)
+    return msgspec.structs.replace(tdg, nodes=change_nodes(tdg.nodes), edges=edges)
 
 
 def remove(tdg: Tdg, id: str) -> Tdg:
-    """The graph without a node and what is in it: what led to it leads on to what it led to."""
-    node = _node(tdg, id)
+    """Remove a node and the nodes in it, and join its predecessors to its successors."""
+    node = _find_node(tdg, id)
     if node is None:
         return tdg
     removed_ids = ids(Tdg((node,)))
     before, after = [a for a, b in tdg.edges if b == id], [b for a, b in tdg.edges if a == id]
     bridges = [(a, b) for a in before for b in after if a not in removed_ids and b not in removed_ids]
     other_edges = [edge for edge in tdg.edges if not removed_ids & set(edge)]
-    other_nodes = _without(tdg.nodes, removed_ids)
+    other_nodes = _drop_nodes(tdg.nodes, removed_ids)
     return msgspec.structs.replace(tdg, nodes=other_nodes, edges=tuple(dict.fromkeys([*other_edges, *bridges])))
 
 
-def _without(nodes: tuple[TdgNode, ...], removed_ids: set[str]) -> tuple[TdgNode, ...]:
+def _drop_nodes(nodes: tuple[TdgNode, ...], removed_ids: set[str]) -> tuple[TdgNode, ...]:
     return tuple(
         msgspec.structs.replace(
             one,
             requires=tuple(r for r in one.requires if r not in removed_ids),
-            alternatives=tuple(path for path in (_without(p, removed_ids) for p in one.alternatives) if path),
+            alternatives=tuple(path for path in (_drop_nodes(p, removed_ids) for p in one.alternatives) if path),
         )
         for one in nodes
         if one.id not in removed_ids
@@ -118,82 +118,82 @@ def _without(nodes: tuple[TdgNode, ...], removed_ids: set[str]) -> tuple[TdgNode
 
 
 def move(tdg: Tdg, id: str, by: int) -> Tdg:
-    """The graph with a node one place further up or down in its own list.
+    """Move a node up or down within its own list by `by` positions.
 
-    Where an edge joins it to the node it changes places with, the flow changes with the list; else only the list.
+    The flow changes with the list only if an edge joins the node to the one it changes places with.
     """
-    place, node = _place(tdg, id), _node(tdg, id)
+    place, node = _find_place(tdg, id), _find_node(tdg, id)
     if place is None or node is None:
         return tdg
-    siblings = _list(tdg, place)
+    siblings = _siblings(tdg, place)
     target = place.at + by
     if not 0 <= target < len(siblings):
         return tdg
     other = siblings[target].id
-    moved = _put(_cut(tdg, node), node, place._replace(at=target))
+    moved_tdg = _insert(_detach(tdg, node), node, place._replace(at=target))
     edges_between = {(id, other), (other, id)} & set(tdg.edges)
-    return moved if edges_between else msgspec.structs.replace(tdg, nodes=moved.nodes)
+    return moved_tdg if edges_between else msgspec.structs.replace(tdg, nodes=moved_tdg.nodes)
 
 
 def indent(tdg: Tdg, id: str) -> Tdg:
-    """A node into the one above it, as a path of its own; a path's first node on to the end of the path before."""
-    place, node = _place(tdg, id), _node(tdg, id)
+    """Move a node into the one above it, as a new path. A path's first node moves to the end of the path before."""
+    place, node = _find_place(tdg, id), _find_node(tdg, id)
     if place is None or node is None:
         return tdg
-    without_node = _cut(tdg, node)
+    without_node = _detach(tdg, node)
     if place.at:
-        above = _list(tdg, place)[place.at - 1]
-        return _put(without_node, node, NodePlace(0, above.id, len(above.alternatives)))
+        above = _siblings(tdg, place)[place.at - 1]
+        return _insert(without_node, node, NodePlace(0, above.id, len(above.alternatives)))
     if not place.within or not place.path:
         return tdg
-    holder = _node(tdg, place.within)
+    holder = _find_node(tdg, place.within)
     assert holder is not None
-    return _put(without_node, node, NodePlace(len(holder.alternatives[place.path - 1]), holder.id, place.path - 1))
+    return _insert(without_node, node, NodePlace(len(holder.alternatives[place.path - 1]), holder.id, place.path - 1))
 
 
 def outdent(tdg: Tdg, id: str) -> Tdg:
-    """A node out of its path, to behind the node that it was in."""
-    place, node = _place(tdg, id), _node(tdg, id)
+    """Move a node out of its path, to after the node that holds it."""
+    place, node = _find_place(tdg, id), _find_node(tdg, id)
     if place is None or node is None or not place.within:
         return tdg
-    return add(_cut(tdg, node), node, place.within)
+    return add(_detach(tdg, node), node, place.within)
 
 
 def follow(tdg: Tdg, id: str, before: Collection[str]) -> Tdg:
-    """The graph in which exactly the nodes `before` lead to the one named."""
+    """Replace the edges that lead to a node: exactly the nodes `before` lead to it."""
     others = [edge for edge in tdg.edges if edge[1] != id]
     return msgspec.structs.replace(tdg, edges=(*others, *((a, id) for a in dict.fromkeys(before) if a != id)))
 
 
-def _place(tdg: Tdg, id: str) -> NodePlace | None:
+def _find_place(tdg: Tdg, id: str) -> NodePlace | None:
     return next((row.place for row in rows(tdg) if row.node.id == id), None) if id else None
 
 
-def _node(tdg: Tdg, id: str) -> TdgNode | None:
+def _find_node(tdg: Tdg, id: str) -> TdgNode | None:
     return next((node for node in tdg.walk() if node.id == id), None)
 
 
-def _list(tdg: Tdg, place: NodePlace) -> tuple[TdgNode, ...]:
-    holder = _node(tdg, place.within) if place.within else None
+def _siblings(tdg: Tdg, place: NodePlace) -> tuple[TdgNode, ...]:
+    holder = _find_node(tdg, place.within) if place.within else None
     return holder.alternatives[place.path] if holder is not None else tdg.nodes
 
 
-def _cut(tdg: Tdg, node: TdgNode) -> Tdg:
-    """The graph without a node that will be put elsewhere; who requires it, or what it holds, still does."""
+def _detach(tdg: Tdg, node: TdgNode) -> Tdg:
+    """Return the graph without a node that is about to be reinserted. Requirements of it and its inner nodes stay."""
     without_node = remove(tdg, node.id)
     inside = ids(Tdg((node,)))
     for other in tdg.walk():
         if other.id not in inside and inside & set(other.requires):
-            there = _node(without_node, other.id)
+            there = _find_node(without_node, other.id)
             if there is not None:
                 without_node = change(without_node, other.id, msgspec.structs.replace(there, requires=other.requires))
     return without_node
 
 
-def _put(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
-    """The graph with a node at a place; on the first level it is put into the flow behind the one before it."""
+def _insert(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
+    """Insert a node at a place. On the top level the flow leads through it after the node before it."""
     if place.within:
-        holder = _node(tdg, place.within)
+        holder = _find_node(tdg, place.within)
         assert holder is not None
         paths = [list(path) for path in holder.alternatives]
         while len(paths) <= place.path:
@@ -203,16 +203,16 @@ def _put(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
         return change(tdg, holder.id, msgspec.structs.replace(holder, alternatives=alternatives))
     nodes = list(tdg.nodes)
     nodes.insert(place.at, node)
-    flow = _flow(tdg, node.id, [one.id for one in nodes], place.at)
+    flow = _flow_through(tdg, node.id, [one.id for one in nodes], place.at)
     return msgspec.structs.replace(tdg, nodes=tuple(nodes), edges=flow)
 
 
-def _flow(tdg: Tdg, id: str, order: list[str], index: int) -> tuple[tuple[str, str], ...]:
+def _flow_through(tdg: Tdg, id: str, order: list[str], index: int) -> tuple[tuple[str, str], ...]:
     if index:
         above = order[index - 1]
-        on = [b for a, b in tdg.edges if a == above]
+        successors = [b for a, b in tdg.edges if a == above]
         other_edges = [edge for edge in tdg.edges if edge[0] != above]
-        return tuple(dict.fromkeys([*other_edges, (above, id), *((id, b) for b in on)]))
+        return tuple(dict.fromkeys([*other_edges, (above, id), *((id, b) for b in successors)]))
     ends = {b for _, b in tdg.edges}
     first = [one for one in order[1:] if one not in ends][:1]
     return (*((id, one) for one in first), *tdg.edges)

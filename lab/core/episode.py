@@ -1,4 +1,4 @@
-"""The only loop: an agent sees the phone, says what it wants, a gate decides, the person answers or the phone acts."""
+"""The run loop: observe, let the agent propose and the gate decide, then ask the user or act on the phone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lab.core.typed_text import clean
 
 
 class BlobKeeper(Protocol):
-    """Takes bytes that events refer to, and gives back their sha256; they become durable with the next event."""
+    """Store the bytes that events refer to, and return their sha256. They become durable with the next event."""
 
     def screen(self, screen: Screen) -> Observation: ...
 
@@ -25,15 +25,15 @@ class BlobKeeper(Protocol):
 
 
 class Judge(Protocol):
-    """Checks a run's end: what the task asked for, against the phone's state and the steps taken."""
+    """Score a run's end: compare the phone's state and the steps with what the task asks for."""
 
     def __call__(self, state: dict[str, Any] | None, steps: Sequence[Step]) -> EpisodeScore: ...
 
 
 class EpisodeScore(NamedTuple):
-    """A score from 0 to 1 (None where nothing can be checked), each rule's outcome by name, and why.
+    """A score from 0 to 1 (None if nothing can be checked), each rule's outcome by name, and the reason.
 
-    `by` names the environment that says so; empty where the task's rules do.
+    `by` is the environment that gave the score, empty if the task's rules gave it.
     """
 
     score: float | None = None
@@ -43,7 +43,7 @@ class EpisodeScore(NamedTuple):
 
 
 class Seats(NamedTuple):
-    """Who sits where. `person` acts in the agent's place while the run is taken over."""
+    """The parties of a run. `person` acts in the agent's place during a take-over."""
 
     agent: Agent
     user: User
@@ -53,7 +53,7 @@ class Seats(NamedTuple):
 
 
 class ForkOverrides(NamedTuple):
-    """What a fork says in another's place: a proposal as the gate decided on it, the reply to its question, or both."""
+    """Changes of a fork in its first turn: the proposal with the gate's decision, the reply, or both."""
 
     proposed: Proposed | None = None
     decision: Decision | None = None
@@ -64,7 +64,7 @@ NOTHING = ForkOverrides()
 
 
 class PendingTurn(NamedTuple):
-    """The turn a cut-off run or a fork had begun: its question stands again, and an answer already given counts."""
+    """The turn that an interrupted run or a fork had begun. Its question is asked again unless a reply is stored."""
 
     asked: Asked | None = None
     answered: Answered | None = None
@@ -82,11 +82,12 @@ def run(
     step_limit: int = 0,
     crashed: Callable[[Exception], None] = lambda error: None,
 ) -> Iterator[AnyEvent]:
-    """The events of one run, from its first turn (or from where `history` ends) to Ended.
+    """Yield the events of one run, from its first turn (or from the end of `history`) to Ended.
 
-    Whoever iterates makes each event durable before asking for the next: so Acting is on disk before the phone
-    is touched. `step_limit` ends it before its task's budget; 0 is none. Never raises for what an agent, a phone or
-    a person does: a failure is `Ended("failed")`. `crashed` is called with what no sentence was made for.
+    The caller must store each event before it asks for the next one, so that Acting is on disk before the phone is
+    touched. `step_limit` ends the run before its task's budget (0: no limit). A failure of an agent, a phone or a
+    person ends the run with `Ended("failed")` and does not raise. `crashed` receives every exception that is not a
+    `LabError`.
     """
     loop = _Loop(brief, seats, control, keep, list(history), step_limit)
     try:
@@ -94,9 +95,9 @@ def run(
             yield from loop.finish(unfinished.asked, unfinished)
         elif unfinished is not None and unfinished.given.proposed is not None:
             yield from loop.turn(unfinished.given)
-        while not loop.over and len(loop.steps) < loop.most:
+        while not loop.is_over and len(loop.steps) < loop.most:
             yield from loop.turn()
-        yield loop.end("completed" if loop.over else "budget", judge)
+        yield loop.end("completed" if loop.is_over else "budget", judge)
     except WaitCancelled:
         yield Ended(status="stopped", reason="ended by a person")
     except LabError as error:
@@ -116,16 +117,16 @@ class _Loop:
         self.keep = keep
         self.steps = steps
         self.most = min(brief.budget, limit) if limit else brief.budget
-        """Steps that the run may take; a limit below the task's budget is told to no agent."""
+        """Maximum number of steps. Agents see only the task's budget, not a limit below it."""
 
     @property
-    def over(self) -> bool:
-        """True after an act that ends a run."""
+    def is_over(self) -> bool:
+        """True after an action that ends a run."""
         last_action = self.steps[-1].action if self.steps else None
         return last_action is not None and last_action.kind in ENDING
 
     def turn(self, overrides: ForkOverrides = NOTHING) -> Iterator[AnyEvent]:
-        """Observe, propose, decide, then ask or act, as far as it is not given; ends in one Step."""
+        """Yield the events of one turn: observe, propose, decide, then ask or act. Overrides replace their part."""
         self.control.begin_turn()
         started = now()
         screen = self.seats.device.observe()
@@ -137,6 +138,7 @@ class _Loop:
             before = self.keep.screen(screen)
         decision = overrides.decision or self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
         action = decision.action
+        # Passwords are removed from what is stored; `action` still has the text that the phone gets.
         proposed, decision = kept(proposed, decision, screen.tree)
         question: Question | None = None
         reply: Reply | None = None
@@ -144,41 +146,42 @@ class _Loop:
         if action is not None and action.kind == "ask_user":
             asked_event = Asked(
                 index=len(self.steps),
-                question=self._question(action),
+                question=self._build_question(action),
                 proposed=proposed,
                 before=before,
                 decision=decision,
             )
             yield asked_event
-            question, reply = asked_event.question, overrides.reply or self._reply(asked_event)
+            question, reply = asked_event.question, overrides.reply or self._ask_user(asked_event)
             yield Answered(index=asked_event.index, reply=reply)
-            error = self._tell(question, reply)
+            error = self._report_reply(question, reply)
         elif action is not None and action.kind == "other":
             error = action.text or "this is no action that a phone can do"
+        # A proposal aims at the screen that the agent saw; on a rotated one its coordinates are wrong.
         elif action is not None and action.at is not None and screen.size != looked_at:
             error = "the phone was turned meanwhile; nothing was done"
         elif action is not None and action.kind not in ENDING:
             self.control.before_act()
             yield Acting(index=len(self.steps), action=decision.action or action)
             error = self._perform(action)
-        yield self._close(before, proposed, decision, question, reply, error, started)
+        yield self._finish_step(before, proposed, decision, question, reply, error, started)
 
     def finish(self, asked_event: Asked, unfinished: PendingTurn) -> Iterator[AnyEvent]:
-        """The turn that was cut off at its question."""
+        """Yield the rest of a turn that was interrupted at its question."""
         if unfinished.answered is None:
-            reply = unfinished.given.reply or self._reply(asked_event)
+            reply = unfinished.given.reply or self._ask_user(asked_event)
             yield Answered(index=asked_event.index, reply=reply)
         else:
             reply = unfinished.answered.reply
         decision = asked_event.decision or Decision(
             verdict="approve", by=self.seats.agent.actor, action=asked_event.proposed.action
         )
-        yield self._close(
+        yield self._finish_step(
             asked_event.before, asked_event.proposed, decision, asked_event.question, reply, None, asked_event.at
         )
 
     def end(self, status: str, judge: Judge) -> Ended:
-        """The last event: the final screen and what the task's rules say of it."""
+        """Return the last event: the final screen, and the judge's score and reason."""
         final = self.keep.screen(self.seats.device.observe())
         verdict = judge(self.seats.device.snapshot(), self.steps)
         reason = verdict.reason
@@ -207,11 +210,11 @@ class _Loop:
                     raise  # else the person gave the place back: the agent's turn
         return self.seats.agent.propose(self.brief, screen, self.steps)
 
-    def _question(self, action: Action) -> Question:
+    def _build_question(self, action: Action) -> Question:
         kind = "propose" if self.brief.kind == "proactive" else "ask"
         return Question(id=f"q{len(self.steps)}", kind=kind, text=action.text or "")  # type: ignore[arg-type]
 
-    def _reply(self, asked_event: Asked) -> Reply:
+    def _ask_user(self, asked_event: Asked) -> Reply:
         user = self.seats.user
         if isinstance(user, Seeing):
             user.look(asked_event.before)
@@ -224,8 +227,8 @@ class _Loop:
             return error.sentence
         return None
 
-    def _tell(self, question: Question, reply: Reply) -> str | None:
-        """Tells a phone that scores what was replied; why its score cannot rest on that, where it cannot."""
+    def _report_reply(self, question: Question, reply: Reply) -> str | None:
+        """Report the reply to a phone that scores. Return an error if its score cannot take the reply into account."""
         device = self.seats.device
         if isinstance(device, Scoring):
             try:
@@ -240,7 +243,7 @@ class _Loop:
             return ""
         return device.typed_by
 
-    def _close(
+    def _finish_step(
         self,
         before: Observation,
         proposed: Proposed,

@@ -1,4 +1,4 @@
-"""When and which: wall time, a monotonic clock, and ids that sort by time."""
+"""Wall time, a monotonic clock, and ids that sort by time."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _last = 0
 
 
 def now() -> str:
-    """The wall time in UTC, as ISO 8601 with microseconds and offset."""
+    """Return the wall time in UTC, as ISO 8601 with microseconds and offset."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def later(at: str, *before: str | None) -> str:
-    """A time; or right after the last of those `before` it, where a clock was set back: what comes later is later.
+    """Return `at`, or the microsecond after the latest of `before` if the clock was set back.
 
-    Rows are ordered by their times, so that the order is the same in every file that they are merged into.
+    Rows are sorted by time, so that their order is the same in every file that they are merged into.
     """
     last = max(filter(None, before), default="")
     if last < at:
@@ -31,7 +31,7 @@ def later(at: str, *before: str | None) -> str:
 
 
 def seconds_between(earlier: str | None, later: str | None) -> float | None:
-    """Seconds from one stored time to another; None where one is missing, is no time, or alone names its zone."""
+    """Return the seconds between two stored times, or None if one is missing or invalid or only one has a zone."""
     try:
         return (datetime.fromisoformat(later or "") - datetime.fromisoformat(earlier or "")).total_seconds()
     except (ValueError, TypeError):
@@ -39,14 +39,16 @@ def seconds_between(earlier: str | None, later: str | None) -> float | None:
 
 
 def monotonic_ms() -> float:
-    """Milliseconds on a clock that never steps back; only differences mean anything."""
+    """Return milliseconds on a clock that never goes back. Only differences are meaningful."""
     return time.monotonic() * 1000.0
 
 
 def uuid7() -> str:
-    """A version 7 UUID (RFC 9562) as 36 characters; ids made by one process sort in the order they were made."""
+    """Return a version 7 UUID (RFC 9562) of 36 characters. Ids of one process sort in the order of creation."""
     global _last
     with _lock:
+        # Quarters of a microsecond: 4,000 per millisecond fit the 12 bits. `_last + 1` orders ids of the same moment,
+        # and ids after the clock was set back.
         stamp = max(time.time_ns() // 1_000 * 4, _last + 1)  # 48 bits of ms and 12 bits of its fraction
         _last = stamp
     ms, fraction = divmod(stamp, 4_000)

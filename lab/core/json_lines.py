@@ -1,4 +1,4 @@
-"""Files of JSON lines that people and their programs write: one object a line; a JSON list of them is taken, too."""
+"""Read JSON lines that people and their programs write: one object a line. A JSON list of objects works too."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _SEPARATORS = (b",", b";", b"\t")
 
 
 class JsonLine(NamedTuple):
-    """One value of a file, where it stands there, and what of it could not be kept as it stood."""
+    """One value of a file, its place there, and the changes that made it storable."""
 
     where: str
     value: StorableValue
 
 
 def json_lines(data: bytes, what: str) -> list[JsonLine]:
-    """Each value of a file and where it stands; a `LabError` names the line that is none, or says what the file is."""
+    """Return each value of a file with its place. Raise `LabError` that names the invalid line."""
     if is_list(data):
         items, notes = read_json(data, what)
         return [JsonLine(f"{what}, item {i}", StorableValue(item, _notes_of(notes, i))) for i, item in enumerate(items)]
@@ -30,13 +30,13 @@ def json_lines(data: bytes, what: str) -> list[JsonLine]:
 
 
 def is_list(data: bytes) -> bool:
-    """Whether a text begins as a JSON list of objects does."""
+    """Return True if a text begins like a JSON list of objects."""
     opening = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     return opening.startswith(b"[") and opening[1:].lstrip()[:1] in (b"{", b"]", b"")
 
 
 def check_no_table(line: bytes, what: str) -> None:
-    """Raises `LabError` where a first line is that of a table: names between commas, semicolons or tabs."""
+    """Raise `LabError` if a first line looks like a table's header: names between commas, semicolons or tabs."""
     text = line.removeprefix(b"\xef\xbb\xbf").strip()
     if text[:1] not in (b"{", b"[") and b"{" not in text and any(separator in text for separator in _SEPARATORS):
         hint = 'Write one object a line: {"unit": "019a", "field": "state", "value": "yes"}.'
@@ -44,6 +44,6 @@ def check_no_table(line: bytes, what: str) -> None:
 
 
 def _notes_of(notes: list[tuple[str, str]], i: int) -> list[tuple[str, str]]:
-    """What was changed in one item of a list."""
+    """Return the notes of one item of a list, with places relative to it."""
     start = f"[{i}]"
     return [(place[len(start) :].lstrip("."), why) for place, why in notes if place.startswith(start)]

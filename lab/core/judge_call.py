@@ -1,4 +1,4 @@
-"""One answer of a model that a judge paid for: at which stage, by which model, and what it took; never its words."""
+"""One model answer that a judge paid for: its stage, its model and its cost, without its text."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class JudgeCall(NamedTuple):
-    """One paid answer. `stage` is the method's own name of it, `once` whether it serves all runs of the judge.
+    """One paid answer. `stage` is the method's own name for it, `once` is true if it serves all runs of the judge.
 
-    `model` is empty where that was not kept; tokens and US dollars are None where the provider does not tell them.
+    `model` is empty if it was not recorded. Tokens and cost (US dollars) are None if the provider does not report them.
     """
 
     judge: str
@@ -23,5 +23,5 @@ class JudgeCall(NamedTuple):
 
 
 def stage_name(stage: str) -> str:
-    """A stage without what a repaired question adds to its name."""
+    """Return a stage's name without the suffix of a repaired question."""
     return stage.partition(",")[0]

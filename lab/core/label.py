@@ -1,4 +1,4 @@
-"""What people say and do at a study: labels, acts, and what stays of who withdrew."""
+"""Records of what people answer and do in a study: labels, acts and withdrawals."""
 
 from __future__ import annotations
 
@@ -21,27 +21,30 @@ INTRODUCTION_ACTS: tuple[ActKind, ...] = (
     "guide_shown", "guide_read", "keys_shown", "keys_read", "practice_shown", "practice_answered", "practice_done",
     "introduction_skipped",
 )  # fmt: skip
-"""What a rater was shown before their first item, and what they answered in practice."""
+"""Acts of the introduction: what a rater saw before their first item, and their practice answers."""
 STUDY_ACTS: tuple[ActKind, ...] = ("dealt", "locked", "archived", "restored", "split", "queued")
-"""Acts that are about a study, not about who did them: without them it would be in another state."""
+"""Acts that change the study itself, whoever did them."""
 RATER_ACTS: tuple[ActKind, ...] = (
     "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "consent",
     "quiz", "played", "interrupted", "judges", *INTRODUCTION_ACTS,
 )  # fmt: skip
-"""Acts that their rater did: signs that somebody was at work. Of the others a manager did some in a rater's name."""
+"""Acts that the rater did in person, as signs of work. Managers do some of the others in a rater's name."""
 
 
 class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A signed sentence about one place in a unit; never changed, only superseded.
+    """A signed answer at one place in a unit. It never changes, and a later label supersedes it.
 
-    `target` is empty where the unit as a whole is meant. `value` is None where `reason_missing` says why, or where an
-    undo left nothing. `run` tells repeated ratings by the same rater apart. `evidence` is a place in a run (`ID@7`,
-    steps from 1), `region` pixels (left, top, right, bottom) there. An undo restores what stood before the label that
-    it `undoes`. Times are UTC, `first_key_at` None for paste or composition; `idle_ms` is the time away while it was
-    open. `source` says how it came: keys, a file's name, a rule; `config_sha` is a model's prompt and parameters,
-    `cost` what its answer cost in US dollars (of several given at once, the first has it all).
-    It `supersedes` what stood there, and where that was a clash, `also` the other last words. One that was given in an
-    earlier version of an extended study `carries` the id that it has there.
+    `target` is empty for the unit as a whole. `value` is None if `reason_missing` gives a reason, or if an undo left no
+    answer. `run` numbers repeated ratings by the same rater. `evidence` is a step of a run (`ID@7`, steps from 1) and
+    `region` are pixels (left, top, right, bottom) of its screen. `undoes` is the label that an undo takes back. The
+    undo has the value before that label.
+
+    Times are UTC. `first_key_at` is None for pasted or composed text. `idle_ms` is the absence while the question was
+    open. `source` is the origin: keys, a file's name or a rule. `config_sha` is the hash of a model's prompt and
+    parameters. `cost` is in US dollars: of several answers given at once, the first has all of it.
+
+    `supersedes` is the label that it replaces, and `also` are the other heads of a clash. A label copied from an
+    earlier version of an extended study `carries` its id there.
     """
 
     id: str
@@ -77,19 +80,19 @@ class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     @property
     def replaces(self) -> tuple[str, ...]:
-        """All that it takes the place of."""
+        """Ids of all labels that it replaces."""
         return (*((self.supersedes,) if self.supersedes else ()), *self.also)
 
     @property
     def cleared(self) -> bool:
-        """Whether it leaves its place unanswered."""
+        """True if it leaves its place unanswered."""
         return self.value is None and self.reason_missing is None
 
 
 class Act(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Something a person did at a study beside answering: sat down, handed a unit in, looked at a picture in full.
+    """Something a person did in a study besides answering: sat down, submitted a unit, opened a picture in full.
 
-    One that was done in an earlier version of an extended study `carries` the id that it has there.
+    An act copied from an earlier version of an extended study `carries` its id there.
     """
 
     id: str
@@ -106,7 +109,7 @@ class Act(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 class Withdrawal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What stays of a person who withdrew: their code, when, and how much was erased; never a word of theirs."""
+    """The record of a withdrawn person: their code, the time, and counts of the erased rows, without their words."""
 
     code: str
     at: str

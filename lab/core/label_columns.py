@@ -1,4 +1,4 @@
-"""A study's labels column by column: what arithmetic over a million of them reads instead of a million structs."""
+"""A study's labels as numpy columns: fast arithmetic over a million labels, without a struct for each."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ Ints = npt.NDArray[np.int32]
 
 
 class Columns(NamedTuple):
-    """The labels that stand in a study (heads; none that is cleared or clashes), in the order of unit, place, rater.
+    """The current labels of a study, in the order of unit, place, rater. Cleared and clashing ones are not in it.
 
-    Each row is one label: `unit`, `target`, `field`, `rater`, `value`, `cites` index the tuple of that name (`value` is
-    -1 where there is none, `reason` then indexes `reasons`, and is -1 else); `run` counts repeated ratings from 1;
-    `step` is the evidence's step (from 0), -1 where none; `at` are milliseconds since 1970, `seconds` how long it took
-    to answer (nan where unknown). Of people only what is handed in stands here; `open` counts their other labels,
-    `clashes` the places with two last words. `dealt` are the sheets that were to be handed in: (unit, rater, run) as
-    indices, one row each; `handed` says of each whether it was. Units are those of the study, in its order.
+    Each row is one label. `unit`, `target`, `field`, `rater`, `value` and `cites` index the tuple of that name
+    (`cites_said` for `cites`). `value` is -1 for a missing answer. Then `reason` indexes `reasons`, else it is -1.
+    `run` counts repeated ratings from 1. `step` is the evidence's step (from 0), or -1. `at` is in milliseconds since
+    1970, `seconds` is the time to answer (nan if unknown).
+
+    People's labels are included only from submitted sheets. `open` counts their other labels, `clashes` the places with
+    two heads. `dealt` has a row (unit, rater, run) of indices for each dealt sheet, and `handed` is true if it was
+    submitted. Units are those of the study, in its order.
     """
 
     units: tuple[str, ...]
@@ -49,15 +51,15 @@ class Columns(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many labels stand."""
+        """Number of labels."""
         return len(self.unit)
 
 
 class AnswerTimes(NamedTuple):
-    """When every answer of a study was given, those that were superseded since among them; a row of each array each.
+    """The times of all answers of a study, superseded ones too, one row each.
 
-    `rater` and `unit` index those of `Columns`. Times are seconds since 1970: `at` it was given, `shown` (nan where
-    unknown) since its question was shown; `away` the seconds of absence meanwhile.
+    `rater` and `unit` index those of `Columns`. Times are seconds since 1970: `at` is the answer's, `shown` that of its
+    question (nan if unknown). `away` is the absence in between, in seconds.
     """
 
     rater: Ints

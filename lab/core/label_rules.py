@@ -1,4 +1,4 @@
-"""The rules for labels: what the next one on a sheet may be, whoever gives it, on a screen or without one."""
+"""Rules for the next label on a sheet, the same for a screen, a command and an import."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lab.core.study import Assignment, Study, Target, Unit
 from lab.core.whole_number import whole_number
 
 COMPLETED = "completed"
-"""The answer that something was reached, at the step that is kept with it where its field keeps one."""
+"""The answer that something was reached. The step is stored with it if the field has evidence."""
 
 
 class SheetState(NamedTuple):
-    """What the rules need to know of the moment: read in the transaction in which a label is written."""
+    """The state that the rules need, read in the transaction that writes the label."""
 
     study: Study
     unit: Unit
@@ -32,19 +32,19 @@ class SheetState(NamedTuple):
     withdrawn: bool = False
     left: bool = False
     extended_by: int | None = None
-    """The version as which the study goes on; None where it is this one."""
+    """The version that extends the study, or None if this one is current."""
     steps: Callable[[str], int | None] = lambda run: None
-    """How many steps a run has; None where it is not in this file."""
+    """Callback that returns the number of a run's steps, or None if the run is not in this file."""
 
 
 def check_next(now: SheetState, label: Label) -> None:
-    """Raises `LabError` where the rules refuse a label after those that stand; `value` must fit its field."""
+    """Raise `LabError` if a label may not follow the current ones, or if its value does not fit its field."""
     what = f"label of unit {label.unit} in {now.study.name}"
     check_open(now, label.rater.id, label.rater.kind, what)
     field = now.study.protocol.field(label.field)
     spot = FieldReference(label.target, label.field)
     if now.sheet.committed:
-        _check_settles(what, now, spot, label)
+        _check_settlement(what, now, spot, label)
     if field is None:
         field_ids = ", ".join(field.id for field in now.study.protocol.fields)
         raise LabError(what, f"field field: {label.field!r} is none of {field_ids}")
@@ -54,6 +54,7 @@ def check_next(now: SheetState, label: Label) -> None:
         raise LabError(what, f"field target: {label.target!r} is none of {target_ids}")
     head = now.sheet.heads.get(spot)
     clash = {one.id for one in now.sheet.clashes.get(spot, ())}
+    # Another window or a merge may have answered since this place was shown.
     if label.supersedes != (head.id if head is not None else None) and label.supersedes not in clash:
         raise LabError(what, f"{place_words(now.unit, spot)} was changed meanwhile; nothing was done.", "Look again.")
     if not clash.issuperset(label.also):
@@ -70,9 +71,9 @@ def check_next(now: SheetState, label: Label) -> None:
 
 
 def _check_step(what: str, now: SheetState, field: Field, label: Label) -> None:
-    """Raises `LabError` where an answer rests on a step that its run does not have, or needs one in a run of none.
+    """Raise `LabError` if an answer cites a step that its run does not have, or needs a step and the run has none.
 
-    The place after the last step is the run's end, on which an answer may rest.
+    The position after the last step is the run's end, which an answer may cite.
     """
     run, _, number = (label.evidence or "").rpartition("@")
     if field.evidence and label.value == COMPLETED and now.unit.runs and now.steps(run or now.unit.runs[0]) == 0:
@@ -86,7 +87,7 @@ def _check_step(what: str, now: SheetState, field: Field, label: Label) -> None:
 
 
 def check_open(now: SheetState, rater: str, kind: str, what: str) -> None:
-    """Raises `LabError` where this person may say nothing of this unit now."""
+    """Raise `LabError` if this rater may not answer anything about this unit now."""
     if now.withdrawn:
         raise LabError(what, f"{rater} has withdrawn.")
     if now.locked:
@@ -99,17 +100,18 @@ def check_open(now: SheetState, rater: str, kind: str, what: str) -> None:
         raise LabError(what, f"{rater} has left the study; another goes on in their place.")
     if now.assignment is None:
         raise LabError(what, f"is not dealt to {rater}.", "`hitlab study status` says who has what.")
+    # A held rater may still complete the pilot.
     if now.held and now.assignment.stage != "pilot":
         raise LabError(what, f"{rater} is held after the pilot, below the study's bar.", "Its designer releases.")
 
 
 def goes_on_words(version: int) -> str:
-    """What is said where a study is opened, or answered, in a version that another one extends."""
+    """Return the sentence for opening or answering a version that another one extends."""
     return f"the study was extended and goes on as v{version}."
 
 
-def _check_settles(what: str, now: SheetState, spot: FieldReference, label: Label) -> None:
-    """Of what is handed in, only a clash is still settled, by one of its own words; that is no going back."""
+def _check_settlement(what: str, now: SheetState, spot: FieldReference, label: Label) -> None:
+    """Raise `LabError` unless a label on a submitted sheet settles a clash by one of its own answers."""
     clash = now.sheet.clashes.get(spot)
     if not clash or label.act != "answer":
         raise LabError(what, f"{label.rater.id} has handed it in; nothing in it changes any more.")
@@ -120,6 +122,7 @@ def _check_settles(what: str, now: SheetState, spot: FieldReference, label: Labe
             what, f"{label.rater.id} has handed it in; of the {len(clash)} answers at {place_words(now.unit, spot)} "
             "one is settled on, and nothing else changes any more."
         )  # fmt: skip
+    # A settled word may hide or show other fields; a submitted sheet must stay complete.
     next_sheet = now.sheet.after(label)
     reopened_spots = [at for at in next_sheet.unanswered if at not in now.sheet.unanswered]
     if reopened_spots:
@@ -140,8 +143,7 @@ def _check_undo(what: str, sheet: Sheet, label: Label) -> None:
 
 
 def as_option(field: Field, target: Target | None, value: Any) -> Any:
-    """A choice as its field keeps it: an option that is a number, written as one, is the option (a rating's `4` is
-    `"4"`); a set of options stands in their order."""
+    """Return a choice in its field's stored form: 4 becomes the option `"4"`, and a set gets the field's order."""
     if field.kind == "many":
         return as_set(field, value)
     if field.kind not in ("nominal", "ordinal") or isinstance(value, bool) or not isinstance(value, int):
@@ -151,7 +153,7 @@ def as_option(field: Field, target: Target | None, value: Any) -> Any:
 
 
 def check_value(what: str, field: Field, target: Target | None, label: Label) -> None:
-    """Raises `LabError` where a value does not fit its field; a reason in its place always does."""
+    """Raise `LabError` if a label's value does not fit its field. A reason for a missing value always fits."""
     place = f"field value: {field.id}"
     if label.reason_missing is not None:
         if label.value is not None:
@@ -200,12 +202,13 @@ def _check_number(what: str, place: str, field: Field, value: Any) -> None:
         raise LabError(what, f"{place}: {value:g} is not from {least:g} to {most:g}")
     if field.step:
         steps = (value - (least or 0)) / field.step
+        # The tolerance allows for the floating-point error of steps such as 0.1.
         if abs(steps - round(steps)) > 1e-6:
             raise LabError(what, f"{place}: {value:g} is not in steps of {field.step:g}")
 
 
 def check_order(what: str, field: Field, sheet: Sheet, label: Label) -> None:
-    """A secondary answer comes after the primary one in the protocol's precedence, and is another one."""
+    """Raise `LabError` unless a secondary answer comes after the primary one in the protocol's option order."""
     pairs: list[tuple[Field, Any, Field, Any]] = []
     earlier = sheet.protocol.field(field.after) if field.after else None
     if earlier is not None:

@@ -1,6 +1,6 @@
-"""What a person chose last, kept beside the settings from one start to the next; never a word of what a file holds.
+"""A person's last choices, stored beside the settings. They never contain data from a study file.
 
-It is a convenience: a file that cannot be read, or written, is as if nothing had been chosen.
+They are a convenience: a file that cannot be read or written counts as empty.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from lab.core.made_files import make_folder, write_bytes
 from lab.core.settings import folder
 
 _MOST = 100_000
-"""Bytes of the file that are read."""
+"""Number of bytes to read of the file."""
 
 
 class RunChoices(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a task was started last, as `hitlab live` takes it; empty is the task's own, or the settings'.
+    """The options with which a person last started a task, as in `hitlab live`.
 
-    `vary` is the seed of the world that the task is in, 0 for its own.
+    Empty means the value of the task or of the settings.
+
+    `vary` is the seed of the task's world, 0 for its own.
     """
 
     agent: str = ""
@@ -37,10 +39,10 @@ class RunChoices(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class LastChoices(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was chosen last in each room.
+    """The last choices of each screen.
 
-    `sort`, `turned` and `group` are how Runs lists; `after` whether Replay shows the screen after a step. `study` marks
-    the study that Home's cursor was on, by a hash that says nothing of it.
+    `sort`, `turned` and `group` order the list in Runs. `after` is true if Replay shows the screen after a step.
+    `study` is a hash of the study under Home's cursor, which reveals nothing about it.
     """
 
     run: RunChoices = RunChoices()
@@ -52,26 +54,27 @@ class LastChoices(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def choices_file(env: Mapping[str, str] = os.environ) -> Path:
-    """Where the last choices are kept."""
+    """Return the path of the file of last choices."""
     return folder("config", env) / "choices.json"
 
 
 def last_choices(env: Mapping[str, str] = os.environ) -> LastChoices:
-    """What was chosen last; all as it comes where nothing was, or nothing of it can be read."""
+    """Return the last choices, or the defaults if the file is missing or invalid."""
     with suppress(OSError, msgspec.DecodeError), choices_file(env).open("rb") as file:
         return msgspec.json.decode(file.read(_MOST), type=LastChoices)
     return LastChoices()
 
 
 def keep_choices(env: Mapping[str, str] = os.environ, **choices: Any) -> None:
-    """Keeps what was chosen now, all else as it was; whole, or not at all."""
+    """Store these choices and leave the others unchanged."""
     path = choices_file(env)
-    was = last_choices(env)
-    new_choices = msgspec.structs.replace(was, **choices)
-    if new_choices == was:
+    old_choices = last_choices(env)
+    new_choices = msgspec.structs.replace(old_choices, **choices)
+    if new_choices == old_choices:
         return
     with suppress(OSError):
         make_folder(path.parent)
+        # Write beside it and rename: a crash leaves the old file whole.
         part = path.with_name(f"{path.name}.part-{os.getpid()}")
         write_bytes(part, msgspec.json.encode(new_choices))
         part.replace(path)

@@ -1,6 +1,7 @@
-"""Files and folders that hitlab makes: what is in them is people's, so that their owner alone may read them.
+"""Create all files and folders of hitlab, readable by their owner alone because they hold people's data.
 
-The setting `file_mode` says otherwise. All that is written goes through here. What is there already keeps its mode.
+The setting `file_mode` changes the mode. Everything that hitlab writes goes through here. An existing file keeps its
+mode.
 """
 
 from __future__ import annotations
@@ -16,37 +17,38 @@ PRIVATE, UMASK = "private", "umask"
 _OCTAL = re.compile(r"0?(?:o)?([0-7]{3})")
 _READ, _SEARCH = 0o444, 0o111
 _modes: dict[Literal["file", "folder"], int | None] = {"file": 0o600, "folder": 0o700}
-"""The modes of what is made; None as the umask has it."""
+"""Modes of new files and folders. None leaves them to the umask."""
 
 
 def is_file_mode(setting: str) -> bool:
-    """Whether that is a value of the setting: `private`, `umask`, or an octal number by which the owner may write."""
+    """Return True for a valid `file_mode`: `private`, `umask`, or an octal number with which the owner may write."""
     match = _OCTAL.fullmatch(setting)
     return setting in (PRIVATE, UMASK) or (match is not None and int(match[1], 8) & 0o600 == 0o600)
 
 
 def set_file_mode(setting: str) -> None:
-    """Has all files be made with this mode, and folders with the same, searchable by whoever may read them."""
+    """Set the mode of all new files. New folders get the same, searchable by whoever may read them."""
     match = _OCTAL.fullmatch(setting)
     mode = int(match[1], 8) if match else 0o600
+    # Whoever may read a folder may also search it.
     folder = mode | ((mode & _READ) >> 2)
     _modes.update({"file": None, "folder": None} if setting == UMASK else {"file": mode, "folder": folder})
 
 
 def open_file(path: Path, how: Literal["x", "w", "xb", "wb"], **terms: Any) -> IO[Any]:
-    """A file to write into, as `open` gives it; a new one is made with the mode in force."""
-    return open(path, how, opener=_opened, **terms)
+    """Open a file for writing as `open` does. A new file gets the mode in force."""
+    return open(path, how, opener=_open_with_mode, **terms)
 
 
 def open_descriptor(path: Path, flags: int) -> int:
-    """The same as `os.open` gives it: `flags` say whether it is made, and whether links are followed."""
-    return _opened(os.fspath(path), flags | os.O_CREAT)
+    """Open a file as `os.open` does. `flags` decide if it must be new and if links are followed."""
+    return _open_with_mode(os.fspath(path), flags | os.O_CREAT)
 
 
 def make_file(path: Path) -> None:
-    """Makes an empty file for a library that writes into it; leaves one that is there, and one that cannot be made."""
+    """Create an empty file for a library to write into. Ignore an existing file and any error."""
     with suppress(OSError):
-        os.close(_opened(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        os.close(_open_with_mode(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -60,7 +62,7 @@ def write_text(path: Path, text: str, errors: str = "strict") -> None:
 
 
 def make_folder(path: Path, *, there: bool = True) -> None:
-    """Makes a folder, and those above it that are missing; with `there` false it must not be there yet."""
+    """Create a folder and its missing parents. With `there` false, raise `FileExistsError` if it exists."""
     missing = []
     while not path.exists():
         missing.append(path)
@@ -72,6 +74,7 @@ def make_folder(path: Path, *, there: bool = True) -> None:
         try:
             folder.mkdir(mode=0o777 if mode is None else mode)
         except FileExistsError:
+            # Another process may have made it meanwhile.
             if not there or not folder.is_dir():
                 raise
             continue
@@ -79,15 +82,17 @@ def make_folder(path: Path, *, there: bool = True) -> None:
             folder.chmod(mode)  # the umask took more away
 
 
-def _opened(path: str, flags: int) -> int:
+def _open_with_mode(path: str, flags: int) -> int:
     mode = _modes["file"]
     if mode is None or not flags & os.O_CREAT:
         return os.open(path, flags, 0o666)
+    # O_EXCL tells a new file from an old one, whose mode must stay.
     try:
         handle = os.open(path, flags | os.O_EXCL, mode)
     except FileExistsError:
         if flags & os.O_EXCL:
             raise
         return os.open(path, flags, mode)
+    # The umask may have taken bits away that the setting grants.
     os.fchmod(handle, mode)
     return handle

@@ -1,4 +1,4 @@
-"""One person's seat: something waits here for them; their answer, or word that it is no longer wanted, comes back."""
+"""One-slot mailbox between a run's thread and a person: put a question, wait for an answer or a cancellation."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ Asked = TypeVar("Asked")
 Given = TypeVar("Given")
 
 _POLL = 0.05
-"""Seconds between two looks at `stop`."""
+"""Seconds between two polls of `stop`."""
 
 
 class Mailbox(Generic[Asked, Given]):
-    """Holds at most one item. The loop's thread waits in `ask`; the screen answers from its own.
+    """A mailbox for at most one item. The run's thread blocks in `ask`, and the screen's thread calls `answer`.
 
-    `on_change` is called, on whichever thread changed it, with the item that now waits or None; it must not
-    block. An answer that comes too late, or for another item, is refused (`answer` returns False).
+    `on_change` is called with the waiting item or None, on the thread that changed it. It must not block. `answer`
+    returns False if it comes too late or for another item.
     """
 
     def __init__(self, on_change: Callable[[Asked | None], None] | None = None) -> None:
         self._changed = threading.Condition()
         self._item: Asked | None = None
-        self._given: list[Given] = []
+        self._answers: list[Given] = []
         self.on_change = on_change
 
     @property
@@ -34,39 +34,41 @@ class Mailbox(Generic[Asked, Given]):
         return self._item
 
     def ask(self, item: Asked, stop: threading.Event) -> Given:
-        """Puts an item before the person and blocks until it is answered; `WaitCancelled` once `stop` is set."""
+        """Show an item to the person and block until it is answered. Raise `WaitCancelled` once `stop` is set."""
         with self._changed:
             self._item = item
-            self._given.clear()
-        self._tell(item)
+            self._answers.clear()
+        self._notify(item)
         try:
+            # `_notify` runs outside the lock, which the screen's thread takes in `answer`.
             with self._changed:
-                while not self._given:
+                while not self._answers:
                     if stop.is_set() or self._item is not item:
                         raise WaitCancelled
+                    # `stop` does not notify this condition, so it is polled.
                     self._changed.wait(_POLL)
-                return self._given.pop()
+                return self._answers.pop()
         finally:
             with self._changed:
                 if self._item is item:
                     self._item = None
-            self._tell(None)
+            self._notify(None)
 
     def answer(self, item: Asked, answer: Given) -> bool:
-        """Answers the item that waits; False where it no longer does."""
+        """Answer the waiting item. Return False if it no longer waits."""
         with self._changed:
-            if self._item is not item or self._given:
+            if self._item is not item or self._answers:
                 return False
-            self._given.append(answer)
+            self._answers.append(answer)
             self._changed.notify_all()
             return True
 
     def withdraw(self) -> None:
-        """Takes back whatever waits: the one who asked gets `WaitCancelled`."""
+        """Remove the waiting item. Its `ask` raises `WaitCancelled`."""
         with self._changed:
             self._item = None
             self._changed.notify_all()
 
-    def _tell(self, item: Asked | None) -> None:
+    def _notify(self, item: Asked | None) -> None:
         if self.on_change is not None:
             self.on_change(item)

@@ -1,4 +1,4 @@
-"""A run as metrics read it: what was asked, done, said, spent and judged, without screens."""
+"""A run as metrics read it: the task, steps, dialogue, usage and judgements, without screens."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Conditions, DeviceInfo, Source
 
 REHEARSED = "script"
-"""The name of a run's user where a script answered under a person's code, in a rehearsal of a study."""
+"""User name of a run in a rehearsal, in which a script answers under a person's code."""
 UnitMark = Literal["correct", "wrong", "missing"]
 
 
 class MeasuredStep(NamedTuple):
-    """One turn: `action` is what was done (None where a gate let nothing through), `proposed` what the agent wanted.
+    """One step. `action` was done (None if a gate rejected it), `proposed` is the agent's proposal.
 
-    `accepted` are further actions that would have been right, `size` the pixels of the screen that was seen,
-    `content` what stood under the finger by the source's word; `recorded` tells whether that screen was kept, as a
-    picture or as words.
+    `accepted` are other actions that would have been right. `size` are the pixels of the screen. `content` is the
+    element under the finger, in the source's words. `recorded` is true if the screen was stored as a picture or as
+    text.
     """
 
     proposed: Action
@@ -39,18 +39,18 @@ class MeasuredStep(NamedTuple):
 
 
 class MeasuredRun(NamedTuple):
-    """One run and what is known of it besides.
+    """One run with the judgements about it.
 
-    `status` and `score` are the run's own (`open`, None where it has not ended). `seconds` runs from its first event
-    to its last, `waited` of these went by while a question was open or the run stood still; both None where the
-    source has no times. `open_questions` were asked when the run ended, and are no step. `usage` is the whole run's:
-    what its source told, or the sum of its steps'.
+    `status` and `score` are the run's own (`open` and None before it ends). `seconds` is the time from its first to its
+    last event. `waited` is the part of it with an open question or a pause. Both are None if the source has no times.
+    `open_questions` counts questions that were open at the end, which are not steps. `usage` is that of the whole run,
+    from its source or as the sum of its steps.
 
-    `nodes`, `units`, `branches` are what raters (people or models) settled on: for each TDG node the step (from 0) at
-    which it was completed, None where it was not; how each information unit was used; which option was taken at each
-    branch. None as a whole where nobody has rated them. `marks` are settled judgements of the whole run by name.
-    `unsettled` are names of marks about which people were asked, and settled nothing for this run: a score or a
-    verdict of the source's own does not stand in for them.
+    `nodes`, `units` and `branches` are the raters' settled answers (people's or models'): the step (from 0) that
+    completed each TDG node, or None if it was not completed, the use of each information unit, and the option chosen at
+    each branch. Each is None if nobody rated it. `marks` are settled judgements of the whole run by name. `unsettled`
+    are names of marks on which people were asked and did not settle. The source's own score or verdict does not replace
+    those.
     """
 
     id: str
@@ -82,20 +82,20 @@ class MeasuredRun(NamedTuple):
 
     @property
     def success_score(self) -> float | None:
-        """What people settled about its success; else its own score, unless people were asked and settled nothing."""
+        """The settled success, else the run's own score, unless people were asked and did not settle."""
         mark = self.marks.get("success")
         return mark if mark is not None else None if "success" in self.unsettled else self.score
 
     @property
     def rehearsed(self) -> bool:
-        """Whether a script answered in the place of the person whose code it bears."""
+        """True if a script answered in the place of the person whose code the run has."""
         return self.user is not None and self.user.kind == "human" and self.user.name == REHEARSED
 
     @property
     def gold(self) -> bool:
-        """Whether a person showed here how the task is done: a demonstration, or a dataset's own episode."""
+        """True if a person shows how to do the task: a demonstration, or a dataset's own episode."""
         return self.agent.kind == "human"
 
     def verdict(self, name: str) -> Verdict | None:
-        """The source's judgement of that name."""
+        """Return the source's verdict of that name, or None if it has none."""
         return next((verdict for verdict in self.verdicts if verdict.name == name), None)

@@ -1,4 +1,4 @@
-"""Sets of options: what a field of many choices is answered by, in one form, as lists, lines and files name them."""
+"""Sets of options, the answers to a field of many choices: parse, order, check and format them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lab.core.protocol import NO_OPTION, Field
 
 
 def in_order(field: Field, ids: Iterable[Any]) -> list[Any]:
-    """The ids in the order of the field's options, each once; what is none of them comes last, as it was."""
+    """Return the ids in the order of the field's options, without duplicates. Unknown ids come last, unchanged."""
     order = {option.id: at for at, option in enumerate(field.options)}
     option_ids = [one for one in ids if isinstance(one, str) and one in order]
     others = [one for one in ids if not (isinstance(one, str) and one in order)]
@@ -20,16 +20,16 @@ def in_order(field: Field, ids: Iterable[Any]) -> list[Any]:
 
 
 def as_set(field: Field, value: Any) -> Any:
-    """A set in whatever form a file has it: a list, one id, ids behind commas, `none`, or a list as a text of JSON.
+    """Parse a set in any form that a file may have: a list, one id, ids between commas, `none`, or a JSON list as text.
 
-    What is no set stays as it is, for `check_set` to refuse.
+    Return a value that is not a set unchanged, so that `check_set` refuses it.
     """
     if isinstance(value, str):
-        value = _of_text(value)
+        value = _parse_set(value)
     return in_order(field, value) if isinstance(value, list | tuple) else value
 
 
-def _of_text(text: str) -> list[Any] | str:
+def _parse_set(text: str) -> list[Any] | str:
     words = text.strip()
     if words.startswith("["):
         try:
@@ -43,7 +43,10 @@ def _of_text(text: str) -> list[Any] | str:
 
 
 def check_set(what: str, place: str, field: Field, value: Any, *, by_rule: bool = False) -> None:
-    """Raises `LabError` where a value is no set of the field's options in their order; `by_rule`: a rule gives it."""
+    """Raise `LabError` if a value is not a set of the field's options in their order.
+
+    `by_rule` is true for a rule's answer.
+    """
     if not isinstance(value, list | tuple):
         raise LabError(what, f"{place}: {value!r} is no list of options")
     option_ids = [option.id for option in field.options]
@@ -60,7 +63,7 @@ def check_set(what: str, place: str, field: Field, value: Any, *, by_rule: bool 
 
 
 def count_wrong(field: Field, count: int) -> str:
-    """Why so many options are too few or too many, in a sentence; empty where they are neither."""
+    """Return a sentence if the number of options is too small or too large, else an empty text."""
     options = "option" if count == 1 else "options"
     if field.least is not None and count < field.least:
         return f"{count} {options} chosen; at least {field.least:g} must be."
@@ -70,18 +73,18 @@ def count_wrong(field: Field, count: int) -> str:
 
 
 def count_words(field: Field) -> str:
-    """How many options may be chosen, in words."""
+    """Return how many options a person may choose, in words."""
     least = f"at least {field.least:g}" if field.least else "none too"
     return least if field.most is None else f"{least}, at most {field.most:g}"
 
 
 def may_be_empty(field: Field) -> bool:
-    """Whether that none of its options holds is an answer."""
+    """Return True if the empty set is a valid answer."""
     return not field.least
 
 
 def typed_set(field: Field, words: str) -> list[str]:
-    """The set that was typed: ids or their words, behind commas; `none` for no option."""
+    """Parse a typed set: option ids or their words between commas, or `none`. Raise `LabError` if it is invalid."""
     by_words = {option.shown.casefold(): option.id for option in field.options}
     value = as_set(field, words)
     if not isinstance(value, list):
@@ -92,5 +95,5 @@ def typed_set(field: Field, words: str) -> list[str]:
 
 
 def set_words(value: Sequence[Any]) -> str:
-    """A list as a word or two; of no options `none`."""
+    """Format a set as words between commas, and an empty set as `none`."""
     return ", ".join(map(str, value)) or NO_OPTION

@@ -1,4 +1,4 @@
-"""What is typed into a password field is done, and never kept."""
+"""Remove the text of password fields from everything that is stored. The phone still gets it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from lab.core.step import Action, Decision, Proposed
 from lab.core.ui_tree import Node, UiTree
 
 HIDDEN = "(hidden)"
-"""What stands where a password was; `Action.raw` is this where its text was taken out."""
+"""Text in place of a password. `Action.raw` has this value if the action's text was removed."""
 
 
 def secret(action: Action | None, tree: UiTree) -> str:
-    """The text that this action types into a password field of a screen; empty where it types none there."""
+    """Return the text that an action types into a password field, empty if it types none."""
     if action is None or action.kind != "input_text" or not action.text:
         return ""
-    return action.text if any(node.password for node in _typed_into(action, tree)) else ""
+    return action.text if any(node.password for node in _target_fields(action, tree)) else ""
 
 
-def _typed_into(action: Action, tree: UiTree) -> list[Node]:
-    """The field that it goes into; where no field is known to have the cursor, every password field that there is."""
+def _target_fields(action: Action, tree: UiTree) -> list[Node]:
+    """Return the field that gets the text, or all fields if none is known to have the focus."""
     if action.at is not None and (tapped_fields := [node for node in tree.at(*action.at) if _is_field(node)]):
         return tapped_fields[:1]
     fields = [node for node in tree.nodes() if _is_field(node)]
@@ -33,50 +33,50 @@ def _is_field(node: Node) -> bool:
 
 
 def kept(proposed: Proposed, decision: Decision, tree: UiTree) -> tuple[Proposed, Decision]:
-    """A proposal and the decision on it as they are stored: as they are, or without the password they type."""
+    """Return a proposal and its decision for storage, without the password that they type."""
     words = {secret(proposed.action, tree), secret(decision.action, tree)} - {""}
     for word in words:
-        proposed = _proposed_without(proposed, word)
+        proposed = _hide_in_proposal(proposed, word)
         decision = msgspec.structs.replace(
-            decision, action=_action_without(decision.action, word), note=_without(decision.note, word)
+            decision, action=_hide_in_action(decision.action, word), note=_hide_word(decision.note, word)
         )
     return proposed, decision
 
 
 def tree_without(tree: UiTree) -> UiTree:
-    """A screen's tree with no text in its password fields."""
+    """Return a screen's tree without the text of its password fields."""
     if not any(node.password and (node.text or node.desc) for node in tree.nodes()):
         return tree
-    return msgspec.structs.replace(tree, roots=tuple(_bare(root) for root in tree.roots))
+    return msgspec.structs.replace(tree, roots=tuple(_without_password_text(root) for root in tree.roots))
 
 
-def _bare(node: Node) -> Node:
-    children = tuple(_bare(child) for child in node.children)
+def _without_password_text(node: Node) -> Node:
+    children = tuple(_without_password_text(child) for child in node.children)
     text = HIDDEN if node.password and node.text else node.text
     return msgspec.structs.replace(node, text=text, desc="" if node.password else node.desc, children=children)
 
 
-def _proposed_without(proposed: Proposed, word: str) -> Proposed:
+def _hide_in_proposal(proposed: Proposed, word: str) -> Proposed:
     prompt = proposed.prompt
     return msgspec.structs.replace(
         proposed,
-        action=_action_without(proposed.action, word),
-        thought=_without(proposed.thought, word),
-        prompt=prompt and msgspec.structs.replace(prompt, text=_without(prompt.text, word)),
-        raw=None if proposed.raw is None else _without(proposed.raw, word),
-        instruction=_without(proposed.instruction, word),
-        thinking=_without(proposed.thinking, word),
+        action=_hide_in_action(proposed.action, word),
+        thought=_hide_word(proposed.thought, word),
+        prompt=prompt and msgspec.structs.replace(prompt, text=_hide_word(prompt.text, word)),
+        raw=None if proposed.raw is None else _hide_word(proposed.raw, word),
+        instruction=_hide_word(proposed.instruction, word),
+        thinking=_hide_word(proposed.thinking, word),
     )
 
 
-def _action_without(action: Action | None, word: str) -> Action | None:
+def _hide_in_action(action: Action | None, word: str) -> Action | None:
     if action is None or action.text != word:
         return action
     return msgspec.structs.replace(action, text="", raw=HIDDEN)
 
 
-def _without(text: str, word: str) -> str:
-    """`text` without a word, also where it stands as JSON writes it, with or without escapes for other scripts."""
+def _hide_word(text: str, word: str) -> str:
+    """Replace a word in `text`, also as JSON spells it, with or without escapes for other scripts."""
     for spelling in (word, json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]):
         text = text.replace(spelling, HIDDEN)
     return text

@@ -1,6 +1,6 @@
-"""A stranger's text as plain characters, for display: nothing in it may steer a terminal or a renderer.
+"""Make a stranger's text safe for display, so that it cannot steer a terminal or a renderer.
 
-What is kept is cleaned by `lab.core.typed_text.clean`; what `plain` returns is never kept.
+`lab.core.typed_text.clean` cleans text for storage. What `plain` returns is never stored.
 """
 
 from __future__ import annotations
@@ -10,34 +10,35 @@ import unicodedata
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 _SHAPING = frozenset("\u200c\u200d\u200e\u200f\u061c\u180e\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08e2")
-"""Format characters by which letters join or take their side, and Arabic signs; none turns the text around it."""
+"""Format characters that shape letters, and Arabic signs. None changes the direction of the text around it."""
 _UNPAINTED = frozenset("\u00ad\u200b\u2060\u2061\u2062\u2063\u2064")
-"""Places to break a line, or not to: a terminal paints nothing there, or a hyphen that is no part of the text."""
+"""Invisible break opportunities. A terminal paints nothing there, or a hyphen that is not part of the text."""
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f")
-"""A flag of a region: an emoji followed by its name in tags, which are hidden text anywhere else."""
+"""A region's flag: an emoji followed by its name in tag characters, which are hidden text anywhere else."""
 _LINE_END = re.compile(r"\r\n|[\r\u2028\u2029]")
 
 
 def plain(text: str, *, lines: bool = True) -> str:
-    """`text` with every control, direction and surrogate character made visible as `\\xNN` or `\\uNNNN`.
+    """Return `text` with control, direction and surrogate characters visible as `\\xNN` or `\\uNNNN`.
 
-    Line ends stay as line feeds when `lines` is true, else they show as `⏎`; tabs become one space. What letters and
-    emoji are shaped by stays; soft hyphens and other places to break a line go. Never returns ESC, so neither ANSI nor
-    OSC sequences survive. Rich markup needs no treatment here: text is handed on as `Text`.
+    Line ends become line feeds if `lines` is true, else `⏎`. Tabs become one space. Characters that shape letters and
+    emoji stay. Soft hyphens and other break opportunities are removed. The result never has ESC, so neither ANSI nor
+    OSC sequences survive. Rich markup needs no treatment, because callers pass the result on as `Text`.
     """
+    # The usual case needs no walk over the characters.
     if text.isprintable():
         return text
     text = _LINE_END.sub("\n", text)
     parts, end = list[str](), 0
     for flag in _FLAG.finditer(text):
-        parts += [_shown(ch, lines) for ch in text[end : flag.start()]]
+        parts += [_visible_form(ch, lines) for ch in text[end : flag.start()]]
         parts.append(flag[0])
         end = flag.end()
-    parts += [_shown(ch, lines) for ch in text[end:]]
+    parts += [_visible_form(ch, lines) for ch in text[end:]]
     return "".join(parts)
 
 
-def _shown(ch: str, lines: bool) -> str:
+def _visible_form(ch: str, lines: bool) -> str:
     if ch.isprintable() or ch in _SHAPING:
         return ch
     if ch == "\n":

@@ -1,4 +1,4 @@
-"""Writes pixels as PNG files, quickly: screens are flat, and their rows pack best as they are."""
+"""Fast PNG writer. Screens have flat colours, so that unfiltered rows compress best."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from lab.core.step import Point
 
 
 def png_of(rgb: bytes, size: Point, level: int = 1) -> bytes:
-    """Pixels (height x width x 3 bytes) as a lossless PNG of unfiltered rows, packed by zlib's `level` 1 to 9.
+    """Encode pixels (height x width x 3 bytes) as a lossless PNG of unfiltered rows, with zlib's `level` 1 to 9.
 
-    Of screens that is as small as rows with Pillow's filters, and takes a third of the processor time.
+    For screens the file is as small as with Pillow's filters, in a third of the processor time.
     """
     width, height = size
     stride, pixels = 3 * width, memoryview(rgb)
+    # Each row begins with the number of its filter, where 0 is none.
     rows = b"\0".join(pixels[start : start + stride] for start in range(0, len(pixels), stride))
     packer = zlib.compressobj(level)
     pixel_data = packer.compress(b"\0") + packer.compress(rows) + packer.flush()

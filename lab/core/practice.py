@@ -1,4 +1,4 @@
-"""A practice item: what a rater tries the sheet on before their first item, and what is right there."""
+"""A practice item with its right answers, on which a rater tries the sheet before their first item."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from lab.core.codec import sha_of
 
 
 class PracticeRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A run that is made where it is shown: a built-in practice `task`, played by its playbook or one of that name."""
+    """A run generated for practice: a built-in practice `task`, played by its own playbook or the one named here."""
 
     task: str
     playbook: str = ""
 
 
 class PracticeAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is right at a place, and the `reason`; `target` is empty where the unit as a whole is asked.
+    """The right answer at one place, and its `reason`. `target` is empty for the unit as a whole.
 
-    In `field` the protocol's only field may be left out.
+    `field` may be empty if the protocol has only one field.
     """
 
     value: Any
@@ -29,10 +29,11 @@ class PracticeAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
 
 class Practice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The practice item of a protocol; it counts nowhere.
+    """A protocol's practice item. Its answers do not count.
 
-    `runs` are what is rated: one, or the two of a pair. Of a step (or a question) `step` says which, from 1. Where
-    texts are compared, `item` is a line of them as `--items` takes it, by locale. `answers` are what is right, and why.
+    `runs` are the runs to rate: one, or the two of a pair. `step` (from 1) is the step, or the step of the question, to
+    rate. For a comparison of texts, `item` maps a locale to one line as `--items` takes it. `answers` are the right
+    ones with their reasons.
     """
 
     answers: tuple[PracticeAnswer, ...]
@@ -42,11 +43,11 @@ class Practice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     @property
     def sha(self) -> str:
-        """Its version: a hash of all of it."""
+        """Version: a hash of the whole item."""
         return sha_of(self)
 
     def line(self, locale: str) -> dict[str, Any]:
-        """The texts that are compared, in that locale; English, or the first there are, where it has none."""
+        """Return the texts to compare in a locale, or those in English or the first locale if it is missing."""
         for name in (locale, locale.partition("-")[0], "en", *self.item):
             if name in self.item:
                 return self.item[name]

@@ -1,4 +1,4 @@
-"""Which program this is, and on what it runs: what a number's provenance says of both; no clock, no path, no name."""
+"""Version of the program and of the platform, for a report's provenance. It has no time, path or user name."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from functools import cache
 from pathlib import Path
 
 _PARTS = ("annotators", "lab", "store")
-"""What numbers come out of; screens change none."""
+"""Folders whose code affects numbers. Screens do not."""
 
 
 @cache
 def program() -> str:
-    """The program's version, and a hash of all its code and protocols that numbers come out of."""
+    """Return the program's version and a hash of all code and protocols that affect numbers."""
     from importlib.metadata import PackageNotFoundError, version
 
     whole = hashlib.sha256()
     root = Path(__file__).parents[2]
     for part in _PARTS:
         paths = [path for end in ("*.py", "*.yaml") for path in (root / part).rglob(end)]
+        # Sorted by path, so that the hash is the same on every file system.
         for path in sorted(paths, key=lambda path: path.relative_to(root).as_posix()):
             whole.update(path.relative_to(root).as_posix().encode() + b"\n" + path.read_bytes() + b"\n")
     try:
@@ -30,7 +31,7 @@ def program() -> str:
 
 @cache
 def platform() -> str:
-    """The interpreter, numpy, the system and the machine's kind: what the last bits of a number may depend on."""
+    """Return interpreter, numpy, system and machine type, on which the last bits of a number may depend."""
     import platform as here
     from importlib.metadata import version
 

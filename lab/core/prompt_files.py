@@ -1,4 +1,4 @@
-"""Prompts are files: read once, filled in, and known by a hash of what they say."""
+"""Prompt files: load, fill in, and identify by a hash of their text."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from string import Template
 
 @cache
 def prompt_text(package: str, name: str) -> str:
-    """A prompt as it is written; `package` holds a folder `prompts`."""
+    """Return a prompt's text from the folder `prompts` of `package`."""
     return files(package).joinpath("prompts", name).read_text(encoding="utf-8")
 
 
 def filled(package: str, name: str, **words: str) -> str:
-    """A prompt with words in the place of `$name`; `KeyError` where one has none."""
+    """Return a prompt with each `$name` replaced. Raise `KeyError` if one has no value."""
     return Template(prompt_text(package, name)).substitute(words).strip()
 
 
 def version_of(package: str, *names: str) -> str:
-    """A hash of prompts, in their order: twelve hexadecimal digits."""
+    """Return the version of prompts: a hash of their names and texts in order, 12 hexadecimal digits."""
     whole = hashlib.sha256()
     for name in names:
         whole.update(name.encode() + b"\n" + prompt_text(package, name).encode() + b"\n")

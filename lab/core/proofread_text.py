@@ -1,4 +1,4 @@
-"""What comes of proofreading: a demonstration's reviewed text in place of its own, and edit rates per annotator."""
+"""Results of proofreading: a demonstration's events with the reviewed text, and edit rates per annotator."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _REVIEW, _REJECTED = "review", "rejected"
 
 
 def is_rejected(step: Step) -> bool:
-    """Whether a step of a reviewed demonstration was rejected by its proofreaders."""
+    """Return True if the proofreaders of a reviewed demonstration rejected this step."""
     return step.extra.get(_REVIEW) == _REJECTED
 
 
 class ReviewedEvent(NamedTuple):
-    """An event as reviewed, and the values that it had before, by field; empty where nothing in it was changed."""
+    """An event as reviewed, with the original values of its changed fields (empty if none)."""
 
     event: AnyEvent
     original: dict[str, Any]
 
 
 def settled_events(events: Iterable[AnyEvent], demo: Proof, review_state: ProofreadingState) -> Iterator[ReviewedEvent]:
-    """A demonstration's events with the reviewed fields in place; `review_state` is agreed or settled.
+    """Yield a demonstration's events with the reviewed values. `review_state` must be agreed or settled.
 
     A rejected step stays, with `"review": "rejected"` in its `extra`.
     """
@@ -45,20 +45,20 @@ def settled_events(events: Iterable[AnyEvent], demo: Proof, review_state: Proofr
     for event in events:
         match event:
             case Started():
-                yield _started(event, demo, review_state)
+                yield _review_start(event, demo, review_state)
             case Step():
-                yield _step(event, demo, review_state)
+                yield _review_step(event, demo, review_state)
             case _:
                 yield ReviewedEvent(event, {})
 
 
-def _changed(demo: Proof, values: Mapping[ProofreadPlace, Any], place: ProofreadPlace) -> bool:
+def _is_changed(demo: Proof, values: Mapping[ProofreadPlace, Any], place: ProofreadPlace) -> bool:
     return place in values and values[place] != demo.values[place]
 
 
-def _started(event: Started, demo: Proof, review_state: ProofreadingState) -> ReviewedEvent:
+def _review_start(event: Started, demo: Proof, review_state: ProofreadingState) -> ReviewedEvent:
     changed_places = [
-        place for f in WHOLE_FIELDS if _changed(demo, review_state.values, place := ProofreadPlace(None, f))
+        place for f in WHOLE_FIELDS if _is_changed(demo, review_state.values, place := ProofreadPlace(None, f))
     ]
     original: dict[str, Any] = {place.field: demo.values[place] for place in changed_places}
     names = {"intent": "instruction", "place": "place"}
@@ -66,19 +66,19 @@ def _started(event: Started, demo: Proof, review_state: ProofreadingState) -> Re
     return ReviewedEvent(msgspec.structs.replace(event, task=msgspec.structs.replace(event.task, **changes)), original)
 
 
-def _step(event: Step, demo: Proof, review_state: ProofreadingState) -> ReviewedEvent:
+def _review_step(event: Step, demo: Proof, review_state: ProofreadingState) -> ReviewedEvent:
     values = review_state.values
     original: dict[str, Any] = {}
     instruction, action = ProofreadPlace(event.index, "instruction"), ProofreadPlace(event.index, "action")
     impossible = ProofreadPlace(None, "impossible")
-    if _changed(demo, values, instruction):
+    if _is_changed(demo, values, instruction):
         original["instruction"] = demo.values[instruction]
         proposed = msgspec.structs.replace(event.proposed, instruction=values[instruction])
         event = msgspec.structs.replace(event, proposed=proposed)
-    if _changed(demo, values, action):
-        event = _acting(event, action_of(values[action]))
-    if event.index == demo.steps - 1 and _changed(demo, values, impossible):
-        event = _acting(event, _ending(values[impossible], event.action))
+    if _is_changed(demo, values, action):
+        event = _replace_action(event, action_of(values[action]))
+    if event.index == demo.steps - 1 and _is_changed(demo, values, impossible):
+        event = _replace_action(event, _ending_action(values[impossible], event.action))
     if event.index in review_state.rejected:
         event = msgspec.structs.replace(event, extra={**event.extra, _REVIEW: _REJECTED})
     if event.action is not None and event.action != action_of(demo.values[action]):
@@ -86,15 +86,15 @@ def _step(event: Step, demo: Proof, review_state: ProofreadingState) -> Reviewed
     return ReviewedEvent(event, original)
 
 
-def _acting(event: Step, action: Action) -> Step:
-    """A step in which another action stands, both as proposed and as decided."""
+def _replace_action(event: Step, action: Action) -> Step:
+    """Return a step with another action, both as proposed and as decided."""
     decision = event.decision and msgspec.structs.replace(event.decision, action=action)
     proposed = msgspec.structs.replace(event.proposed, action=action)
     return msgspec.structs.replace(event, proposed=proposed, decision=decision)
 
 
-def _ending(code: str, action: Action | None) -> Action:
-    """The last act of a demonstration given up for this reason; of one that was not, without a reason."""
+def _ending_action(code: str, action: Action | None) -> Action:
+    """Return the last action of a demonstration: given up for the reason `code`, or finished if it is empty."""
     if code:
         return Action("status", status="infeasible", text=code)
     answer = action if action is not None and action.kind == "answer" else None
@@ -102,10 +102,10 @@ def _ending(code: str, action: Action | None) -> Action:
 
 
 class EditRate(msgspec.Struct, frozen=True):
-    """How much of one annotator's work was changed: over demonstrations that two have proofread.
+    """Share of an annotator's work that proofreaders changed, over demonstrations that two have proofread.
 
-    `looks` counts each step once for each proofreader, `edited` and `rejected` those of them that they changed or
-    refused; `rate` is both over `looks`, null where there are none.
+    `looks` counts each step once per proofreader, `edited` and `rejected` the steps they changed or rejected. `rate` is
+    the sum of both over `looks`, null without any.
     """
 
     annotator: str
@@ -117,7 +117,7 @@ class EditRate(msgspec.Struct, frozen=True):
 
 
 def edit_rates(reviews: Iterable[tuple[Proof, Iterable[Review]]]) -> list[EditRate]:
-    """Each annotator's edit rate, by their code; demonstrations that two have not handed in yet do not count."""
+    """Return each annotator's edit rate, by code. Only demonstrations count that two proofreaders submitted."""
     rates: dict[str, list[int]] = {}
     for demo, rows in reviews:
         rows = list(rows)

@@ -1,4 +1,4 @@
-"""Proofreading a demonstration: what each of two people said of it, row by row, and how it stands by their rows.
+"""Proofreading of a demonstration: the review rows of two people, and the state that follows from them.
 
 Source: DAC-Bench 2.4 (two independent proofreaders, then a cross-check). The state is a pure function of the rows.
 """
@@ -17,7 +17,7 @@ from lab.core.task import Actor
 from lab.core.trace import Trace
 
 VERSION = 2
-"""The newest stored shape of a review that this program knows: 2 is a word that takes another back."""
+"""Newest stored version of a review that this program knows. Version 2 added `undo`."""
 
 Field = Literal["whole", "intent", "place", "impossible", "step", "instruction", "action"]
 Act = Literal["accept", "edit", "reject", "commit", "settle", "undo"]
@@ -31,7 +31,7 @@ READY: tuple[State, ...] = ("agreed", "settled")
 
 
 class ProofreadPlace(NamedTuple):
-    """What a word is about: a field of a step (from 0), or of the demonstration (`step` None)."""
+    """The subject of a review: a field of a step (from 0), or of the whole demonstration (`step` None)."""
 
     step: int | None
     field: Field
@@ -41,11 +41,11 @@ WHOLE = ProofreadPlace(None, "whole")
 
 
 class Review(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One word of one person on one place of a demonstration; never changed, only superseded.
+    """One person's review of one place of a demonstration. It never changes, and a later one supersedes it.
 
-    `old` and `new` are what stood there and what should (an action as JSON); of `step` and `whole` they are `accept`
-    or `reject`. `supersedes` is the same person's earlier word on the same place; an `undo` takes that word back, so
-    that what stood before it stands again.
+    `old` and `new` are the value before and after (an action as JSON). For `step` and `whole` they are `accept` or
+    `reject`. `supersedes` is the same person's earlier review of the place. An `undo` takes that one back, so that the
+    review before it applies again.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Review(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Proof(NamedTuple):
-    """What there is to proofread: who recorded it, and each field's own value."""
+    """A demonstration to proofread: who recorded it, and the recorded value of each field."""
 
     trace: str
     annotator: Actor
@@ -76,7 +76,7 @@ class Proof(NamedTuple):
 
 
 class ProofreadWord(NamedTuple):
-    """What one proofreader wants at a place; `note` is the reason of a rejection."""
+    """A proofreader's value at a place. `note` is the reason of a rejection."""
 
     by: str
     value: Any
@@ -84,7 +84,7 @@ class ProofreadWord(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A place about which two proofreaders differ, and what stood there."""
+    """A place at which two proofreaders differ, and its recorded value."""
 
     place: ProofreadPlace
     old: Any
@@ -92,7 +92,7 @@ class Difference(NamedTuple):
 
 
 class ProofreadingState(NamedTuple):
-    """How a demonstration stands. `values` are the reviewed ones, `rejected` the steps (from 0) that were rejected."""
+    """The state of a demonstration. `values` are the reviewed values, `rejected` the rejected steps (from 0)."""
 
     state: State
     proofreaders: tuple[str, ...] = ()
@@ -103,30 +103,30 @@ class ProofreadingState(NamedTuple):
 
 
 class ProofreadingSheet:
-    """What one person has said of a demonstration so far."""
+    """One person's reviews of a demonstration so far."""
 
     def __init__(self, demo: Proof, rows: Iterable[Review], by: str) -> None:
         self.demo = demo
         own = [row for row in valid(rows) if row.by.id == by and row.act != "settle"]
         self.committed = any(row.act == "commit" for row in own)
         self.words = [row for row in own if row.act != "commit"]
-        """What this person said and did not take back, as it was said."""
+        """This person's reviews that they did not take back, in order."""
         self.heads: dict[ProofreadPlace, Review] = {row.place: row for row in self.words}
 
     def value(self, place: ProofreadPlace) -> Any:
-        """What stands at a place by this person's word; the demonstration's own where they said none."""
+        """Return this person's value at a place, or the recorded one if they did not review it."""
         head = self.heads.get(place)
         if place.field in VERDICTS:
             return "reject" if head is not None and head.act == "reject" else "accept"
         return self.demo.values[place] if head is None else head.new
 
     def note(self, place: ProofreadPlace) -> str:
-        """Why, where a reason was given."""
+        """Return the note of this person's review, empty without one."""
         head = self.heads.get(place)
         return head.note if head is not None else ""
 
     def verdict(self, step: int | None) -> Literal["", "accept", "edit", "reject"]:
-        """What was said of a step, or of the demonstration (None), in a word; empty where it was not looked at."""
+        """Return the verdict on a step, or on the demonstration (None), empty if it was not reviewed."""
         fields = WHOLE_FIELDS if step is None else STEP_FIELDS
         head = ProofreadPlace(step, "whole" if step is None else "step")
         if not any(ProofreadPlace(step, field) in self.heads for field in (*fields, head.field)):
@@ -140,38 +140,38 @@ class ProofreadingSheet:
 
     @property
     def unseen(self) -> list[int | None]:
-        """The steps, and at last the demonstration itself (None), that were not looked at."""
+        """Steps, and last the demonstration itself (None), that this person did not review."""
         return [step for step in (*range(self.demo.steps), None) if not self.verdict(step)]
 
 
 def in_order(rows: Iterable[Review]) -> list[Review]:
-    """Rows as they were made; two heads that a merge brought together count by their time."""
+    """Sort rows by time. After a merge with two heads at a place, the later one counts."""
     return sorted(rows, key=lambda row: (row.at, row.id))
 
 
 def valid(rows: Iterable[Review]) -> list[Review]:
-    """Rows in their order without those that were taken back, and without the taking back."""
+    """Return the rows in order, without `undo` rows and those they take back."""
     ordered_rows = in_order(rows)
     undone_ids = {row.supersedes for row in ordered_rows if row.act == "undo"}
     return [row for row in ordered_rows if row.act != "undo" and row.id not in undone_ids]
 
 
 class ProofreadStep(NamedTuple):
-    """One recorded step, as far as it is proofread."""
+    """The parts of a recorded step that are proofread."""
 
     instruction: str
     action: Action
 
 
 def proof_of(trace: Trace) -> Proof:
-    """What of a run is proofread; `LabError` where no person worked its phone, or it has not ended."""
+    """Return the proofreading view of a run. Raise `LabError` if its agent was not a person or it has not ended."""
     steps = [ProofreadStep(step.proposed.instruction, step.action or step.proposed.action) for step in trace.steps]
     task = trace.task
     return laid_out(trace.id, trace.agent, task.instruction, task.place, steps, ended=trace.ended is not None)
 
 
 def laid_out(trace: str, by: Actor, intent: str, place: str, steps: Sequence[ProofreadStep], *, ended: bool) -> Proof:
-    """As `proof_of`, from the parts alone."""
+    """Build a `Proof` like `proof_of`, from its parts."""
     if by.kind != "human":
         raise LabError(f"run {trace}", "is no demonstration: no person worked the phone in it.")
     if not ended:
@@ -189,19 +189,19 @@ def laid_out(trace: str, by: Actor, intent: str, place: str, steps: Sequence[Pro
 
 
 def impossible_of(last: Action | None) -> str:
-    """The reason code with which a demonstration was given up as impossible; empty where it was not."""
+    """Return the reason code of a demonstration given up as impossible, empty for others."""
     if last is None or last.kind != "status" or last.status != "infeasible":
         return ""
     return last.text or "infeasible"
 
 
 def plain_value(value: Any) -> Any:
-    """A value as its JSON reads back, so that two of them compare as they are stored."""
+    """Return a value as its JSON reads back, so that values compare in their stored form."""
     return msgspec.json.decode(encode(value))
 
 
 def action_of(value: Any) -> Action:
-    """The action that a stored value is."""
+    """Convert a stored value to an action."""
     action: Action = msgspec.convert(value, Action)
     return action
 
@@ -210,9 +210,9 @@ def action_of(value: Any) -> Action:
 
 
 def check_next(demo: Proof, rows: Sequence[Review], row: Review) -> None:
-    """Raises `LabError` where the rules refuse a row after those that stand; each person's own come in any order."""
+    """Raise `LabError` if a row may not follow the current ones. Each person's own rows come in any order."""
     what, by = f"review of run {demo.trace}", row.by.id
-    if row.trace != demo.trace or (row.place != WHOLE and not _known(demo, row.place)):
+    if row.trace != demo.trace or (row.place != WHOLE and not _is_place(demo, row.place)):
         raise LabError(what, f"there is no {place_words(row.place)} in it.")
     if row.by.kind != "human":
         raise LabError(what, "is a person's to give.")
@@ -222,6 +222,7 @@ def check_next(demo: Proof, rows: Sequence[Review], row: Review) -> None:
     sheet = ProofreadingSheet(demo, rows, by)
     if row.act == "undo":
         _check_undo(what, rows, row)
+    # An undo by a person without reviews of their own takes back a settlement.
     if row.act == "settle" or (row.act == "undo" and by not in review_state.proofreaders and not sheet.heads):
         _check_settling(what, review_state, sheet, row)
         return
@@ -237,7 +238,7 @@ def check_next(demo: Proof, rows: Sequence[Review], row: Review) -> None:
         raise LabError(what, f"{unseen_words(sheet.unseen)} not looked at yet.")
 
 
-def _known(demo: Proof, place: ProofreadPlace) -> bool:
+def _is_place(demo: Proof, place: ProofreadPlace) -> bool:
     if place.field == "step":
         return place.step is not None and 0 <= place.step < demo.steps
     return place in demo.values
@@ -252,14 +253,14 @@ def _check_settling(what: str, review_state: ProofreadingState, sheet: Proofread
 
 
 def _check_undo(what: str, rows: Sequence[Review], row: Review) -> None:
-    """Only one's own newest word at a place is taken back, and nothing that was handed in."""
+    """Raise `LabError` unless the row takes back the person's own newest review at the place, not yet submitted."""
     own = [one for one in valid(rows) if one.place == row.place and one.by.id == row.by.id and one.act != "commit"]
     if not own or own[-1].id != row.supersedes:
         raise LabError(what, f"{row.by.id} has said nothing of {place_words(row.place)} that could be taken back.")
 
 
 def _check_shape(what: str, row: Review) -> None:
-    """What each act may say, and of what."""
+    """Raise `LabError` if an act does not fit its field or lacks its value or reason."""
     where = place_words(row.place)
     verdict = row.field in VERDICTS
     if row.act in ("accept", "reject", "commit") and not verdict:
@@ -292,8 +293,9 @@ def _check_value(what: str, row: Review) -> None:
 
 
 def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState:
-    """How a demonstration stands by all rows on it, in whatever order they come."""
+    """Return a demonstration's state from all its rows, in any order."""
     valid_rows = valid(rows)
+    # The first two who submit are the proofreaders. Others can only settle.
     proofreaders = tuple(dict.fromkeys(row.by.id for row in valid_rows if row.act == "commit"))[:2]
     if len(proofreaders) < 2:
         return ProofreadingState("one of two" if proofreaders else "unreviewed", proofreaders)
@@ -301,7 +303,7 @@ def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState
     settlements = {row.place: row for row in valid_rows if row.act == "settle"}
 
     def agreed_value(place: ProofreadPlace) -> Any:
-        """The one value of a place, UNSET where two differ and nobody settled it."""
+        """Return the one value of a place, UNSET if the two differ and nobody settled it."""
         if place in settlements:
             return settlements[place].new
         first, second = (sheet.value(place) for sheet in sheets.values())
@@ -309,6 +311,7 @@ def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState
 
     rejected_steps = tuple(step for step in range(demo.steps) if agreed_value(ProofreadPlace(step, "step")) == "reject")
     verdicts = [WHOLE, *(ProofreadPlace(step, "step") for step in range(demo.steps))]
+    # Nobody needs to agree on the text of a rejected step.
     fields = [place for place in demo.values if place.step not in rejected_steps]
     differing = [place for place in (*verdicts, *fields) if agreed_value(place) is msgspec.UNSET]
     differences = tuple(
@@ -328,7 +331,7 @@ def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState
 
 
 def visible(demo: Proof, rows: Iterable[Review], by: str) -> list[Review]:
-    """The rows that a person may see: their own, and everybody's once two have handed theirs in."""
+    """Return the rows that a person may see: their own, and all once two proofreaders have submitted."""
     ordered_rows = in_order(rows)
     if len(proofreading_state(demo, ordered_rows).proofreaders) >= 2:
         return ordered_rows
@@ -343,14 +346,14 @@ def _reading_order(place: ProofreadPlace) -> tuple[int, str]:
 
 
 def place_words(place: ProofreadPlace) -> str:
-    """A place as people say it: `step 3's action`, `the intent`."""
+    """Return a place in words: `step 3's action`, `the intent`."""
     if place.step is None:
         return "the demonstration" if place.field == "whole" else f"the {place.field}"
     return f"step {place.step + 1}" if place.field == "step" else f"step {place.step + 1}'s {place.field}"
 
 
 def unseen_words(unseen: Sequence[int | None]) -> str:
-    """What was not looked at, as the beginning of a sentence: `steps 3, 4 and the demonstration as a whole are`."""
+    """Return the unreviewed parts as the start of a sentence: `steps 3, 4 and the demonstration as a whole are`."""
     steps = [str(step + 1) for step in unseen if step is not None]
     numbers = f"{', '.join(steps[:6])}{', ...' if len(steps) > 6 else ''}"
     parts = [f"step{'s' * (len(steps) > 1)} {numbers}"] if steps else []

@@ -1,4 +1,4 @@
-"""What is asked of one thing: the fields of a sheet, the answers they have, and what a rater sees meanwhile."""
+"""Protocols: the fields of a sheet, their options, and the parts of a run that a rater sees."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ Show = Literal[
     "instruction", "context", "persona", "log", "policy", "screens", "actions", "thoughts", "dialogue",
     "outcome", "reason", "rubric", "golden", "method",
 ]  # fmt: skip
-"""Parts of a run or a task that a rater may see before committing; what a protocol does not name is hidden.
+"""Parts of a run or a task that a rater may see before submitting. A part that a protocol does not name is hidden.
 
-`context` is time and place, `outcome` the status and score, `reason` why it ended so (the source's words too),
-`method` the agent's name and model.
+`context` is time and place. `outcome` is the status and score. `reason` explains the end (in the source's words too).
+`method` is the agent's name and model.
 """
 OUTCOME: frozenset[Show] = frozenset({"outcome", "reason"})
-"""The parts that say how a run ended."""
+"""Parts that reveal how a run ended."""
 
 
 PRACTICE = "practice."
-"""How the keys of words begin that are said in practice."""
+"""Prefix of the keys of words shown in practice."""
 NO_OPTION = "none"
-"""How files and commands name the set of no options; no option of a field of many has this id."""
+"""The empty set's name in files and commands. No option of a field of many has this id."""
 
 
 class Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One answer of a field: `id` is stored, `says` shown, `means` its definition, `cases` worked examples of it.
+    """One option of a field: `id` is stored, `says` shown, `means` defines it, `cases` are worked examples.
 
-    `by_rule`: a rule alone gives it, and no person is asked for it; it has no key.
+    `by_rule` options are set by a rule only. People are not asked for them, and they have no key.
     """
 
     id: str
@@ -54,15 +54,15 @@ class Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One thing asked of a rater; `options` in the order that statistics use, `key` what a person presses.
+    """One question to a rater. `options` are in the order that statistics use, `key` is the key to press.
 
-    `per` says whether each target is asked, or the unit as a whole. `show_if` is `FIELD=value,value`: asked only where
-    that field of the same target (or of the unit) has one of these values. Interval fields go from `least` to `most`
-    in steps of `step`. Of a field of `many` options any may be chosen, none too (`lab.core.option_sets`), or at least
-    `least` and at most `most` of them. A `sided` field's options A and B are the unit's sides, whichever is shown left.
-    `evidence` keeps the step that is shown with each answer. `after` names an earlier nominal field whose answer must
-    come before this one's in the declared order of options (precedence). `says` is what a flag is called in a word or
-    two, where there is no room for what it asks.
+    `per` decides if each target is asked, or the unit as a whole. `show_if` is `FIELD=value,value`: the field is asked
+    only if that field of the same target (or of the unit) has one of these values. Interval fields go from `least` to
+    `most` in steps of `step`. A field of `many` options accepts any set of them, the empty one too
+    (`lab.core.option_sets`), or at least `least` and at most `most` of them. The options A and B of a `sided` field are
+    the unit's sides, whichever is shown on the left. `evidence` stores the step on screen with each answer. `after`
+    names an earlier nominal field whose answer must come before this one's in the declared order of options
+    (precedence). `says` is a flag's short name, for places too narrow for its question.
     """
 
     id: str
@@ -90,7 +90,7 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         return next((option for option in self.options if option.id == id), None)
 
     def asked_where(self, value: Any) -> bool:
-        """Whether `show_if` holds where the field that it names has this value; of a set, where it has one of them."""
+        """Return True if `show_if` holds for this value of the field it names. In a set one member must match."""
         if value is None:
             return False
         shown_values = self.show_if.partition("=")[2].split(",")
@@ -99,7 +99,7 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A reason by which disagreements are settled often: `id` is kept and counted, `says` what is written."""
+    """A frequent reason for settling a disagreement: `id` is stored and counted, `says` is its text."""
 
     id: str
     says: str = ""
@@ -110,16 +110,16 @@ class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The questions asked about one unit; `shows` is what a rater sees before committing.
+    """The questions about one kind of unit. `shows` is what a rater sees before submitting.
 
-    `guide` is the guideline by locale, `words` the translations by locale of `title`, `FIELD`, `FIELD.hint`,
-    `FIELD.says`, `FIELD.OPTION`, `FIELD.OPTION.means` and `FIELD.OPTION.cases` (a case a line), and of what every
-    sheet says (`lab.core.sheet_words`). `source` is the paper and section
-    it comes from. `forward`: no going back to a committed unit. `only_failed`: only runs that failed are asked about;
-    `reference`: each run is rated beside another of its task, which its owner made. `sides`: what the two texts of a
-    pair are called where it matters which is which (their translations: `sides.A`, `sides.B`). `reasons` are offered
-    where what raters differ on is settled (their translations: `reasons.ID`). `practice` is tried before the first item
-    (a translated reason: `practice.1` for its first answer).
+    `guide` is the guideline by locale. `words` are the translations by locale of `title`, `FIELD`, `FIELD.hint`,
+    `FIELD.says`, `FIELD.OPTION`, `FIELD.OPTION.means` and `FIELD.OPTION.cases` (one case a line), and of the words of
+    every sheet (`lab.core.sheet_words`). `source` is the paper and section of its origin.
+
+    `forward` forbids going back to a submitted unit. `only_failed` asks only about failed runs. `reference` shows each
+    run beside another one of its task, which the task's owner made. `sides` name the two texts of a pair if it matters
+    which is which (translations: `sides.A`, `sides.B`). `reasons` are offered for settling disagreements (translations:
+    `reasons.ID`). `practice` is tried before the first item (a translated reason: `practice.1` for its first answer).
     """
 
     id: str
@@ -140,23 +140,23 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     @property
     def sha(self) -> str:
-        """The version: a hash of all that is asked, without guideline and practice, which have their own."""
-        words = {locale: _asked(words) for locale, words in self.words.items()}
+        """Version: a hash of all questions, without guideline and practice, which have versions of their own."""
+        words = {locale: _without_practice(words) for locale, words in self.words.items()}
         return sha_of(msgspec.structs.replace(self, guide={}, practice=None, words=words))
 
     def guide_sha(self, locale: str) -> str:
-        """The guideline's version, as a rater reads it."""
+        """Return the version of the guideline in a locale."""
         return sha_of(self.guided(locale))
 
     def guided(self, locale: str) -> str:
-        """The guideline in that locale; English, or the first there is, where it has none."""
+        """Return the guideline in a locale, or that in English or the first locale if it is missing."""
         for name in (locale, locale.partition("-")[0], "en", *self.guide):
             if name in self.guide:
                 return self.guide[name]
         return ""
 
     def word(self, locale: str, key: str, default: str) -> str:
-        """A translated word; the default where there is none."""
+        """Return a translated word, or `default` if there is no translation."""
         for words in (self.words, SHEET_WORDS):
             for name in (locale, locale.partition("-")[0]):
                 if key in words.get(name, {}):
@@ -164,26 +164,26 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         return default
 
     def hinted(self, locale: str, field: Field) -> str:
-        """What is said below a question; how a number was typed in an earlier version is not."""
+        """Return the hint below a question, without the advice of earlier versions on typing a number."""
         hint = self.word(locale, f"{field.id}.hint", field.hint)
         return PAST_HINTS.get(hint, hint)
 
     def sheet_said(self, locale: str, key: str, *of: object) -> str:
-        """A word or two that every sheet says, about what it is `of`."""
+        """Return a word that every sheet uses, with `of` in its gap."""
         return self.word(locale, key, SAID[key]).replace("{}", " ".join(map(str, of)))
 
     def reason_words(self, locale: str) -> dict[str, str]:
-        """The reasons that are offered for settling, in words, by id."""
+        """Return the reasons offered for settling by id, in words."""
         wordings = {one.id: self.word(locale, f"reasons.{one.id}", one.shown) for one in self.reasons}
         return {id: " ".join(words.split()) for id, words in wordings.items()}
 
     def reason_id(self, locale: str, words: str) -> str:
-        """The id of the reason with which these words begin, the longest such; empty where they begin with none."""
+        """Return the id of the longest reason with which `words` begin, empty if they begin with none."""
         begins = {id: wording for id, wording in self.reason_words(locale).items() if words.strip().startswith(wording)}
         return max(begins, key=lambda id: len(begins[id]), default="")
 
     def cases(self, locale: str, field: Field, option: Option) -> tuple[str, ...]:
-        """An option's worked examples in that locale."""
+        """Return an option's worked examples in a locale."""
         text = self.word(locale, f"{field.id}.{option.id}.cases", "")
         return tuple(line for line in text.splitlines() if line.strip()) or option.cases
 
@@ -191,6 +191,6 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         return next((field for field in self.fields if field.id == id), None)
 
 
-def _asked(words: dict[str, str]) -> dict[str, str]:
-    """Translations without those of what is said in practice."""
+def _without_practice(words: dict[str, str]) -> dict[str, str]:
+    """Return translations without those of practice."""
     return {key: text for key, text in words.items() if not key.startswith(PRACTICE)}

@@ -1,9 +1,8 @@
-"""Quotations of a person's erased words: which of their texts another text quotes, and the text without them.
+"""Find and remove quotations of an erased person's text in other people's text.
 
-Texts are compared by their words, whatever the case, the punctuation, the spacing or the escapes of JSON between them.
-A quotation is a whole text of theirs, or 24 characters of a longer one (a third of that in Chinese or Japanese). A
-text that says little by itself (a number, a short word, an everyday phrase) is not *telling*: that it stands elsewhere
-may be a coincidence.
+Texts are compared word by word. Case, punctuation, spacing and JSON escapes do not count. A quotation is a whole text
+of theirs, or 24 characters of a longer one (a third of that in Chinese or Japanese). A text that says little by itself
+(a number, a short word, an everyday phrase) is not *telling*: its occurrence elsewhere may be a coincidence.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from lab.core.codec import storable
 from lab.core.text_redaction import WITHDRAWN, TextRedaction
 
 LONG = 12
-"""Characters from which the same text elsewhere is a quotation, and no coincidence."""
+"""Minimum characters of a text whose occurrence elsewhere is not a coincidence."""
 _PART = 24
-"""Characters of a text that are a quotation of it; of Chinese, which says more in one, a third."""
+"""Characters of a part that is a quotation. In Chinese, which says more in each, a third suffices."""
 _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Writing in which words are not set apart."""
+"""Scripts that do not separate words by blanks."""
 _WORDLESS_CHARACTER = re.compile(f"[{_WORDLESS}]")
 _WORD = re.compile(rf"[{_WORDLESS}]|[^\W_{_WORDLESS}]+")
 _ESCAPE = re.compile(r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|[nrtbf\"'/])")
-_GOES_WHOLE = frozenset({"note", "why", "reason"})
-"""What people wrote about a run or an answer: a remark that quotes tells of the rest, too, so that it goes whole."""
-_REPLIED = frozenset({"text", "draft"})
-"""What people replied and typed: two may say the same, each of their own accord."""
+_REMARK_FIELDS = frozenset({"note", "why", "reason"})
+"""Fields with people's remarks. A remark with a quotation is covered whole, because its rest tells of the text too."""
+_REPLY_FIELDS = frozenset({"text", "draft"})
+"""Fields with people's replies and typed text. Two people may say the same independently."""
 _ENGLISH = """
 a about after again all alright also always am an and any anything are as at back be because been before but by can
 cancel choose come completed confirm correct could course did do does done dont either else enough everything
@@ -48,14 +47,14 @@ free new old
 """
 _CHINESE = "好的是不可以谢请没问题行对嗯要了吧就这个我你他她它们在有都也很再一二三没事那吗呢啊想给"
 _EVERYDAY = frozenset(_ENGLISH.split()) | frozenset(_CHINESE)
-"""Words of which a text may consist that anybody says."""
+"""Everyday words. A text of these alone is not telling."""
 
 
 class OwnText(NamedTuple):
-    """One text of a person: when it was said (UTC, empty where that is unknown), and what it answered.
+    """One text of a person, with its time (UTC, empty if unknown) and the question that it answers.
 
-    `runs` are the runs that were before them as they wrote it; `repeats` is what of it, whole or in part, only repeats
-    what they had been shown.
+    `runs` are the runs that the person saw when they wrote it. `repeats` are the texts, or parts, that only repeat what
+    they had been shown.
     """
 
     text: str
@@ -66,9 +65,9 @@ class OwnText(NamedTuple):
 
 
 class QuotedText(msgspec.Struct, frozen=True):
-    """A text of a person that stands outside their own rows: how many texts hold it or a part of it, and where.
+    """A text of a person found outside their own rows: the number of texts that quote it, and some `places` in words.
 
-    `places` are some of them, in words. `covered` is whether it is covered there.
+    `covered` is true if it is covered there.
     """
 
     text: str
@@ -78,7 +77,7 @@ class QuotedText(msgspec.Struct, frozen=True):
 
 
 class Quotation(NamedTuple):
-    """A place in a text where one of the texts is quoted: whole, or the words `part` of it."""
+    """A quotation in a text: of the whole `text`, or of the words `part` of it."""
 
     start: int
     end: int
@@ -87,55 +86,60 @@ class Quotation(NamedTuple):
 
     @property
     def says(self) -> str:
-        """The words that are quoted."""
+        """The quoted words."""
         return self.part or self.text
 
 
 def tidy(text: str) -> str:
-    """The words of a text, by which two texts are compared."""
-    return " ".join(word for word, _, _ in _words(text))
+    """Normalize a text to its words, for comparison."""
+    return " ".join(word for word, _, _ in _split_words(text))
 
 
 def is_telling(text: str) -> bool:
-    """Whether it is no coincidence that a text stands elsewhere."""
+    """Return True if a text's occurrence elsewhere cannot be a coincidence."""
     words = tidy(text).split()
-    return _weight(words) >= LONG and any(not word.isdigit() and word not in _EVERYDAY for word in words)
+    return _text_weight(words) >= LONG and any(not word.isdigit() and word not in _EVERYDAY for word in words)
 
 
 class Quotations:
-    """Finds texts, and with `parts` pieces of them, in other texts."""
+    """Search other texts for these texts, and with `parts` also for parts of them."""
 
     def __init__(self, texts: Iterable[str], *, parts: bool = True) -> None:
         self.texts: set[str] = set()
-        """What is looked for, as it is compared."""
+        """The texts to find, normalized."""
         self._wholes: dict[str, list[tuple[list[str], str]]] = {}
         self._parts: dict[str, str] = {}
         self._starts: set[str] = set()
-        """Words with which a whole text or a part begins."""
+        """First words of the whole texts and parts."""
         self._pairs: dict[str, set[str]] = {}
-        """The longest word of each text or part, and the second longest ones beside it; empty where it stands alone."""
+        """Filter of `may_stand_in`: the longest word of each text or part, with the second longest that goes with it.
+
+        The second word is empty if there is only one.
+        """
         for text in dict.fromkeys(map(tidy, texts)):
             words = text.split()
+            # A single character is found everywhere.
             if len(text) < 2:
                 continue
             self.texts.add(text)
             self._wholes.setdefault(words[0], []).append((words, text))
-            self._look_for(text)
+            self._index_text(text)
             if parts:
-                found = {part: text for at in range(len(words)) if is_telling(part := _part_from(words, at))}
+                found = {part: text for at in range(len(words)) if is_telling(part := _shortest_part(words, at))}
                 for part in found:
-                    self._look_for(part)
+                    self._index_text(part)
                 self._starts |= {part.partition(" ")[0] for part in found}
                 self._parts |= found
         self._starts |= self._wholes.keys()
 
     def stand_in(self, raw: str) -> bool:
-        """Whether any of them stands in a text, or in the JSON of one."""
+        """Return True if a text, or the JSON of one, quotes any of them."""
         return self.may_stand_in(raw) and next(self.find(raw), None) is not None
 
     def may_stand_in(self, raw: str) -> bool:
-        """Whether a text, or the JSON of one, may quote any of them: a quick look."""
+        """Return False if a text, or the JSON of one, cannot quote any of them. A quick filter."""
         if "\\" in raw:
+            # Escaped letters hide words from this search, so a quotation is possible.
             if "\\u" in raw:
                 return bool(self._pairs)
             raw = _ESCAPE.sub(" ", raw)
@@ -143,32 +147,33 @@ class Quotations:
         found = (self._pairs[word] for word in self._pairs.keys() & words)
         return any("" in beside or not beside.isdisjoint(words) for beside in found)
 
-    def _look_for(self, text: str) -> None:
+    def _index_text(self, text: str) -> None:
         longest, beside, *_ = [*sorted(set(text.split()), key=len, reverse=True), ""]
         self._pairs.setdefault(longest, set()).add(beside)
 
     def find(self, text: str) -> Iterator[Quotation]:
-        """Every place where one of them stands, whole or in part; places may overlap."""
-        words = list(_words(text))
+        """Yield every quotation, whole or in part. They may overlap."""
+        words = list(_split_words(text))
         for at, (word, start, _) in enumerate(words):
             if word not in self._starts:
                 continue
+            # A part has at most `_PART` words, as each has a character.
             following = [one for one, _, _ in words[at : at + _PART]]
             for whole, says in self._wholes.get(word, ()):
                 end = at + len(whole)
                 if (following if len(whole) <= _PART else [one for one, _, _ in words[at:end]])[: len(whole)] == whole:
                     yield Quotation(start, words[end - 1][2], says)
-            part = _part_from(following, 0) if self._parts else ""
+            part = _shortest_part(following, 0) if self._parts else ""
             if part in self._parts:
                 yield Quotation(start, words[at + part.count(" ")][2], self._parts[part], part)
 
 
 class QuotationRedaction(TextRedaction):
-    """Looks through any of our values for quotations, as deep as it goes, JSON in a text too; covers those to cover.
+    """Search any of our values for quotations, at any depth and in JSON within a text, and cover those to cover.
 
-    `found` are the quotations met since it was last emptied. A text of `covers` is covered wherever it stands, one of
-    `spares` but where another person said the very same of their own accord. A text of `answers` (question and reply,
-    tidy) is covered where a dialogue repeats the two, one after the other.
+    `found` are the quotations since it was last emptied. Texts of `covers` are covered everywhere. Texts of `spares`
+    are covered unless another person said the same independently. Texts of `answers` (question and reply, normalized)
+    are covered if a dialogue repeats the two, one after the other.
     """
 
     fixed = frozenset[str]()
@@ -186,14 +191,14 @@ class QuotationRedaction(TextRedaction):
         self._spares = frozenset(spares)
         self._answers = frozenset(answers)
         self.put_in = False
-        """Whether what is signed was put in for a person, so that it is nobody's own word."""
+        """True if signed text was filled in for a person, so that it is not their own."""
         self.found: list[Quotation] = []
         self.own: list[str] = []
-        """Texts, and parts of them, that another person said of their own accord."""
+        """Texts, and parts of them, that another person said independently."""
         self.repeated = 0
-        """Replies that a dialogue repeats after their questions."""
-        self._signed = ""
-        """What kind of actor signs the part that is looked at; empty where nobody does."""
+        """Number of replies that a dialogue repeats after their questions."""
+        self._signer_kind = ""
+        """Kind of the actor who signs the current part, empty if nobody does."""
         self._field = ""
 
     def cover(self, value: Any, field: str = "") -> Any:
@@ -202,24 +207,25 @@ class QuotationRedaction(TextRedaction):
                 name = value.get("name", "")
                 return {**value, "name": self.mask(name)} if name and self.mask(name) != name else value
             case dict():
-                signed, self._signed = self._signed, _signed(value, self._signed)
+                # Whoever signs a mapping signs its parts, too, unless these name another.
+                signed, self._signer_kind = self._signer_kind, _signer_kind(value, self._signer_kind)
                 try:
-                    return self._mapping(value)
+                    return self._cover_mapping(value)
                 finally:
-                    self._signed = signed
+                    self._signer_kind = signed
             case list() if self._answers:
-                return super().cover(self._without_answers(value), field)
+                return super().cover(self._drop_answers(value), field)
         return super().cover(value, field)
 
-    def _mapping(self, value: dict[str, Any]) -> dict[str, Any]:
+    def _cover_mapping(self, value: dict[str, Any]) -> dict[str, Any]:
         mapping = {}
         for key, item in value.items():
             self._field = ""
             mapping[self.mask(key)] = self.cover(item, key)
         return value if mapping == value else mapping
 
-    def _without_answers(self, items: list[Any]) -> list[Any]:
-        """A dialogue, pairs of role and text, without what is theirs of it."""
+    def _drop_answers(self, items: list[Any]) -> list[Any]:
+        """Return a dialogue of (role, text) pairs without the person's answers."""
         if not all(isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[1], str) for item in items):
             return items
         left, before = [], ""
@@ -230,28 +236,28 @@ class QuotationRedaction(TextRedaction):
             before = tidy(text)
         return left if left != items else items
 
-    def _text(self, text: str, field: str) -> str:
+    def _cover_text(self, text: str, field: str) -> str:
         if not self._quotations.may_stand_in(text):
             return text
         self._field = field
         if self.put_in and any(tidy(text) == reply for _, reply in self._answers):
             self.repeated += 1
             return WITHDRAWN
-        document, style = _json_in(text)
+        document, style = _parse_json(text)
         if style is not None:
             covered = self.cover(document)
             return text if covered == document else json.dumps(covered, ensure_ascii=text.isascii(), separators=style)
-        is_reply = self._signed == "human" and not self.put_in and field in _REPLIED
+        is_reply = self._signer_kind == "human" and not self.put_in and field in _REPLY_FIELDS
         if is_reply and tidy(text) in self._quotations.texts:
             self.own += [one.says for one in self._quotations.find(text)]
-            return self._masked(text, self._covers - self._spares)
-        return self._masked(text, self._covers | self._spares)
+            return self._mask_quotations(text, self._covers - self._spares)
+        return self._mask_quotations(text, self._covers | self._spares)
 
     def mask(self, text: str) -> str:
-        """`text` without what is to be covered."""
-        return self._masked(text, self._covers | self._spares)
+        """Return `text` with the quotations to cover replaced."""
+        return self._mask_quotations(text, self._covers | self._spares)
 
-    def _masked(self, text: str, covers: frozenset[str]) -> str:
+    def _mask_quotations(self, text: str, covers: frozenset[str]) -> str:
         if not self._quotations.may_stand_in(text):
             return text
         found = list(self._quotations.find(text))
@@ -259,8 +265,8 @@ class QuotationRedaction(TextRedaction):
         places = sorted((one.start, one.end) for one in found if one.says in covers)
         if (
             places
-            and self._signed
-            and self._field in _GOES_WHOLE
+            and self._signer_kind
+            and self._field in _REMARK_FIELDS
             and any(is_telling(one.says) for one in found if one.says in covers)
         ):
             self.count += 1
@@ -268,6 +274,7 @@ class QuotationRedaction(TextRedaction):
         pieces: list[str] = []
         last = 0
         for start, end in places:
+            # Overlapping quotations become one replacement.
             if start >= last or not pieces:
                 pieces += [text[last:start], WITHDRAWN]
             last = max(last, end)
@@ -276,7 +283,7 @@ class QuotationRedaction(TextRedaction):
 
 
 class ErasedWords:
-    """The words of one person that are erased, and their code, for what others wrote about the same items."""
+    """One person's erased texts and their code, to remove from what others wrote about the same items."""
 
     def __init__(self, code: str, texts: Iterable[str]) -> None:
         self.code = code
@@ -287,13 +294,14 @@ class ErasedWords:
         self._code = re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-])")
 
     def holds(self, text: str) -> bool:
-        """Whether a text is one of theirs."""
+        """Return True if a text is one of theirs."""
         return tidy(text) in self._texts
 
     def unsaid(self, text: str) -> str:
-        """A text without what it quotes of them, and without their code.
+        """Return a text without quotations of theirs and without their code.
 
-        One that quotes a text of 12 characters or more, or a part of one, goes whole; of a shorter text its words go.
+        A quotation of a text of 12 characters or more, or of a part of it, replaces the whole text. A shorter quotation
+        is replaced alone.
         """
         if next(self._long.find(text), None) is not None:
             return WITHDRAWN
@@ -303,11 +311,11 @@ class ErasedWords:
 # -- words of a text -------------------------------------------------------------------------------------------
 
 
-def _words(text: str) -> Iterator[tuple[str, int, int]]:
-    """The words of a text, each with where it begins and ends there; what JSON escapes is read."""
+def _split_words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the words of a text with their start and end in it. JSON escapes are decoded."""
     places: list[int] | None = None
     if "\\" in text:
-        text, places = _unescaped(text)
+        text, places = _unescape(text)
     for match in _WORD.finditer(text):
         start, end = match.span()
         if places is not None:
@@ -315,8 +323,8 @@ def _words(text: str) -> Iterator[tuple[str, int, int]]:
         yield match[0].casefold(), start, end
 
 
-def _unescaped(text: str) -> tuple[str, list[int]]:
-    """A text with its escapes read, and where each of its characters stood; at the end the length."""
+def _unescape(text: str) -> tuple[str, list[int]]:
+    """Decode a text's JSON escapes. Return it with the original position of each character, and of the end."""
     pieces: list[str] = []
     places: list[int] = []
     last = 0
@@ -329,8 +337,8 @@ def _unescaped(text: str) -> tuple[str, list[int]]:
     return "".join(pieces), places
 
 
-def _part_from(words: list[str], at: int) -> str:
-    """The fewest words from a place on that are a quotation; empty where the text ends before."""
+def _shortest_part(words: list[str], at: int) -> str:
+    """Return the fewest words from a position on that are long enough for a quotation, empty if the text ends first."""
     length = 0 if _WORDLESS_CHARACTER.match(words[at]) else -1
     for end in range(at, len(words)):
         length += _PART // 8 if _WORDLESS_CHARACTER.match(words[end]) else len(words[end]) + 1
@@ -339,15 +347,15 @@ def _part_from(words: list[str], at: int) -> str:
     return ""
 
 
-def _weight(words: Iterable[str]) -> float:
-    """How many characters a text has; one of Chinese says as much as one and a half."""
+def _text_weight(words: Iterable[str]) -> float:
+    """Return the number of characters of a text. A Chinese one counts one and a half."""
     words = list(words)
     wordless = sum(bool(_WORDLESS_CHARACTER.match(word)) for word in words)
     return sum(map(len, words)) + max(0, len(words) - wordless - 1) + wordless / 2
 
 
-def _signed(value: dict[str, Any], signed: str) -> str:
-    """What kind of actor signs a part of a row; that of the whole where nobody signs it."""
+def _signer_kind(value: dict[str, Any], signed: str) -> str:
+    """Return the kind of actor who signs a part of a row, or `signed`, that of the whole, if nobody signs it."""
     for key in ("by", "rater"):
         match value.get(key):
             case {"kind": str(kind), "id": str()}:
@@ -355,10 +363,10 @@ def _signed(value: dict[str, Any], signed: str) -> str:
     return signed
 
 
-def _json_in(text: str) -> tuple[Any, tuple[str, str] | None]:
-    """The mapping or list that a text is the JSON of, and what separates its values; None where it is none.
+def _parse_json(text: str) -> tuple[Any, tuple[str, str] | None]:
+    """Parse a text as a JSON mapping or list. Return it with its separators, or None twice.
 
-    What cannot be written again as it stands is no JSON here, so that nothing but what is covered changes in it.
+    A text that would not be written the same again does not count as JSON, so that only what is covered changes.
     """
     if text[:1] in ("{", "["):
         with suppress(ValueError, RecursionError):

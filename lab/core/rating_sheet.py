@@ -1,6 +1,6 @@
-"""How one rater's sheet stands by the labels on it; what the next may be is `lab.core.label_rules`.
+"""State of one rater's sheet from the labels on it. The rules for the next label are in `lab.core.label_rules`.
 
-The state is a pure function of rows: heads are the labels that none supersedes; an undo is a label, too.
+The state is a pure function of rows. Heads are the labels that none supersedes. An undo is a label, too.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from lab.core.study import Target, Unit
 
 
 class FieldReference(NamedTuple):
-    """A place on a sheet: a target (empty: the unit itself) and a field of it."""
+    """A place on a sheet: a target (empty for the unit itself) and a field of it."""
 
     target: str
     field: str
 
 
 FINAL_WORDS = "what is right was shown there, and nothing is rated again"
-"""Why two last words of one rater stay open."""
+"""Reason why two clashing answers of one rater stay open."""
 
 
 class Sheet:
-    """What one rater has said of one unit so far; it stays so. Its `labels` and `acts` are theirs, of this `run`."""
+    """One rater's answers about one unit, immutable. `labels` and `acts` are theirs, of this `run`."""
 
     def __init__(self, protocol: Protocol, unit: Unit, labels: Iterable[Label] = (), acts: Iterable[Act] = ()) -> None:
         self.protocol = protocol
@@ -39,11 +39,15 @@ class Sheet:
         for label in self.rows:
             if label.id not in superseded_ids:
                 by_spot.setdefault(FieldReference(label.target, label.field), []).append(label)
+        # In a clash the newest label stands in for all.
         self.heads: Mapping[FieldReference, Label] = {spot: heads[-1] for spot, heads in by_spot.items()}
         self.clashes: Mapping[FieldReference, list[Label]] = {
             spot: heads for spot, heads in by_spot.items() if len(heads) > 1
         }
-        """Places where two copies of a file, merged, have different last words; left out until the rater settles."""
+        """Places with different heads after a merge of two copies of a file.
+
+        They do not count until the rater settles.
+        """
         self.committed_at = next((act.at for act in handed_in(acts).values()), None)
 
     @property
@@ -52,28 +56,28 @@ class Sheet:
 
     @property
     def is_final(self) -> bool:
-        """Whether not even a clash is settled in it: it was handed in, and what is right was shown there."""
+        """True if not even a clash can be settled: the sheet was submitted, and the gold was shown."""
         return self.committed and bool(self.unit.gold)
 
     def after(self, label: Label) -> Sheet:
-        """The sheet with one label more, handed in where this one is."""
+        """Return the sheet with one more label. A submitted sheet stays submitted."""
         more = Sheet(self.protocol, self.unit, [*self.rows, label])
         more.committed_at = self.committed_at
         return more
 
     def head(self, spot: FieldReference) -> Label | None:
-        """What stands at a place; None where nothing was ever said, or it was undone to nothing."""
+        """Return the current label at a place, or None if there is no answer or it was undone."""
         label = self.heads.get(spot)
         return None if label is None or label.cleared else label
 
     def value(self, spot: FieldReference) -> Any:
-        """The value that stands at a place; None where there is none."""
+        """Return the current value at a place, or None without an answer."""
         label = self.head(spot)
         return None if label is None else label.value
 
     @cached_property
     def spots(self) -> list[FieldReference]:
-        """Every place that is asked as things stand, in reading order: each target's fields, then the unit's."""
+        """Every place that is asked at present, in reading order: each target's fields, then the unit's."""
         return [
             FieldReference(target, field.id)
             for target, fields in fields_by_target(self.protocol, self.unit)
@@ -82,11 +86,12 @@ class Sheet:
         ]
 
     def asks(self, spot: FieldReference) -> bool:
-        """Whether a place's condition, if it has one, holds; where two last words clash, it is asked until settled."""
+        """Return True if a place's condition holds or it has none. A clash is asked until it is settled."""
         field = self.protocol.field(spot.field)
         if field is None or not field.show_if or spot in self.clashes:
             return field is not None
         name = field.show_if.partition("=")[0]
+        # The condition's field is the same target's, else the unit's.
         for place in (FieldReference(spot.target, name), FieldReference("", name)):
             if place in self.heads:
                 return field.asked_where(self.value(place))
@@ -94,7 +99,7 @@ class Sheet:
 
     @cached_property
     def unanswered(self) -> list[FieldReference]:
-        """Required places at which nothing stands yet, and all at which two last words do."""
+        """Required places without an answer, and all places with a clash."""
         return [
             spot
             for spot in self.spots
@@ -104,7 +109,7 @@ class Sheet:
 
     @property
     def undoable(self) -> Label | None:
-        """The answer that an undo takes back: the newest that none took back yet."""
+        """The answer that an undo takes back: the newest that is not undone yet."""
         answers: list[Label] = []
         for label in self.rows:
             if label.act == "undo":
@@ -114,14 +119,14 @@ class Sheet:
         return answers[-1] if answers else None
 
     def restored(self, undone: Label) -> Label | None:
-        """What stood at its place before a label; None where that was nothing."""
+        """Return the label that an undo of `undone` restores, or None if there was none."""
         return next((label for label in self.rows if label.id == undone.supersedes), None)
 
 
 def handed_in(acts: Iterable[Act]) -> dict[tuple[str, str, int], Act]:
-    """The sheets (rater, unit, run) that are handed in, each by the act that did it.
+    """Return the submitted sheets (rater, unit, run) with the act that submitted each.
 
-    What was done to a sheet last is so by its time, not by its place in the file: a kit's acts come in late.
+    The last act on a sheet is the one with the latest time, not the last in the file, because a kit's acts arrive late.
     """
     last: dict[tuple[str, str, int], Act] = {}
     for act in sorted(acts, key=lambda act: (act.at, act.id)):
@@ -131,7 +136,7 @@ def handed_in(acts: Iterable[Act]) -> dict[tuple[str, str, int], Act]:
 
 
 def fields_by_target(protocol: Protocol, unit: Unit) -> list[tuple[str, list[Field]]]:
-    """Targets in order with their fields; the unit itself (empty) at last."""
+    """Return the targets in order with their fields, and last the unit itself (empty)."""
     per_target = [field for field in protocol.fields if field.per == "target"]
     whole = [field for field in protocol.fields if field.per == "unit"]
     if protocol.targets == "unit":
@@ -140,7 +145,7 @@ def fields_by_target(protocol: Protocol, unit: Unit) -> list[tuple[str, list[Fie
 
 
 def target_of(unit: Unit, id: str) -> Target | None:
-    """A unit's target by its id."""
+    """Return a unit's target by its id, or None if unknown."""
     return next((target for target in unit.targets if target.id == id), None)
 
 
@@ -148,13 +153,13 @@ def target_of(unit: Unit, id: str) -> Target | None:
 
 
 BESIDE = ("confidence", "evidence", "region", "note", "cites")
-"""What belongs to an answer beside what it says."""
+"""Fields that accompany an answer's value."""
 
 
 def answer_to(sheet: Sheet, label: Label) -> Label:
-    """A label that takes the place of what stands where it belongs: of a clash, all of it.
+    """Return a label that supersedes the head of its place, and in a clash all heads.
 
-    Where it says one of the words that clash and nothing beside that, what belongs to that word goes with it.
+    If it repeats one of the clashing answers without details of its own, it takes that answer's details.
     """
     spot = FieldReference(label.target, label.field)
     head = sheet.heads.get(spot)
@@ -170,18 +175,18 @@ def answer_to(sheet: Sheet, label: Label) -> Label:
 
 
 def says_same(one: Label, other: Label) -> bool:
-    """Whether two labels are one word: the same value, or the same reason for none; 1 is not yes."""
+    """Return True if two labels give the same value or the same reason for a missing one. 1 is not true."""
     same_kind = isinstance(one.value, bool) is isinstance(other.value, bool)
     return same_kind and (one.value, one.reason_missing) == (other.value, other.reason_missing)
 
 
 def clashing(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
-    """The places (`place_key`) that have several last words, and these; left out until their rater settles them."""
-    return {key: heads for key, heads in _heads(labels).items() if len(heads) > 1}
+    """Return the places (`place_key`) with several heads, and those. They do not count until their rater settles."""
+    return {key: heads for key, heads in _heads_by_place(labels).items() if len(heads) > 1}
 
 
 def undo_of(sheet: Sheet, label: Label) -> Label | None:
-    """The label that takes back the newest answer, signed as `label` is; None where there is nothing to take back."""
+    """Return the label that undoes the newest answer, signed as `label` is, or None if there is nothing to undo."""
     undone = sheet.undoable
     if undone is None:
         return None
@@ -199,7 +204,7 @@ def undo_of(sheet: Sheet, label: Label) -> Label | None:
 
 
 def place_words(unit: Unit, spot: FieldReference) -> str:
-    """A place as people say it."""
+    """Return a place in words."""
     target = target_of(unit, spot.target)
     return f"{spot.field} of {target.id}" if target is not None else spot.field
 
@@ -210,16 +215,16 @@ MISSING: Mapping[Missing, str] = {
     "cannot_judge": "cannot judge",
     "skipped": "skipped",
 }
-"""Reasons for having no answer, as people read them."""
+"""Reasons for a missing answer, in words."""
 
 
 def current(labels: Iterable[Label]) -> list[Label]:
-    """The labels that stand: heads alone, cleared ones and clashes left out; what agreement is computed from."""
-    return [heads[0] for heads in _heads(labels).values() if len(heads) == 1 and not heads[0].cleared]
+    """Return the current labels, without cleared ones and clashes. Agreement is computed from these."""
+    return [heads[0] for heads in _heads_by_place(labels).values() if len(heads) == 1 and not heads[0].cleared]
 
 
-def _heads(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
-    """By place the labels that no other one supersedes."""
+def _heads_by_place(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
+    """Group the labels that no other label supersedes by their place."""
     rows = list(labels)
     superseded_ids = {id for label in rows for id in label.replaces}
     heads: dict[tuple[Any, ...], list[Label]] = {}
@@ -230,12 +235,12 @@ def _heads(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
 
 
 def place_key(label: Label) -> tuple[Any, ...]:
-    """The place a label is about, and whose it is: two heads with one key are a clash."""
+    """Return a label's place together with its rater. Two heads with one key are a clash."""
     return (
         label.study, label.version, label.unit, label.target, label.field, label.rater.kind, label.rater.id, label.run
     )  # fmt: skip
 
 
 def ordered(labels: Sequence[Label]) -> list[Label]:
-    """Labels as they were given."""
+    """Sort labels by time."""
     return sorted(labels, key=lambda label: (label.at, label.id))

@@ -1,4 +1,4 @@
-"""Text that was read from a picture by OCR: lines with their boxes, and the tree of nodes that they make."""
+"""Text that OCR read from a picture: lines with their boxes, and the tree of nodes that they make."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import msgspec
 from lab.core.ui_tree import Bounds, Node, UiTree
 
 READ = "hitlab.ReadText"
-"""The class of a node that was read from a picture; no phone has said it."""
+"""Class of a node that OCR read. It did not come from a phone."""
 
 
 class ReadLine(msgspec.Struct, frozen=True):
-    """One line of text: its box in pixels of the picture, and from 0 to 1 how sure the engine is of it."""
+    """One line of text, its box in pixels of the picture, and the engine's confidence from 0 to 1."""
 
     text: str
     box: Bounds
@@ -25,7 +25,7 @@ class ReadText(msgspec.Struct, frozen=True):
     lines: tuple[ReadLine, ...]
 
     def scaled(self, across: float, down: float) -> ReadText:
-        """The same lines in a picture that is so many times as wide and as high."""
+        """Return the lines for a picture `across` times as wide and `down` times as high."""
         lines = (
             msgspec.structs.replace(
                 line,
@@ -40,30 +40,30 @@ class ReadText(msgspec.Struct, frozen=True):
 
     @property
     def searched(self) -> str:
-        """What a search looks in: each line without blanks, its case folded."""
+        """Text for searches: each line without blanks, its case folded."""
         return "\n".join(without_blanks(line.text) for line in self.lines)
 
     @property
     def tree(self) -> UiTree:
-        """The lines as nodes of a screen, from the top to the bottom; they are of the class `READ`."""
+        """The lines as nodes of the class `READ`, from top to bottom."""
         return UiTree(tuple(Node(line.box, line.text, cls=READ) for line in self.lines))
 
 
 def was_read(tree: UiTree | None) -> bool:
-    """Whether a tree was read from a picture."""
+    """Return True if OCR made this tree."""
     return tree is not None and bool(tree.roots) and tree.roots[0].cls == READ
 
 
 def line_holds(text: str, words: str) -> bool:
-    """Whether a line that was read holds words, whatever their case; blanks do not count, for engines lose some."""
+    """Return True if an OCR line contains words. Case and blanks do not count, because engines lose some blanks."""
     return without_blanks(words) in without_blanks(text)
 
 
 def without_blanks(text: str) -> str:
-    """A text with its case folded and no blank in it."""
+    """Return a text case-folded and without blanks."""
     return "".join(text.split()).casefold()
 
 
 def says_nothing(tree: UiTree | None) -> bool:
-    """Whether a screen's tree is not there, or holds no word."""
+    """Return True if a screen's tree is missing or has no words."""
     return tree is None or not any(node.text.strip() or node.desc.strip() for node in tree.nodes())

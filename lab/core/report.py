@@ -1,4 +1,4 @@
-"""A report as data: sections of tables and pictures, in which every number carries how it came about."""
+"""A report as data: sections of tables and pictures in which every number has its provenance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VERSION = 1
 
 
 class Number(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A number in a table: the `agreement` it is, and how the paper prints it (digits, times 100 or not, its unit)."""
+    """A number in a table: its `agreement`, and its format in the paper (digits, times 100 or not, its unit)."""
 
     agreement: Agreement
     digits: int = 2
@@ -24,9 +24,9 @@ Cell = str | Number
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A table in the paper's own form; `source` is where the paper has it, `notes` stand below it.
+    """A table in the paper's own form. `source` is its place in the paper, `notes` go below it.
 
-    Each row has one cell for each of `columns`; the first says what the row is of.
+    Each row has one cell for each of `columns`. The first cell names the row.
     """
 
     id: str
@@ -38,7 +38,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Grid(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag="grid"):
-    """How often answers came together: `counts` has a row for each of `down`, a column for each of `across`."""
+    """A contingency table: `counts` has a row for each of `down` and a column for each of `across`."""
 
     id: str
     title: str
@@ -50,7 +50,7 @@ class Grid(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One thing in a scatter or a line: where it is, what it is called, of which series."""
+    """One point in a scatter or a line, with its label and its series."""
 
     x: float
     y: float
@@ -59,9 +59,9 @@ class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag="scatter"):
-    """Points with the diagonal; `band` is the half-width beside it that is drawn (0: none).
+    """Points with the diagonal. `band` is the half-width of the band drawn around it (0: none).
 
-    `sorted` draws them from left to right by their x in place of at it, as PSPA-Bench's Figure 7 does.
+    `sorted` draws them from left to right in the order of x instead of at x, as PSPA-Bench's Figure 7 does.
     """
 
     id: str
@@ -77,7 +77,7 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class Bars(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag="bars"):
-    """Numbers beside one another with their intervals, such as kappa by rater pair."""
+    """Numbers side by side with their intervals, such as kappa by rater pair."""
 
     id: str
     title: str
@@ -88,7 +88,7 @@ class Bars(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Lines(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag="lines"):
-    """Series over something ordered, such as labels over time (drift)."""
+    """Series over an ordered axis, such as labels over time (drift)."""
 
     id: str
     title: str
@@ -103,7 +103,7 @@ Picture = Grid | Scatter | Bars | Lines
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One part of a report: what it says in sentences, its tables, its pictures."""
+    """One part of a report: its sentences, tables and pictures."""
 
     title: str
     says: tuple[str, ...] = ()
@@ -112,7 +112,7 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Out of what a report was made, so that another can make it again; holds no clock."""
+    """Provenance of a report, enough to make it again. It has no time."""
 
     study: str
     version: int

@@ -1,4 +1,4 @@
-"""One run's brake: go, stand still, one turn at a time, hand over, stop."""
+"""Control of one run from any thread: pause, resume, single turn, take over, stop."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import time
 from lab.core.seams import WaitCancelled
 
 _POLL = 0.05
-"""Seconds between two looks at `stop`."""
+"""Seconds between two polls of `stop`."""
 
 
 class RunControl:
-    """Shared by the loop, which waits on it, and the people at the run, who set it; safe from any thread.
+    """Control shared by the run's loop, which waits on it, and the people at the run, who set it. Thread-safe.
 
-    `pace` is the least number of seconds between the beginnings of two turns, so that a person can follow.
+    `pace` is the minimum number of seconds between the starts of two turns, so that a person can follow.
     """
 
     def __init__(self, pace: float = 0.0) -> None:
@@ -23,52 +23,52 @@ class RunControl:
         self.pace = pace
         self._changed = threading.Condition()
         self._paused = False
-        self._turns = 0
-        self._allowed = False
-        self._taken = False
+        self._allowed_turns = 0
+        self._turn_allowed = False
+        self._taken_over = False
         self._last_turn = -math.inf
 
     @property
     def paused(self) -> bool:
-        """True while the phone stands still."""
+        """True while the run is paused."""
         return self._paused
 
     @property
     def taken_over(self) -> bool:
         """True while a person acts in the agent's place."""
-        return self._taken
+        return self._taken_over
 
     def pause(self) -> None:
-        self._set(paused=True)
+        self._set_paused(paused=True)
 
     def resume(self) -> None:
-        self._set(paused=False)
+        self._set_paused(paused=False)
 
     def one_turn(self) -> None:
-        """Lets exactly one turn pass, then stands still again."""
+        """Allow exactly one turn, then pause again."""
         with self._changed:
             self._paused = True
-            self._turns += 1
+            self._allowed_turns += 1
             self._changed.notify_all()
 
     def take_over(self, by_person: bool) -> None:
-        """Puts a person in the agent's place, from the next turn on, or gives the place back."""
+        """Put a person in the agent's place from the next turn on, or give the place back."""
         with self._changed:
-            self._taken = by_person
+            self._taken_over = by_person
             self._changed.notify_all()
 
     def halt(self) -> None:
-        """Ends the run: every wait on this brake raises `WaitCancelled`."""
+        """End the run: every wait on this control raises `WaitCancelled`."""
         self.stop.set()
         with self._changed:
             self._changed.notify_all()
 
     def begin_turn(self) -> None:
-        """Blocks while paused and until the pace allows; raises `WaitCancelled` once stopped."""
+        """Block while paused and until the pace allows a turn. Raise `WaitCancelled` once stopped."""
         with self._changed:
-            self._allowed = False
+            self._turn_allowed = False
             while not self.stop.is_set():
-                if self._paused and not self._turns:
+                if self._paused and not self._allowed_turns:
                     self._changed.wait(_POLL)
                     continue
                 early = self._last_turn + self.pace - time.monotonic()
@@ -76,28 +76,29 @@ class RunControl:
                     self._changed.wait(min(early, _POLL))
                     continue
                 if self._paused:
-                    self._turns -= 1
-                    self._allowed = True
+                    self._allowed_turns -= 1
+                    self._turn_allowed = True
                 self._last_turn = time.monotonic()
                 return
         raise WaitCancelled
 
     def before_act(self) -> None:
-        """Blocks while paused, unless this very turn was allowed; raises `WaitCancelled` once stopped."""
+        """Block while paused, unless this turn was allowed. Raise `WaitCancelled` once stopped."""
         with self._changed:
             while not self.stop.is_set():
-                if not self._paused or self._allowed:
+                if not self._paused or self._turn_allowed:
                     return
-                if self._turns:
-                    self._turns -= 1
-                    self._allowed = True
+                # Paused within this turn, and then allowed one turn: it is this one.
+                if self._allowed_turns:
+                    self._allowed_turns -= 1
+                    self._turn_allowed = True
                     return
                 self._changed.wait(_POLL)
         raise WaitCancelled
 
-    def _set(self, *, paused: bool) -> None:
+    def _set_paused(self, *, paused: bool) -> None:
         with self._changed:
             self._paused = paused
-            self._turns = 0
-            self._allowed = False
+            self._allowed_turns = 0
+            self._turn_allowed = False
             self._changed.notify_all()

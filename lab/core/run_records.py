@@ -1,4 +1,4 @@
-"""What is kept beside a run's events and told of it in short: its line in a list, its kin, its bytes, verdicts."""
+"""Records stored beside a run's events: list row, relatives, blobs, imported verdicts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from lab.core.trace import AnyEvent, Forked, Started
 
 
 class TraceLine(msgspec.Struct, frozen=True):
-    """A run in one line, as `hitlab traces --json` prints it; `questions` and `replies` are counts.
+    """A run as a list row, as `hitlab traces --json` prints it. `questions` and `replies` are counts.
 
-    `archived` runs are in no list but that of what is archived.
+    `archived` runs appear only in the list of archived runs.
     """
 
     id: str
@@ -38,14 +38,14 @@ class TraceLine(msgspec.Struct, frozen=True):
 
 
 class Summary(TraceLine, frozen=True):
-    """A run in one line, and when it began (UTC); `actor` is its agent, of which `agent` is the identity."""
+    """A list row with the start time (UTC). `actor` is the agent, and `agent` is its identity."""
 
     started: str = ""
     actor: Actor | None = None
 
 
 class RelatedRun(Summary, frozen=True):
-    """A run in one line, and where it left its parent; `parent` may be a run that is not in this file."""
+    """A list row with the position at which the run left its parent. `parent` may be missing from this file."""
 
     parent: str | None = None
     forked: Forked | None = None
@@ -63,7 +63,7 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 class Blob(NamedTuple):
     """Bytes that an event refers to by their sha256: a screenshot, or the embedded phone's state.
 
-    `path` names the file whose bytes these are, where an import may leave them there.
+    `path` names the file with these bytes if an import may leave them there.
     """
 
     data: bytes
@@ -76,7 +76,7 @@ class Blob(NamedTuple):
 
 
 class Clearance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A person's word that a demonstration holds nothing private, or no longer."""
+    """A person's declaration that a demonstration has nothing private, or nothing any more."""
 
     id: str
     trace: str
@@ -86,10 +86,11 @@ class Clearance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class RunAct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a person did with a run in their lists: archived or restored it, put a tag on it or took it off.
+    """A person's act on a run in their lists: archived, restored, tagged, untagged or renamed it.
 
-    Of the acts on one run with one `tag` (empty: whether it is archived) the last one holds; none is ever changed.
-    `renamed` gives the run's agent another name, version and model; its `tag` is `RENAMED`. None: its own again.
+    The last act on a run with the same `tag` applies (an empty tag for archiving). None is ever changed. `renamed`
+    gives the run's agent another name, version and model under the tag `RENAMED`. With `agent` None the agent has its
+    own name again.
     """
 
     id: str
@@ -103,19 +104,19 @@ class RunAct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 RENAMED = "agent name"
-"""Stands where an act that renames an agent has no tag; no tag may be so written."""
+"""Tag of an act that renames an agent. It has a blank, so that no tag of a person can equal it."""
 
 
 _TAG = re.compile(r"[^\W_][\w./-]{0,39}")
 
 
 def tag_of(text: str) -> str:
-    """A tag as it is kept: in small letters, so that what was typed otherwise is the same one."""
+    """Normalize a tag: Unicode NFC, lower case."""
     return unicodedata.normalize("NFC", text).casefold()
 
 
 def check_tag(text: str) -> str:
-    """A tag as it is kept; `LabError` where it is none: a word of letters, digits and . / - _ of at most 40."""
+    """Return a normalized tag. Raise `LabError` unless it is a word of at most 40 letters, digits and . / - _."""
     tag = tag_of(text)
     if tag == "none" or not _TAG.fullmatch(tag):
         problem = "is what finds runs without a tag" if tag == "none" else "is no tag"
@@ -125,9 +126,9 @@ def check_tag(text: str) -> str:
 
 
 class Tombstone(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What stays of a run that was erased: never a word of it. `replaced_by` is the redacted run in its place.
+    """Record of an erased run, without its text. `replaced_by` is the redacted run in its place.
 
-    `counts` says how much of what was covered or destroyed.
+    `counts` are the numbers of covered or destroyed parts.
     """
 
     trace: str
@@ -140,10 +141,10 @@ class Tombstone(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class Kit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What marks a file as a kit: all of a study's version that one rater may see, and nothing else.
+    """Mark of a kit: a file with all of a study's version that one rater may see, and nothing else.
 
-    `sha` is the whole study's, as it stands where the kit came from. `runs` went out with it, and so many rows of
-    each kind; `digest` is the hash of all that, so that what was changed since can be told from what was added.
+    `sha` is the study's hash in the file it came from. `runs` and the row counts are what was exported. `digest` is the
+    hash of those, by which an import tells changes from additions.
     """
 
     id: str
@@ -162,9 +163,9 @@ class Kit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 class Imported(NamedTuple):
-    """What a reader yields for one run: its events, the bytes they refer to, the source's own verdicts.
+    """One run from a reader: its events, the bytes they refer to, and the source's own verdicts.
 
-    Our own format brings further what people said of the run here: reviews, clearances, and the runs it replaces.
+    Our own format also has what people said of the run: reviews, clearances, and the tombstones of runs it replaces.
     """
 
     events: list[AnyEvent]
@@ -182,20 +183,20 @@ class Imported(NamedTuple):
 
 
 def numbered(events: Iterable[AnyEvent]) -> list[AnyEvent]:
-    """Events with `seq` set from 0 in their order; what a reader calls last."""
+    """Return events with `seq` from 0 in their order. A reader's last step."""
     return [msgspec.structs.replace(event, seq=i) for i, event in enumerate(events)]
 
 
 def imported_id(format: str, data: bytes) -> str:
-    """The id of an imported trace: the same source bytes make the same run, so importing twice is once."""
+    """Return the id of an imported run: a hash of its source bytes, so that a second import finds the same run."""
     return hashlib.sha256(format.encode() + b"\0" + data).hexdigest()[:32]
 
 
 INCOMPLETE = "-incomplete"
-"""What the id of an imported run ends in whose source lacked pictures; without it, it is the whole run's."""
+"""Suffix of the id of an imported run whose source lacked pictures. The rest is the complete run's id."""
 
 
 def whole_and_incomplete(id: str) -> tuple[str, str]:
-    """The ids of a whole run and of the one that came in without some of its pictures, by either."""
+    """Return the ids of the complete and of the incomplete run, from either."""
     whole = id.removesuffix(INCOMPLETE)
     return whole, whole + INCOMPLETE

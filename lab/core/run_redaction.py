@@ -1,6 +1,6 @@
-"""What of runs is covered: words wherever they stand, what lies under boxes, and which parts of which pictures.
+"""Redaction of runs: words anywhere, text under boxes, and parts of pictures.
 
-Pure: events go in and come out; the pictures are painted, and the originals destroyed, by `store.run_redaction`.
+Pure functions from events to events. `store.run_redaction` paints the pictures and destroys the originals.
 """
 
 from __future__ import annotations
@@ -22,30 +22,33 @@ from lab.core.trace import AnyEvent, Asked, Ended, Resumed, Started, Step
 from lab.core.ui_tree import Bounds, Node, UiTree
 
 ReadTree = Callable[[str], UiTree | None]
-"""Gives of a picture (by sha256) the lines that were read from it, as a tree; None where it cannot be read."""
+"""Callback that returns a picture's OCR lines as a tree, by its sha256, or None if it cannot be read."""
 EVERYTHING = Bounds(0, 0, 1 << 30, 1 << 30)
-"""A box over the whole of a picture of any size."""
-_SHARE = 0.1
-"""A node lies under a box where they share this much of the smaller one."""
+"""A box that covers a picture of any size."""
+_MIN_OVERLAP = 0.1
+"""Minimum overlap of a node and a box, as a share of the smaller one, for the node to count as under the box."""
 
 
 # -- what lies where -------------------------------------------------------------------------------------------
 
 
 class RunRedactions(NamedTuple):
-    """What is to be done to a set of runs: parts of pictures by sha256, boxes over trees likewise, words by step."""
+    """The redactions of a set of runs: painted parts and boxes by a picture's sha256, and words to cover.
+
+    Boxes also cover the nodes of the tree under them.
+    """
 
     paints: dict[str, tuple[Bounds, ...]]
     boxes: dict[str, tuple[Bounds, ...]]
     words: tuple[str, ...]
     unseen: int
-    """Pictures without a tree, in which words can only be covered by a box."""
+    """Number of pictures without a tree, in which only boxes cover words."""
     read: int = 0
-    """Pictures whose words were read from them: what was misread is not covered."""
+    """Number of pictures whose words OCR read. Misread words are not covered."""
 
 
 def boxes_of(events: Sequence[AnyEvent], boxes: Mapping[int, Sequence[Bounds]]) -> dict[str, tuple[Bounds, ...]]:
-    """Boxes given by step (from 0; the number of steps is the last screen) as boxes by picture."""
+    """Convert boxes by step (from 0, where the number of steps means the last screen) to boxes by picture."""
     pictures: dict[int, str | None] = {}
     for event in events:
         if isinstance(event, Step):
@@ -69,11 +72,12 @@ def plan(
     words: Sequence[str],
     read_tree: ReadTree | None = None,
 ) -> RunRedactions:
-    """Which parts of which pictures are painted: the boxes, and each node in which the words stand.
+    """Plan which parts of which pictures to paint: the boxes, and each node that contains the words.
 
-    Of a picture whose screen says no word, `read_tree` gives the lines that stand in it, where they can be read.
+    `read_tree` returns the OCR lines of a picture whose tree has no text.
 
-    A picture made for a model is painted whole from the first painted step on: it may show any part of any screen.
+    From the first painted step on, a picture made for a model is painted whole, because it may show any part of any
+    screen.
     """
     cloak = TextRedaction(words)
     paints: dict[str, tuple[Bounds, ...]] = dict(boxes)
@@ -90,7 +94,7 @@ def plan(
                 unseen.add(screen.image)
             also = cloak.with_words(texts_under(tree, boxes.get(screen.image, ())))
             more = tuple(dict.fromkeys(node.bounds for node in holding(tree, also)))
-            more += tuple(_around(node.bounds) for node in holding(lines.get(screen.image), cloak))
+            more += tuple(_enlarge(node.bounds) for node in holding(lines.get(screen.image), cloak))
             if more:
                 paints[screen.image] = (*paints.get(screen.image, ()), *more)
     for events in runs:
@@ -98,8 +102,8 @@ def plan(
     return RunRedactions(paints, dict(boxes), cloak.words, len(unseen - set(paints)), len(lines))
 
 
-def _around(line: Bounds) -> Bounds:
-    """A line that was read, and a little around it: its box may cut its letters."""
+def _enlarge(line: Bounds) -> Bounds:
+    """Enlarge the box of an OCR line a little, because it may cut its letters."""
     more = max(4, line.height // 5)
     return Bounds(max(0, line.left - more), max(0, line.top - more), line.right + more, line.bottom + more)
 
@@ -107,13 +111,14 @@ def _around(line: Bounds) -> Bounds:
 def spread(
     events: Sequence[AnyEvent], planned: RunRedactions, alike: Callable[[str, str, Bounds], bool]
 ) -> RunRedactions:
-    """The plan, and in each next or previous picture what was painted for its words and still looks the same there.
+    """Extend the plan to each adjacent picture in which a part painted for its words still looks the same.
 
-    A tree holds nothing of what lies dimmed behind a dialog, where the words can still be read. `alike` compares a part
-    of two pictures; where the tree tells of other texts at that place, it is believed.
+    A tree omits the dimmed content behind a dialog, where the words are still readable. `alike` compares a part of two
+    pictures. A tree with other texts at that place overrides it.
     """
     paints = dict(planned.paints)
     screens = [one for event in events if not isinstance(event, Asked) for one in observations(event) if one.image]
+    # The part may be visible on screens before or after the one with the words.
     for way in (screens, screens[::-1]):
         along: set[Bounds] = set()
         for before, now in pairwise(way):
@@ -134,12 +139,13 @@ def _model_pictures(events: Sequence[AnyEvent], paints: Mapping[str, object]) ->
     for event in events:
         painted_before = painted_before or any(screen.image in paints for screen in observations(event))
         if painted_before and isinstance(event, Step | Asked) and event.proposed.prompt is not None:
+            # A screenshot that the prompt sends unchanged is painted as a screen.
             hashes |= set(event.proposed.prompt.images) - screens
     return hashes
 
 
 def observations(event: AnyEvent) -> list[Observation]:
-    """The screens that an event keeps."""
+    """Return the screens of an event."""
     match event:
         case Asked() | Step():
             return [event.before]
@@ -149,7 +155,7 @@ def observations(event: AnyEvent) -> list[Observation]:
 
 
 def holding(tree: UiTree | None, cloak: TextRedaction) -> list[Node]:
-    """The innermost nodes in which the words stand, and which have a place on the screen."""
+    """Return the innermost nodes on the screen that contain the words."""
     if tree is None:
         return []
     nodes = [node for node in tree.nodes() if cloak.holds(node.text) or cloak.holds(node.desc)]
@@ -159,13 +165,13 @@ def holding(tree: UiTree | None, cloak: TextRedaction) -> list[Node]:
 
 
 def under(node: Node, boxes: Iterable[Bounds]) -> bool:
-    """Whether a node lies under one of the boxes."""
+    """Return True if a node is under one of the boxes."""
     areas = ((node.bounds.cut(box).area, min(node.bounds.area, box.area)) for box in boxes)
-    return any(least and overlap >= _SHARE * least for overlap, least in areas)
+    return any(least and overlap >= _MIN_OVERLAP * least for overlap, least in areas)
 
 
 def texts_under(tree: UiTree | None, boxes: Sequence[Bounds]) -> list[str]:
-    """What can be read under boxes."""
+    """Return the texts of the nodes under boxes."""
     if tree is None or not boxes:
         return []
     return [text for node in tree.nodes() if under(node, boxes) for text in (node.text, node.desc) if text.strip()]
@@ -175,9 +181,9 @@ def texts_under(tree: UiTree | None, boxes: Sequence[Bounds]) -> list[str]:
 
 
 class Redactor:
-    """One set of runs, covered as planned: `pictures` are the painted ones' sha256 by the originals', `ids` the runs'.
+    """Apply the planned redactions to a set of runs. `pictures` and `ids` map original sha256s and run ids to new ones.
 
-    It counts the `nodes`, `texts` and phone `states` that were covered or left out on the way.
+    It counts the covered `nodes` and `texts` and the removed phone `states`.
     """
 
     def __init__(self, plan: RunRedactions, pictures: Mapping[str, str], ids: Mapping[str, str]) -> None:
@@ -190,29 +196,31 @@ class Redactor:
 
     @property
     def texts(self) -> int:
-        """How often words were covered."""
+        """Number of covered occurrences of words."""
         return self.cloak.count
 
     def events(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
-        """A run's events, covered; the phone's states, which hold more than was ever seen, are left out."""
+        """Return a run's events, covered and without the phone's states, which hold more than was ever visible."""
         local, steps = self.local_words(events), _step_count(events)
-        return [self._event(event, self.cloak.with_words(local.get(_index_of(event, steps), ()))) for event in events]
+        return [
+            self._cover_event(event, self.cloak.with_words(local.get(_step_of(event, steps), ()))) for event in events
+        ]
 
     def review(self, row: Review, events: Sequence[AnyEvent], ids: Callable[[str], str]) -> Review:
-        """What was said in a review, covered, about the new run; `ids` gives each row's new id."""
+        """Return a review, covered and about the new run. `ids` maps old row ids to new ones."""
         cloak = self.cloak.with_words(self.local_words(events).get(row.step if row.step is not None else -1, ()))
         return msgspec.structs.replace(
             row,
             id=ids(row.id),
             trace=self.ids[row.trace],
             supersedes=ids(row.supersedes) if row.supersedes else None,
-            old=_covered_value(row, row.old, cloak),
-            new=_covered_value(row, row.new, cloak),
+            old=_cover_value(row, row.old, cloak),
+            new=_cover_value(row, row.new, cloak),
             note=cloak.mask(row.note),
         )
 
     def shadow(self, row: ShadowAnswer, events: Sequence[AnyEvent], ids: Callable[[str], str]) -> ShadowAnswer:
-        """What a model answered beside the run, covered, about the new run; `ids` gives each row's new id."""
+        """Return a shadow answer, covered and about the new run. `ids` maps old row ids to new ones."""
         cloak = self.cloak.with_words(self.local_words(events).get(row.index, ()))
         return msgspec.structs.replace(
             row,
@@ -224,7 +232,7 @@ class Redactor:
         )
 
     def local_words(self, events: Sequence[AnyEvent]) -> dict[int, list[str]]:
-        """By step (the number of steps is the last screen): the texts under its boxes, and what was typed under one."""
+        """Return the texts under each step's boxes and the text typed there. The number of steps is the last screen."""
         by_step: dict[int, list[str]] = {}
         steps = _step_count(events)
         for event in events:
@@ -232,49 +240,49 @@ class Redactor:
                 boxes = self.plan.boxes.get(screen.image or "", ())
                 words = texts_under(screen.tree, boxes)
                 if boxes and isinstance(event, Asked | Step):
-                    words += _typed_under(event, boxes)
-                by_step.setdefault(_index_of(event, steps), []).extend(words)
+                    words += _texts_typed_under(event, boxes)
+                by_step.setdefault(_step_of(event, steps), []).extend(words)
         return by_step
 
-    def _event(self, event: AnyEvent, cloak: TextRedaction) -> AnyEvent:
+    def _cover_event(self, event: AnyEvent, cloak: TextRedaction) -> AnyEvent:
         match event:
             case Started():
                 self.states += event.state is not None
                 parent = self.ids.get(event.parent or "", event.parent)
-                agent = self._named_anew(event.agent)
+                agent = self._rename_replay(event.agent)
                 event = msgspec.structs.replace(
                     event, trace=self.ids[event.trace], parent=parent, agent=agent, state=None
                 )
             case Resumed():
-                event = msgspec.structs.replace(event, by=self._named_anew(event.by))
+                event = msgspec.structs.replace(event, by=self._rename_replay(event.by))
             case Asked():
-                event = msgspec.structs.replace(event, before=self._seen(event.before))
+                event = msgspec.structs.replace(event, before=self._cover_screen(event.before))
             case Step():
                 self.states += event.state is not None
-                event = msgspec.structs.replace(event, before=self._seen(event.before), state=None)
+                event = msgspec.structs.replace(event, before=self._cover_screen(event.before), state=None)
             case Ended() if event.final is not None:
-                event = msgspec.structs.replace(event, final=self._seen(event.final))
+                event = msgspec.structs.replace(event, final=self._cover_screen(event.final))
         covered: AnyEvent = cloak.cover(event)
         if isinstance(covered, Asked | Step):
-            covered = msgspec.structs.replace(covered, proposed=self._sent(covered.proposed))
+            covered = msgspec.structs.replace(covered, proposed=self._replace_images(covered.proposed))
         return covered
 
-    def _named_anew(self, actor: Actor) -> Actor:
-        """An agent that plays one of the runs again (`recorded:ID`), by that run's new id."""
+    def _rename_replay(self, actor: Actor) -> Actor:
+        """Return an agent that replays one of the runs (`recorded:ID`) with that run's new id."""
         kind, _, run = actor.id.partition(":")
         is_replay = actor.kind == "script" and kind == "recorded" and run in self.ids
         return msgspec.structs.replace(actor, id=f"{kind}:{self.ids[run]}") if is_replay else actor
 
-    def _seen(self, screen: Observation) -> Observation:
+    def _cover_screen(self, screen: Observation) -> Observation:
         boxes = self.plan.boxes.get(screen.image or "", ())
         tree = screen.tree
         if tree is not None:
-            tree = msgspec.structs.replace(tree, roots=tuple(self._node(root, boxes) for root in tree.roots))
+            tree = msgspec.structs.replace(tree, roots=tuple(self._cover_node(root, boxes) for root in tree.roots))
         return msgspec.structs.replace(screen, image=self.pictures.get(screen.image or "", screen.image), tree=tree)
 
-    def _node(self, node: Node, boxes: Sequence[Bounds]) -> Node:
-        """A node covered: all of its text where it lies under a box, else the words in it."""
-        children = tuple(self._node(child, boxes) for child in node.children)
+    def _cover_node(self, node: Node, boxes: Sequence[Bounds]) -> Node:
+        """Cover a node: all of its text if it is under a box, else the words in it."""
+        children = tuple(self._cover_node(child, boxes) for child in node.children)
         if under(node, boxes):
             text, desc = MASK if node.text.strip() else node.text, MASK if node.desc.strip() else node.desc
         else:
@@ -282,7 +290,7 @@ class Redactor:
         self.nodes += (text, desc) != (node.text, node.desc)
         return msgspec.structs.replace(node, text=text, desc=desc, id=self.cloak.mask(node.id), children=children)
 
-    def _sent(self, proposed: Proposed) -> Proposed:
+    def _replace_images(self, proposed: Proposed) -> Proposed:
         prompt = proposed.prompt
         if prompt is None:
             return proposed
@@ -294,12 +302,12 @@ def _step_count(events: Sequence[AnyEvent]) -> int:
     return sum(isinstance(event, Step) for event in events)
 
 
-def _index_of(event: AnyEvent, steps: int) -> int:
-    """The step that an event belongs to; the end to the screen after all steps, and -1 where it is of none."""
+def _step_of(event: AnyEvent, steps: int) -> int:
+    """Return the step of an event: the number of steps for the end, -1 for events without one."""
     return steps if isinstance(event, Ended) else getattr(event, "index", -1)
 
 
-def _typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str]:
+def _texts_typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str]:
     actions: list[Action | None] = [event.proposed.action, event.decision.action if event.decision else None]
     tree = event.before.tree
     texts = []
@@ -307,14 +315,14 @@ def _typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str]:
         if action is None or action.kind != "input_text" or not action.text:
             continue
         focus_nodes = [node for node in tree.nodes() if node.focused] if tree is not None else []
-        there = any(box.holds(*action.at) for box in boxes) if action.at is not None else False
-        if there or any(under(node, boxes) for node in focus_nodes):
+        hits_box = any(box.holds(*action.at) for box in boxes) if action.at is not None else False
+        if hits_box or any(under(node, boxes) for node in focus_nodes):
             texts.append(action.text)
     return texts
 
 
-def _covered_value(row: Review, value: Any, cloak: TextRedaction) -> Any:
-    """A value that was reviewed, covered; an action stays one."""
+def _cover_value(row: Review, value: Any, cloak: TextRedaction) -> Any:
+    """Cover a value of a review. An action stays an action."""
     if row.field == "action" and value is not None:
         return plain_value(cloak.cover(action_of(value)))
     return cloak.cover(value)

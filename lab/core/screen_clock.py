@@ -1,4 +1,4 @@
-"""The clocks a screen reads: wall time for the record, seconds for ages, and a person's own time of day."""
+"""Clocks for screens: wall time for records, seconds for ages, and the local time of day."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from lab.core import ids_and_clock
 
 
 class Clock:
-    """What time it is; a test puts a still one in its place."""
+    """The current time. Tests replace it with a fixed one."""
 
     def now(self) -> str:
-        """The wall time in UTC, as the record keeps it."""
+        """Return the wall time in UTC, as records store it."""
         return ids_and_clock.now()
 
     def seconds(self) -> float:
-        """The clock that frames are stamped with; only differences mean anything."""
+        """Return the clock that stamps frames, in seconds. Only differences are meaningful."""
         return time.monotonic()
 
     def time_of_day(self, at: str) -> str:
-        """A recorded wall time as this person's time of day; empty where there is none."""
+        """Format a recorded wall time as local time of day, empty without a time."""
         return f"{datetime.fromisoformat(at).astimezone():%H:%M:%S}" if at else ""
 
 
 def seconds_passed(earlier: str, later: str) -> float:
-    """Seconds from one recorded wall time to another; 0 where the clock went back, or one of them is no time."""
+    """Return the seconds between two recorded wall times, or 0 if the clock went back or one is invalid."""
     return max(0.0, ids_and_clock.seconds_between(earlier, later) or 0.0)
 
 
 def span(seconds: float) -> str:
-    """A duration as `m:ss`, or `h:mm:ss` from an hour on."""
+    """Format a duration as `m:ss`, or `h:mm:ss` from an hour on."""
     whole = max(0, int(seconds))
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)
@@ -38,7 +38,7 @@ def span(seconds: float) -> str:
 
 
 def duration_words(seconds: float) -> str:
-    """A duration in its largest unit that divides it: `2 h`, `90 min`, `45 s`."""
+    """Format a duration in the largest unit that divides it: `2 h`, `90 min`, `45 s`."""
     for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
         if seconds >= size and seconds % size == 0:
             return f"{seconds / size:g} {unit}"

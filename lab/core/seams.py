@@ -1,4 +1,4 @@
-"""The places where the outside world plugs in: a phone, an agent, a user, a gate."""
+"""Protocols where the outside world plugs in: device, environment, agent, user, gate."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from lab.core.ui_tree import UiTree
 
 
 class WaitCancelled(Exception):
-    """What was waited for will not come: the run was stopped, or the question taken back."""
+    """Raised by a wait whose result will not come: the run was stopped, or the question withdrawn."""
 
 
 class Trouble(LabError):
-    """A phone is away, or answers nonsense, now; asked again later it may be well.
+    """A temporary failure of a phone: it is disconnected, or answers garbage. A later call may succeed.
 
-    `sent` is False where what was asked surely never reached it. `state` is a word for what its screen shows in an
-    app's place: asleep, locked, folded, secured; empty where it is its line that fails.
+    `sent` is False if the request surely did not reach it. `state` names what its screen shows in an app's place
+    (asleep, locked, folded, secured). It is empty if the connection failed.
     """
 
     def __init__(self, title: str, message: str, hint: str = "", *, sent: bool = False, state: str = "") -> None:
@@ -35,9 +35,9 @@ class Trouble(LabError):
 
 
 class Screen(NamedTuple):
-    """What a phone shows at one moment: `png` lossless bytes, `size` in pixels, `at` the phone's own clock.
+    """A phone's screen at one moment: `png` is lossless, `size` in pixels, `at` on the phone's own clock.
 
-    `tree_missing` says why its tree could not be had, in uiautomator's words.
+    `tree_missing` is uiautomator's reason for a missing tree.
     """
 
     png: bytes
@@ -49,25 +49,25 @@ class Screen(NamedTuple):
 
 
 class LazyPixels(Protocol):
-    """A picture whose pixels are made when they are asked for, on any thread."""
+    """A picture whose pixels are computed on demand, on any thread."""
 
     def rgb(self) -> bytes:
-        """All of them, height x width x 3 bytes; the same bytes each time."""
+        """Return all pixels, height x width x 3 bytes, the same on each call."""
 
     def means(self, size: Point) -> bytes:
-        """Its mean colours at a smaller size: height x width x 3 bytes."""
+        """Return the mean colours at a smaller size, height x width x 3 bytes."""
 
 
 def rgb_of(pixels: bytes | LazyPixels) -> bytes:
-    """A picture's pixels, height x width x 3 bytes, made now where they are not yet."""
+    """Return a picture's pixels, height x width x 3 bytes, and compute lazy ones."""
     return pixels if isinstance(pixels, bytes) else pixels.rgb()
 
 
 class Frame(NamedTuple):
-    """A picture for the eye: `pixels` are height x width x 3 bytes, or make them. `tree` is of this very one, or None.
+    """A picture for display. `pixels` are height x width x 3 bytes, or lazy. `tree` is of this very picture, or None.
 
-    `at` is `time.monotonic()` seconds when it was taken; `number` counts up with each picture that differs.
-    `space` is the phone's own pixels, in which trees and touches are counted, where the picture is a smaller one.
+    `at` is the `time.monotonic()` of the capture. `number` increases with each different picture. `space` is the
+    phone's own size, in which trees and touches are measured, if the picture is smaller.
     """
 
     pixels: bytes | LazyPixels
@@ -84,36 +84,36 @@ class Frame(NamedTuple):
 
 
 class Device(Protocol):
-    """A phone. Every call may block and may raise `LabError`; none is called from the UI thread."""
+    """A phone. Every call may block and may raise `LabError`, so none is made from the UI thread."""
 
     @property
     def info(self) -> DeviceInfo: ...
 
     def observe(self) -> Screen:
-        """What it shows now."""
+        """Return the current screen."""
 
     def perform(self, action: Action) -> None:
-        """Does one action; what only concerns the loop (ask_user, answer, status) changes nothing."""
+        """Perform one action. Actions for the loop alone (ask_user, answer, status) change nothing."""
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
-        """Pictures as they change, newest only, until `stop` is set; each call is a stream of its own."""
+        """Yield pictures as they change, the newest only, until `stop` is set. Each call is a separate stream."""
 
     def snapshot(self) -> dict[str, Any] | None:
-        """Its whole state as one JSON value; None where a phone cannot be asked (a real one)."""
+        """Return the whole state as one JSON value, or None for a phone without snapshots (a real one)."""
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Puts a snapshot back; raises `LabError` where that cannot be done."""
+        """Restore a snapshot. Raise `LabError` if that is impossible."""
 
     def close(self) -> None:
-        """Lets go of it; safe to call twice."""
+        """Release the phone. A second call does nothing."""
 
 
 @runtime_checkable
 class Attached(Protocol):
-    """A phone at the end of a line, which can be cut.
+    """A phone on a connection that can fail.
 
-    `on_line` is called, on a thread of the phone's own, with why it is away, and with None when it is back. `via` says
-    in a few words how its pictures come.
+    `on_line` is called on a thread of the phone's own: with the reason when it disconnects, with None when it is back.
+    `via` describes in a few words how its pictures arrive.
     """
 
     on_line: Callable[[Trouble | None], None]
@@ -124,10 +124,10 @@ class Attached(Protocol):
 
 @runtime_checkable
 class Turning(Protocol):
-    """A phone that is turned, or shown on another display, by hand.
+    """A phone that a hand can rotate, or show on another display.
 
-    `on_posture` is called, on any thread, with a word of `POSTURES` and a sentence, also for how it is at first where
-    it is not upright or not alone.
+    `on_posture` is called on any thread with a word of `POSTURES` and a sentence. It is also called for the first
+    posture, unless that is upright on a single display.
     """
 
     on_posture: Callable[[str, str], None]
@@ -135,14 +135,14 @@ class Turning(Protocol):
 
 @runtime_checkable
 class Typing(Protocol):
-    """A phone with several ways to type: `typed_by` names the one that the newest text took."""
+    """A phone with several ways to type. `typed_by` names the one that typed the newest text."""
 
     @property
     def typed_by(self) -> str: ...
 
 
 class EnvironmentScore(NamedTuple):
-    """What an environment says of a run: `score` from 0 to 1, and why in its own words, empty where it says nothing."""
+    """An environment's score of a run, from 0 to 1, and its reason in the environment's words (empty if none)."""
 
     score: float
     reason: str = ""
@@ -150,48 +150,48 @@ class EnvironmentScore(NamedTuple):
 
 @runtime_checkable
 class Scoring(Protocol):
-    """A phone of an environment, which says itself how a run on it ended, and is told what that rests on."""
+    """A phone of an environment that scores its runs itself and receives what the score depends on."""
 
     @property
     def scorer(self) -> str:
-        """Who scores: the environment's name and address."""
+        """Name and address of the environment that scores."""
 
     def hear(self, question: Question, reply: Reply) -> None:
-        """Is told what the agent asked and what was replied; a `LabError` where its score cannot rest on that."""
+        """Receive a question and its reply. Raise `LabError` if the score cannot take them into account."""
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:
-        """What the environment says of the run as it is now; asked again, it may say the same."""
+        """Return the environment's score of the run so far. A second call may return the same."""
 
 
 class Environment(Protocol):
-    """A benchmark's own world: it has tasks, puts its phone where one begins, and scores what was done there.
+    """A benchmark's own world: it has tasks, puts its phone at a task's start, and scores the result.
 
-    Every call may block and may raise `LabError`; a `Trouble` where it is away.
+    Every call may block and may raise `LabError`, or `Trouble` if the environment is unreachable.
     """
 
     def tasks(self) -> Sequence[Task]:
-        """Its tasks, each with its name and kind; what is asked in one may be left out."""
+        """Return its tasks with name and kind. The instruction may be missing."""
 
     def task(self, name: str, seed: int) -> Task:
-        """One task whole, its parameters by `seed` where it has any; a `LabError` where there is none of that name."""
+        """Return one complete task, with parameters drawn by `seed`. Raise `LabError` if the name is unknown."""
 
     def persona(self, task: Task) -> Persona | None:
-        """Whom the agent works for in a task, for who plays that part; None where the environment does not tell."""
+        """Return the person the agent works for, for whoever plays that part, or None if the environment has none."""
 
     def check(self, task: Task) -> None:
-        """A `LabError` where a run of the task could not be scored, as far as that can be told beforehand."""
+        """Raise `LabError` if a run of the task could not be scored, as far as that is known beforehand."""
 
     def phone(self, task: Task, seed: int) -> Device:
-        """Its phone (`Scoring`) where the task begins, whatever was there before; the task ends when that is closed."""
+        """Return its phone (`Scoring`) at the task's start, whatever ran before. Closing the phone ends the task."""
 
     def close(self) -> None:
-        """Lets go of it; phones that it gave stay. Safe to call twice."""
+        """Release the environment. Its phones stay open. A second call does nothing."""
 
 
 class Brief(msgspec.Struct, frozen=True, omit_defaults=True):
-    """All that an agent is told: never the persona's facts, never a log entry's label, never the checks.
+    """Everything an agent receives: never the persona's facts, a log entry's label or the checks.
 
-    `log` holds lines `[time] (location) action`; `instruction` is empty in a proactive run.
+    `log` has lines `[time] (location) action`. `instruction` is empty in a proactive run.
     """
 
     kind: Kind
@@ -203,63 +203,66 @@ class Brief(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Agent(Protocol):
-    """Who works the phone. It is given its whole history each time, so that a run can resume and fork anywhere."""
+    """Operates the phone. It gets the whole history on each call, so that a run can resume and fork anywhere."""
 
     @property
     def actor(self) -> Actor: ...
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
-        """What it wants to do next; may block for as long as it likes, on a thread of its own."""
+        """Return its next action. It may block as long as it likes, on a thread of its own."""
 
 
 @runtime_checkable
 class Remembering(Protocol):
-    """An agent that learns over runs: it is told when one is over and how it ended, never its score."""
+    """An agent that learns across runs. It gets each finished run and its status, never its score."""
 
     def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None: ...
 
 
 @runtime_checkable
 class Introducing(Protocol):
-    """An agent that tells who it is only once it was asked: after `introduce` its `actor` is whole."""
+    """An agent that knows its identity only after a request. `introduce` completes its `actor`."""
 
     def introduce(self) -> None: ...
 
 
 @runtime_checkable
 class Complaining(Protocol):
-    """An agent that writes a log of its own: `take_errors` gives what came since its last action, once."""
+    """An agent with a log of its own. `take_errors` returns each part once: what came since its last action."""
 
     def take_errors(self) -> str: ...
 
 
 @runtime_checkable
 class GivingUp(Protocol):
-    """An agent that may be unable to go on: `gave_up` says why it ended the run; empty where it did its work."""
+    """An agent that may be unable to continue.
+
+    `gave_up` is the reason why it ended the run, empty if it did its work.
+    """
 
     gave_up: str
 
 
 @runtime_checkable
 class Interruptible(Protocol):
-    """An agent that waits for something outside: `propose` raises `WaitCancelled` soon after a run's `stop` is set."""
+    """An agent that waits for something outside. `propose` raises `WaitCancelled` soon after a run's `stop` is set."""
 
     stop: threading.Event
 
 
 @runtime_checkable
 class Illustrated(Protocol):
-    """An agent that is sent pictures of its own making: `keep`, a run's own, takes bytes and gives their sha256."""
+    """An agent that sends pictures of its own making. `keep`, set by the run, stores bytes and returns their sha256."""
 
     keep: Callable[[Blob], str]
 
 
 @runtime_checkable
 class WordReading(Protocol):
-    """An agent that is told the words in a picture whose phone told none: `read`, a run's own, gives them.
+    """An agent that needs the words in a picture without a tree. `read`, set by the run, returns them.
 
-    It may block for a bounded time, gives None where the phone told words or nothing reads, and raises `LabError` where
-    the picture cannot be read.
+    `read` blocks for a bounded time. It returns None if the tree has words or no OCR is available, and raises
+    `LabError` if the picture is unreadable.
     """
 
     read: Callable[[Screen], ReadText | None]
@@ -267,38 +270,38 @@ class WordReading(Protocol):
 
 @runtime_checkable
 class Closable(Protocol):
-    """An agent that holds something: `close` lets go of it, `status` being how the run it was in ended."""
+    """An agent with resources. `close` releases them. `status` is the status of its run."""
 
     def close(self, status: str = "") -> None: ...
 
 
 class User(Protocol):
-    """Who the agent works for: a person, a model, a script."""
+    """Answers the agent's questions: a person, a model or a script."""
 
     @property
     def actor(self) -> Actor: ...
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
-        """The answer; blocks until there is one, raises `WaitCancelled` soon after `stop` is set."""
+        """Block until there is an answer and return it. Raise `WaitCancelled` soon after `stop` is set."""
 
 
 @runtime_checkable
 class Seeing(Protocol):
-    """A user who may look at the phone: `look` takes what it shows, before each question."""
+    """A user who may see the phone. `look` gets the screen before each question."""
 
     def look(self, screen: Observation) -> None: ...
 
 
 @runtime_checkable
 class Configured(Protocol):
-    """A user whose answers hang on a prompt and parameters: `config_sha` is the hash of them all."""
+    """A user whose answers depend on a prompt and parameters. `config_sha` is the hash of them all."""
 
     @property
     def config_sha(self) -> str: ...
 
 
 class Gate(Protocol):
-    """Who lets an action through to the phone."""
+    """Decides if an action reaches the phone."""
 
     def decide(self, proposed: Proposed, screen: Screen, history: Sequence[Step], stop: threading.Event) -> Decision:
-        """Approve, amend or reject; raises `WaitCancelled` soon after `stop` is set."""
+        """Approve, amend or reject. Raise `WaitCancelled` soon after `stop` is set."""

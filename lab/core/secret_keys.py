@@ -1,6 +1,6 @@
-"""Keys and passwords taken out of what a program or a library says of itself, before it is shown or kept.
+"""Remove keys and passwords from the output of a program or a library before it is shown or stored.
 
-Hidden are the values of environment variables whose names say that they are secret, and what is spelled as a key.
+The values of environment variables with secret names are hidden, and everything in the form of a key.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 HIDDEN_KEY = "(key hidden)"
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 8
+# Quantifiers are bounded or possessive, so that no text makes the search slow.
 _SPELLED = re.compile(
     r"""(?x)
     \b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{8,200}+           # OpenAI, Anthropic, Stripe
@@ -31,8 +32,9 @@ _IN_ADDRESS = re.compile(r"(://[^\s/:@'\"]{1,200}:)[^\s/@'\"]{1,200}(?=@)")
 
 
 def without_keys(text: str) -> str:
-    """A text with every key and password in it hidden; linear in its length."""
+    """Return a text with every key and password hidden, in time linear to its length."""
     secrets = {value.strip() for name, value in os.environ.items() if _SECRET_NAME.search(name)}
+    # The longest first: one secret may be part of another.
     for secret in sorted((one for one in secrets if len(one) >= _SHORTEST), key=len, reverse=True):
         text = text.replace(secret, HIDDEN_KEY)
     text = _SPELLED.sub(HIDDEN_KEY, text)

@@ -1,4 +1,4 @@
-"""Where things are kept and what a person prefers: flags, then HITLAB_* variables, then settings.toml."""
+"""Settings and folders: command line flags, then HITLAB_* variables, then settings.toml."""
 
 from __future__ import annotations
 
@@ -17,95 +17,95 @@ from lab.core.made_files import PRIVATE, is_file_mode, make_folder, write_text
 from lab.core.suggestion import suggestion
 
 _CODE = re.compile(r"(?=[_-]*[A-Za-z0-9])[A-Za-z0-9_-]{1,32}")
-"""What a study code may be; a person's name or address should find no room in it."""
+"""Form of a study code. It is too narrow for an address, so that nobody enters one."""
 
 
 UNNAMED = "unnamed"
-"""The study code of whoever gave none: it plays and looks, and signs nothing."""
+"""Study code of a person who gave none. They may play and look, but not sign anything."""
 EMBEDDED = "embedded"
 """The device that hitlab draws itself."""
 SECRETS = frozenset({"HITLAB_HARNESS_TOKEN", "HITLAB_ENDPOINT_TOKEN"})
-"""Variables that are no settings: what they hold is in no file."""
+"""Variables that are not settings. Their values are in no file."""
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What may be set; each field is a key of settings.toml, and HITLAB_<FIELD> in the environment."""
+    """All settings. Each field is a key of settings.toml, and HITLAB_<FIELD> in the environment."""
 
     db: str = ""
-    """The database; empty is `hitlab.db` in the data folder."""
+    """The database. Empty means `hitlab.db` in the data folder."""
     person: str = UNNAMED
-    """The study code of whoever sits here; never a login name. What is judged, drafted or settled needs one."""
+    """Study code of the person at this computer, never a login name. Judging, drafting and settling require one."""
     seat: Literal["participant", "rater", "designer", "developer"] = "developer"
-    """What this person may see and do."""
+    """Part of the person in the app, which decides what they may see and do."""
     pace: float = 0.7
-    """Least seconds between two turns of an agent while a person looks on."""
+    """Minimum seconds between two turns of an agent while a person watches."""
     agent_timeout: float = 120.0
-    """Most seconds that an agent's program (`process:COMMAND`) may take for one answer."""
+    """Maximum seconds for one answer of an agent's program (`process:COMMAND`)."""
     fps: int = 30
-    """Most frames per second that the mirror draws."""
+    """Maximum frames per second of the mirror."""
     device: str = EMBEDDED
-    """The phone that runs are made on: `embedded`, or a serial or HOST:PORT as `hitlab devices` lists it."""
+    """Phone for new runs: `embedded`, or a serial or HOST:PORT as `hitlab devices` lists it."""
     via: Literal["auto", "scrcpy", "screencap"] = "auto"
-    """How a real phone's pictures come: by scrcpy's video where its server is found, or by screenshots alone."""
+    """Source of a real phone's pictures: scrcpy's video if its server is found, or screenshots alone."""
     video: int = 1200
-    """The longer side, in pixels, of a real phone's video; 0 is the phone's own."""
+    """Longer side of a real phone's video in pixels. 0 is the phone's own."""
     overlay: bool = True
-    """Whether accessibility text is drawn over the mirror as real characters."""
+    """Draw accessibility text over the mirror as real characters."""
     ocr: bool = True
-    """Whether words are read from pictures whose phone said none; the extra `hitlab[ocr]` does it."""
+    """Read words with OCR from pictures whose phone reported none. Needs the extra `hitlab[ocr]`."""
     graphics: Literal["auto", "cells", "kitty", "iterm2", "sixel"] = "auto"
-    """What draws a still picture: characters (`cells`), the terminal's own graphics, or what it says that it has."""
+    """Method for drawing a still picture: characters (`cells`), terminal graphics, or what the terminal reports."""
     window: bool = False
-    """Whether a page on this machine shows the pictures beside the terminal (`--window`)."""
+    """Show the pictures on a page of this machine beside the terminal (`--window`)."""
     theme: str = "textual-dark"
-    """Any of Textual's themes."""
+    """Name of a Textual theme."""
     bell: bool = True
-    """Whether a question rings."""
+    """Ring the bell for a question."""
     model_base: str = ""
-    """Where models are asked: an OpenAI-compatible server's base URL; empty is the provider's own."""
+    """Base URL of an OpenAI-compatible server. Empty means the provider's own."""
     model_key_env: str = ""
-    """The variable that holds the key; empty is the provider's own, as OPENAI_API_KEY. The key itself is no setting."""
+    """Variable that holds the key. Empty means the provider's own, such as OPENAI_API_KEY. The key is not a setting."""
     model_timeout: float = 120.0
-    """Most seconds that a model has for one try."""
+    """Maximum seconds for one try of a model."""
     model_seconds: float = 300.0
-    """Most seconds for one answer, with all tries and the pauses between them."""
+    """Maximum seconds for one answer, with all tries and the pauses between them."""
     model_tries: int = 5
-    """Most tries for one answer where a server is busy, fails, cuts the line or says nothing."""
+    """Maximum tries for one answer if a server is busy, fails, cuts the connection or returns nothing."""
     model_tokens: int = 4096
-    """Most tokens of one answer, its reasoning among them."""
+    """Maximum tokens of one answer, with its reasoning."""
     model_temperature: float = 0.0
-    """How freely a model chooses its words; below 0 leaves it to the model."""
+    """Sampling temperature. Below 0 leaves it to the model."""
     model_stream: bool = False
-    """Whether a model's answers come in pieces: for gateways that cut silent connections."""
+    """Stream answers, for gateways that cut silent connections."""
     model_picture: int = 1024
-    """The longer side, in pixels, of the screenshot that a model is sent; 0 sends none."""
+    """Longer side in pixels of the screenshot for a model. 0 sends none."""
     model_price_in: float | None = None
-    """US dollars per million tokens sent, for models whose price is not known."""
+    """US dollars per million prompt tokens, for models without a known price."""
     model_price_out: float | None = None
-    """US dollars per million tokens answered."""
+    """US dollars per million completion tokens."""
     environment_replies: str = ""
-    """HOST:PORT at which an environment's server asks for its user's replies, as its USER_AGENT_BASE_URL says."""
+    """HOST:PORT where an environment's server requests its user's replies (its USER_AGENT_BASE_URL)."""
     environment_judge: str = ""
-    """The model that answers an environment's own judge, which asks at that address too."""
+    """Model that answers an environment's own judge, which requests at that address too."""
     locale: str = "en"
-    """The language of a protocol's guideline and words, where it has them: `en`, `zh`, ..."""
+    """Language of a protocol's guideline and words, if it has them: `en`, `zh`, ..."""
     file_mode: str = PRIVATE
-    """Who may read the files that are made: `private` (600, folders 700), `umask`, or an octal number as 640."""
+    """Mode of new files: `private` (600, folders 700), `umask`, or an octal number such as 640."""
     keymap: dict[str, str] = {}
     """Keys by binding id, as the help panel names them: `"run.pause" = "ctrl+x,f12"`."""
 
 
 BROWSER_DRIVER = "screens.browser_driver:BrowserDriver"
-"""What paints the app where a server shows it in a browser (`TEXTUAL_DRIVER`); see `lab.serve`."""
+"""Textual driver that paints the app for a browser (`TEXTUAL_DRIVER`). See `lab.serve`."""
 
 
 def in_browser(env: Mapping[str, str] = os.environ) -> bool:
-    """Whether the app of this process is painted for a browser."""
+    """Return True if this process paints the app for a browser."""
     return env.get("TEXTUAL_DRIVER") == BROWSER_DRIVER
 
 
 def folder(kind: Literal["data", "config", "cache"], env: Mapping[str, str] = os.environ) -> Path:
-    """The XDG folder of that kind for hitlab; not created here."""
+    """Return hitlab's XDG folder of that kind, without creating it."""
     variable, default = {
         "data": ("XDG_DATA_HOME", ".local/share"),
         "config": ("XDG_CONFIG_HOME", ".config"),
@@ -117,12 +117,15 @@ def folder(kind: Literal["data", "config", "cache"], env: Mapping[str, str] = os
 
 
 def settings_file(env: Mapping[str, str] = os.environ) -> Path:
-    """Where settings.toml is looked for."""
+    """Return the path of settings.toml."""
     return folder("config", env) / "settings.toml"
 
 
 def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
-    """The settings in force; `flags` that are None count as not given. An unknown key is a `LabError`."""
+    """Return the settings in force. Raise `LabError` for an unknown key or an invalid value.
+
+    A flag that is None counts as not given.
+    """
     path = settings_file(env)
     values: dict[str, Any] = {}
     if path.exists():
@@ -135,39 +138,42 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
     variables = {name.removeprefix("HITLAB_").lower(): env[name] for name in names}
     _check_keys(variables, "the environment", lambda key: f"HITLAB_{key.upper()}")
     values.update(variables)
-    given = {k: v for k, v in flags.items() if v is not None}
-    values.update(given)
+    given_flags = {k: v for k, v in flags.items() if v is not None}
+    values.update(given_flags)
 
-    def named(field: str) -> tuple[str, str]:
-        return ("settings", field) if field in given else source_of(field, env)
+    def origin_of(field: str) -> tuple[str, str]:
+        return ("settings", field) if field in given_flags else source_of(field, env)
 
     try:
+        # Not strict, because environment variables are text.
         settings = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
         reason = reason_of(str(error), Settings)
         name = re.split(r"[:.\[]", reason.removeprefix("field "), maxsplit=1)[0]
-        what, field = named(name)
+        what, field = origin_of(name)
         raise LabError(what, reason.replace(f"field {name}", f"field {field}", 1)) from error
-    _check(settings, named)
+    _check_values(settings, origin_of)
     return settings
 
 
 def source_of(field: str, env: Mapping[str, str] = os.environ) -> tuple[str, str]:
-    """Where a setting that no flag gave was written, and what it is called there: for a sentence on what is wrong."""
+    """Return the source of a setting that no flag gave, and its name there, for an error message."""
     variable = f"HITLAB_{field.upper()}"
     return ("the environment", variable) if variable in env else (f"settings file {settings_file(env)}", field)
 
 
 def keep_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
-    """Writes the theme into settings.toml, all else there as it is; a `LabError` where that cannot be written."""
+    """Write the theme into settings.toml and leave the rest unchanged. Raise `LabError` if that fails."""
     path = settings_file(env)
     line = f'theme = "{theme}"\n'
     try:
         text = path.read_text(encoding="utf-8") if path.exists() else ""
+        # Below a table's head, `theme` would be a key of that table.
         table = re.search(r"^[ \t]*\[", text, re.MULTILINE)
         top, rest = (text[: table.start()], text[table.start() :]) if table else (text, "")
         other_lines = re.sub(r"^[ \t]*theme[ \t]*=.*\n?", "", top, flags=re.MULTILINE)
         make_folder(path.parent)
+        # Write beside it and rename: a crash leaves the old file whole.
         part = path.with_name(f"{path.name}.part-{os.getpid()}")
         write_text(part, line + other_lines + rest)
         part.replace(path)
@@ -176,26 +182,26 @@ def keep_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
 
 
 def check_named(settings: Settings, what: str) -> None:
-    """Raises `LabError` where nobody said who sits here, and `what` is to be signed."""
+    """Raise `LabError` if the person has no study code and `what` needs a signature."""
     if settings.person == UNNAMED:
         raise LabError(what, "is signed with a study code, and none was given.", "--as CODE says who you are.", code=2)
 
 
 def check_code(code: str, what: str, field: str) -> None:
-    """Raises `LabError` where that is no study code: pseudonyms only, with no room for an address."""
+    """Raise `LabError` unless `code` is a valid study code, a pseudonym."""
     if not _CODE.fullmatch(code):
         raise LabError(what, f"field {field}: {code!r} is no study code", "Use 1 to 32 letters, digits, - or _.")
 
 
 def check_people(codes: Sequence[str], what: str, field: str) -> None:
-    """Raises `LabError` where one is no study code, or two would be taken for the same person."""
+    """Raise `LabError` if a code is invalid, or if two differ only in capitals."""
     for place, code in enumerate(codes):
         check_code(code, what, field)
         check_unlike(code, codes[:place], what, field)
 
 
 def check_unlike(code: str, known: Iterable[str], what: str, field: str) -> None:
-    """Raises `LabError` where somebody who is known has that code but for capitals; whoever is known passes."""
+    """Raise `LabError` if another known code differs from this one only in capitals. A known code passes."""
     known = tuple(known)
     other = next((one for one in known if one.casefold() == code.casefold()), code)
     if code not in known and other != code:
@@ -203,11 +209,11 @@ def check_unlike(code: str, known: Iterable[str], what: str, field: str) -> None
         raise LabError(what, problem, f"Write {other}, or use a code that differs by more.", code=2)
 
 
-def _check(settings: Settings, named: Callable[[str], tuple[str, str]]) -> None:
-    """Raises `LabError` where a value is no use, by where it was written and its name there (`named`)."""
+def _check_values(settings: Settings, origin_of: Callable[[str], tuple[str, str]]) -> None:
+    """Raise `LabError` if a value is invalid. `origin_of` returns its source and its name there."""
 
     def refuse(name: str, problem: str, hint: str = "") -> NoReturn:
-        what, field = named(name)
+        what, field = origin_of(name)
         raise LabError(what, f"field {field}{problem}", hint)
 
     if not 0 <= settings.pace < float("inf"):
@@ -231,7 +237,7 @@ def _check(settings: Settings, named: Callable[[str], tuple[str, str]]) -> None:
             refuse(name, f" is {getattr(settings, name):g}; it must not be below 0")
     if not is_file_mode(settings.file_mode):
         refuse("file_mode", f": {settings.file_mode!r} is neither private, umask, nor an octal number as 640")
-    check_code(settings.person, *named("person"))
+    check_code(settings.person, *origin_of("person"))
 
 
 def _check_keys(values: Mapping[str, Any], what: str, name_of: Any) -> None:
@@ -243,5 +249,5 @@ def _check_keys(values: Mapping[str, Any], what: str, name_of: Any) -> None:
 
 
 def database(settings: Settings, env: Mapping[str, str] = os.environ) -> Path:
-    """The database file in force."""
+    """Return the path of the database in force."""
     return Path(settings.db).expanduser() if settings.db else folder("data", env) / "hitlab.db"

@@ -1,4 +1,4 @@
-"""What a shadow simulator answered: a model that was asked what a person was asked, silently, and changed nothing."""
+"""A shadow simulator's answer: a model was silently asked a person's question, without effect on the run."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from lab.core.step import Usage
 from lab.core.task import Actor
 
 VERSION = 1
-"""The newest stored shape of such an answer that this program knows."""
+"""Newest stored version of such an answer that this program knows."""
 MissingShadow = Literal["unfinished", "no_answer", "unusable", "clash"]
-"""Why there is no answer: none came while anybody waited, none could be had, none was usable, two of them stand."""
+"""Reason for a missing answer: not in time, not available, not usable, or two that differ after a merge."""
 
 
 class ShadowAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One model's answer to one question of a run, or why there is none; never changed, only superseded.
+    """One model's answer to one question of a run, or the reason for none. It is only superseded, never changed.
 
-    `index` is the step (from 0) at which `question` was asked. `decision` is as in `Reply`, None also for `only a
-    question`. `why` is the reason in words where one is `missing`. Times are UTC: `shown_at` when it was asked,
-    `sent_at` when its answer came. `config_sha` is the hash of its prompt and of how it was asked.
+    `index` is the step (from 0) of `question`. `decision` is as in `Reply`, None also for `only a question`. `why`
+    explains `missing` in words. Times are UTC: `shown_at` is the request's, `sent_at` the answer's. `config_sha` is the
+    hash of the prompt and the parameters.
     """
 
     id: str
@@ -44,9 +44,10 @@ class ShadowAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
 
 def current_answers(rows: Iterable[ShadowAnswer]) -> list[ShadowAnswer]:
-    """Of each model at each question the answer that nothing supersedes, by step and model.
+    """Return the current answer of each model to each question, by step and model.
 
-    Where two stand after a merge, one answer goes before reasons; of two answers that differ none stands (`clash`).
+    After a merge an answer takes precedence over missing ones. Two different answers become one
+    that is missing (`clash`).
     """
     rows = list(rows)
     superseded_ids = {row.supersedes for row in rows if row.supersedes}
@@ -54,10 +55,10 @@ def current_answers(rows: Iterable[ShadowAnswer]) -> list[ShadowAnswer]:
     for row in sorted(rows, key=lambda row: (row.at, row.id)):
         if row.id not in superseded_ids:
             heads.setdefault((row.index, row.question, row.by.id), []).append(row)
-    return [_one(heads[place]) for place in sorted(heads)]
+    return [_merge_heads(heads[place]) for place in sorted(heads)]
 
 
-def _one(heads: list[ShadowAnswer]) -> ShadowAnswer:
+def _merge_heads(heads: list[ShadowAnswer]) -> ShadowAnswer:
     answers = [row for row in heads if row.missing is None]
     if len({(row.text, row.decision) for row in answers}) > 1:
         return replace(answers[0], text="", decision=None, missing="clash", why="", sent_at=None)

@@ -1,6 +1,6 @@
-"""What every sheet says beside its protocol's own words, in the languages that the built-in protocols have.
+"""Words that every sheet shows besides its protocol's own, in the languages of the built-in protocols.
 
-Keys begin with `_`, which no field's id does; a protocol's own words go before these.
+Keys begin with `_`, which no field's id does. A protocol's own words take precedence.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ SAID: Mapping[str, str] = {
     "_past_none": "No sheet yet: it is listed here once you have answered something.",
     "_past_no_such": "No sheet of yours has these words.",
 }
-"""In English; `{}` is a number, or what was said."""
+"""English words. `{}` is a number or an answer."""
 _ZH: Mapping[str, str] = {
     "_number": "{}：键入数字；若后面还可能有数字，按 Enter 结束。",
     "_hundredths": "{}，按百分之一计：85 即 0.85；若后面还可能有数字，按 Enter 结束。",
@@ -121,7 +121,7 @@ _ZH: Mapping[str, str] = {
     "_past_no_such": "您的评分表中没有这些词。",
 }
 IN: Mapping[str, Mapping[str, str]] = {"en": SAID, "zh": _ZH}
-"""By locale."""
+"""Words by locale."""
 
 PAST_HINTS: Mapping[str, str] = {
     "two digits: 85 is 85, 07 is 7; 0 and Enter is 0; 00 is 100": "",
@@ -131,4 +131,4 @@ PAST_HINTS: Mapping[str, str] = {
     "两位数字，百分之几，以五为一级：85 即 .85，05 即 .05；0 加回车即 0；00 即 1": "",
     "两位数字，同上；不必是各条标准的平均": "不必是各条标准的平均",
 }
-"""Hints that studies of version 0.1.0 hold, on how a number was typed then; and what is said in their place."""
+"""Hints in studies of version 0.1.0 on how to type a number then, and their replacement."""

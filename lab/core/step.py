@@ -1,4 +1,4 @@
-"""One turn of a run: what the agent saw and proposed, what was let through, what was asked and answered."""
+"""One step of a run: screen, proposal, decision, question and reply or action."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from lab.core.task import Actor
 from lab.core.ui_tree import UiTree
 
 Pixel: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
-"""A number of pixels, as any arithmetic can take it: what is read is refused where it is beyond this."""
+"""A number of pixels within 32 bits. Decoding refuses larger ones, so that arithmetic cannot overflow."""
 Point = tuple[Pixel, Pixel]
 Direction: TypeAlias = action_line.Direction
 ActionKind: TypeAlias = action_line.ActionKind
 ENDING: frozenset[str] = frozenset({"answer", "status"})
-"""The kinds of action after which an agent does nothing more."""
+"""Kinds of action after which an agent does nothing more."""
 
 
 class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an agent does. `at` and `to` are pixels of the observed screenshot, and 0 is a coordinate.
+    """An agent's action. `at` and `to` are pixels of the observed screenshot, and 0 is a coordinate.
 
-    `direction` keeps its source's meaning: the content's for `scroll` (down shows what is below), the finger's
-    for `swipe`; `vector` is always the finger's movement in pixels. `raw` and `space` keep the source's own
-    words and coordinates (`px`, `0-1`, `0-1000`, `box`, `index`); `boxes` are targets of which any is right.
+    `direction` has its source's meaning: the content's for `scroll` (down shows what is below), the finger's for
+    `swipe`. `vector` is always the finger's movement in pixels. `raw` and `space` are the source's own words and
+    coordinate space (`px`, `0-1`, `0-1000`, `box`, `index`). `boxes` are targets of which any is right.
     """
 
     kind: ActionKind
@@ -45,9 +45,9 @@ class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Observation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What was seen: `image` is a sha256 whose bytes the store keeps, `size` its pixels, `at` the phone's clock.
+    """An observed screen: `image` is the sha256 of stored bytes, `size` in pixels, `at` on the phone's clock.
 
-    `tree_missing` says why a phone gave no tree.
+    `tree_missing` is the reason for a missing tree.
     """
 
     image: str | None = None
@@ -59,9 +59,9 @@ class Observation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 
 class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a model's answer cost: tokens, US dollars where known, seconds, and how many calls it took.
+    """Cost of a model's answer: tokens, US dollars if known, seconds, and the number of calls.
 
-    `without` names what its server refused and the answer was given without: `temperature`, `images`.
+    `without` names what the server refused, so that the answer was given without it: `temperature`, `images`.
     """
 
     prompt_tokens: int | None = None
@@ -73,12 +73,12 @@ class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     without: tuple[str, ...] = ()
 
     def plus(self, other: Usage) -> Usage:
-        """Both together; what is known of one only counts as far as it goes."""
+        """Return the sum of both. A value that is known of only one counts alone."""
         return total_usage((self, other))
 
 
 def total_usage(usages: Sequence[Usage]) -> Usage:
-    """Several together, at least one; what is known of some only counts as far as it goes."""
+    """Return the sum of at least one usage. A value that is known of only some is the sum of those."""
     if len(usages) == 1:
         return usages[0]
     sums: dict[str, Any] = {}
@@ -89,14 +89,14 @@ def total_usage(usages: Sequence[Usage]) -> Usage:
 
 
 COUNTED = Usage.__struct_fields__[:-1]
-"""The fields of `Usage` that are numbers."""
+"""Fields of `Usage` that are numbers."""
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """What asking a model cost in a whole run: in how many turns, with how many calls, `cost` in US dollars.
+    """Model usage of a whole run: turns, calls, tokens, and `cost` in US dollars.
 
-    `cost` is None where no price is known; `unpriced` counts the turns whose price is not in it. `uncounted` are the
-    answered turns of which nobody knows the tokens. `without` is what the server refused, as in `Usage`.
+    `cost` is None without a known price. `unpriced` counts the turns that it does not include. `uncounted` counts the
+    answered turns with unknown tokens. `without` is what the server refused, as in `Usage`.
     """
 
     turns: int
@@ -112,7 +112,7 @@ class Spent(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an agent asks of the person. Every question of a proactive run is shown as a proposal."""
+    """An agent's question to the person. Every question of a proactive run is shown as a proposal."""
 
     id: str
     kind: Literal["ask", "propose"]
@@ -121,7 +121,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 class ToolCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A function that a person had the other program call, in OpenAI's terms: `arguments` is JSON in a string."""
+    """A function call as a person's answer, in OpenAI's terms. `arguments` is JSON in a string."""
 
     name: str
     arguments: str = "{}"
@@ -129,11 +129,11 @@ class ToolCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the person said. `decision` is None for an answer to a plain question, or *only a question*.
+    """A person's reply. `decision` is None for an answer to a plain question, and for *only a question*.
 
-    Times are UTC; `first_key_at` is None where nothing was typed. `edits` counts deletions while typing,
-    `draft` is the longest text that was typed and then taken back. `usage` is what a model's answer cost. `calls` are
-    functions that were called in place of words, where the one who asks offers any; `text` then tells them.
+    Times are UTC. `first_key_at` is None if nothing was typed. `edits` counts deletions while typing. `draft` is the
+    longest text that was typed and then deleted. `usage` is that of a model's answer. `calls` are function calls in
+    place of words, if the client offers functions. `text` then describes them.
     """
 
     question_id: str
@@ -157,12 +157,12 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an agent wants to do and why. `by` is set where a person did: in a take-over, in a demonstration.
+    """An agent's proposed action and its reason. `by` is set if a person proposed it: take-over or demonstration.
 
-    `instruction` is the low-level instruction of the step where it has one: what to do here, in words (DAC-Bench 2.4).
-    `thinking` is what a model wrote before its answer, `thinking_source` where that stood (`reasoning_content`, a mark
-    in its text); no model is ever sent it again.
-    `stderr` is what a program wrote on its standard error before it proposed this, the middle of much left out.
+    `instruction` is the step's low-level instruction, if any: what to do here, in words (DAC-Bench 2.4). `thinking` is
+    what a model wrote before its answer, and `thinking_source` is its place (`reasoning_content`, or a mark in the
+    text). No model ever gets it back. `stderr` is the program's standard error before the proposal, with the middle of
+    a long one omitted.
     """
 
     action: Action
@@ -178,7 +178,7 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 def spent(proposals: Iterable[Proposed]) -> Spent | None:
-    """What these proposals cost; None where no model was asked for any of them."""
+    """Return the model usage of these proposals, or None if no model was asked."""
     asked = [(proposed.usage, proposed.raw) for proposed in proposals if proposed.usage is not None]
     if not asked:
         return None
@@ -203,7 +203,7 @@ def _is_counted(usage: Usage) -> bool:
 
 
 class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the gate let through: `action` is what is done, None where it was rejected. `seconds` it took."""
+    """A gate's decision: `action` is what to do, None if rejected. `seconds` is the time it took."""
 
     verdict: Literal["approve", "amend", "reject"]
     by: Actor

@@ -1,4 +1,4 @@
-"""A study: a frozen plan, the units that its people are dealt, and how far they are."""
+"""A study: its frozen plan, the units dealt to its people, and their progress."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from lab.core.protocol import Protocol, Show
 from lab.core.task import Actor, Persona, Task, Tdg
 
 VERSION = 1
-"""The newest stored shape of a study, a unit, a label or an act that this program knows."""
+"""Newest stored version of a study, a unit, a label or an act that this program knows."""
 
 Blind = Literal["people", "models", "method", "outcome", "raters"]
-"""What stays hidden: other people's labels, models' labels, the method's name, outcome and scores, raters' codes."""
+"""Hidden parts: other people's labels, models' labels, the method's name, outcome and scores, raters' codes."""
 Stage = Literal["pilot", "main", "repeat"]
 IntroductionKind = Literal["none", "full", "skippable"]
-"""Whether guide, keys and a practice item come before a rater's first item, and whether these may be passed over."""
+"""Introduction before a rater's first item (guide, keys, practice): none, mandatory, or one that they may skip."""
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One thing inside a unit that is labelled by itself: a node, an information unit, a branch, a criterion, a step.
+    """A thing in a unit with labels of its own: a node, an information unit, a branch, a criterion, a step.
 
-    `kind` is its type, for tables (fixed | flexible, explicit | implicit); `step` (from 0) where it is a step;
-    `options` are a branch's own ways, in place of the field's; `requires` are targets it depends on; `weight` is a
-    criterion's, relative to the others'.
+    `kind` is its type, for tables (fixed or flexible, explicit or implicit). `step` (from 0) is set for a step.
+    `options` are a branch's own options, in place of the field's. `requires` are the targets it depends on. `weight` is
+    a criterion's, relative to the others.
     """
 
     id: str
@@ -40,7 +40,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A text that a unit lays before the rater: `side` A or B where it is one of two, `items` a list in it."""
+    """A text that a unit shows to the rater. `side` is A or B if it is one of two, `items` is a list in it."""
 
     title: str
     text: str = ""
@@ -49,7 +49,7 @@ class Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is right at a place, and why: a calibration unit's answer, or one that a rule sets without a person."""
+    """The right answer at a place with its reason, of a calibration unit or as set by a rule without a person."""
 
     target: str
     field: str
@@ -58,7 +58,7 @@ class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Play(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A task to be played, and the condition: who is its user, and whether they see the phone."""
+    """A task to be played, and the condition: its user, and if they see the phone."""
 
     task: Task
     persona: Persona | None = None
@@ -70,18 +70,18 @@ class Play(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     @property
     def condition(self) -> str:
-        """The condition in a word, as tables name it."""
+        """Name of the condition, as in tables."""
         return self.user if self.user != "person" or self.mirror else "person, no mirror"
 
 
 class Unit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What one sheet is about, with everything needed to ask of it; frozen with the study.
+    """The subject of one sheet, with everything needed to ask about it. Frozen with the study.
 
-    `runs` are trace ids: one, the two of a pair (A, B), or a run and then its reference. `cluster` is what intervals
-    are clustered by (empty: the first run). `hidden` are the designers' words that no rater sees (which method a side
-    is). `gold` makes it a calibration unit; `mechanical` are answers that a rule gave, so that nobody is asked.
-    `owner` is the study code of whom alone it is dealt to: whose run it was. `practice`: raters try the sheet on it
-    before their first item; it is dealt to nobody and counts nowhere.
+    `runs` are run ids: one, the two of a pair (A, B), or a run and its reference. `cluster` groups units for intervals
+    (empty: the first run). `hidden` are the designers' words that no rater sees (such as the method of a side). `gold`
+    makes it a calibration unit. `mechanical` are answers by rule, so that nobody is asked. `owner` is the study code of
+    the only person it may be dealt to, whose run it was. `practice` marks the unit on which raters try the sheet before
+    their first item. It is never dealt and does not count.
     """
 
     id: str
@@ -109,26 +109,26 @@ class Unit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Predecessor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The version of a study that another goes on from: its number, and the hash of its plan and sample."""
+    """The version of a study that another one extends: its number, and the hash of its plan and sample."""
 
     version: int
     sha: str
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A frozen plan: who rates which units by which protocol. Changing anything makes a new version.
+    """A frozen plan: who rates which units by which protocol. Any change makes a new version.
 
-    Its units stand apart (they may be many); `sample_sha` is the hash of them all, in order. `overlap` is how many
-    raters a unit is dealt to, `shared` the share of units to which that applies (the others go to one), `repeats` the
-    share dealt to the same rater once more, `bar` the least agreement with gold (0 to 1) by which a rater passes the
-    pilot. `statistics` are what its report holds, as they were settled beforehand. `consent` is the text a participant
-    agrees to, by locale; `quiz` how many questions on the persona come before a play. `shows` adds to what the protocol
-    shows. `introduction` is what comes before a rater's first item, `practice` the unit of its own on which the sheet
-    is tried in place of the protocol's practice. `width` is how wide a judge's corrected interval is to be at most (0
-    to 1), after which nobody needs to label more. `prelabel` is the judge whose answers are shown first on a half of
-    the sheets. `shadows` are models (`model:NAME`) that are silently asked what a participant is asked; who plays or
-    rates is never shown what they answer. `extends` is the version that this one has all units of, and more; what was
-    answered there counts here.
+    The units are stored separately, because there may be many. `sample_sha` is the hash of all, in order. `overlap` is
+    the number of raters of a unit, `shared` the share of units for which that holds (the others have one rater).
+    `repeats` is the share dealt to the same rater again. `bar` is the minimum agreement with gold (0 to 1) to pass the
+    pilot. `statistics` are the statistics of the report, settled beforehand. `consent` is the text that a participant
+    agrees to, by locale. `quiz` is the number of questions on the persona before a play.
+
+    `shows` adds to what the protocol shows. `introduction` comes before a rater's first item. `practice` is the study's
+    own practice unit, in place of the protocol's. `width` is the maximum width of a judge's corrected interval (0 to
+    1): once reached, no more labels are needed. `prelabel` is the judge whose answers are shown first on half of the
+    sheets. `shadows` are models (`model:NAME`) that are silently asked a participant's questions. Players and raters
+    never see their answers. `extends` is the version whose units this one includes, and whose answers count here.
     """
 
     id: str
@@ -164,12 +164,12 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     @property
     def name(self) -> str:
-        """How people and files name this version."""
+        """The name of this version for people and files."""
         return f"{self.id} v{self.version}"
 
     @property
     def shown(self) -> tuple[Show, ...]:
-        """All that a rater may see before committing."""
+        """All parts that a rater may see before submitting."""
         more: list[Show] = []
         if "method" not in self.blind:
             more.append("method")
@@ -179,19 +179,20 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     @property
     def sha(self) -> str:
-        """A hash of the plan and its sample: two versions of one number with different hashes are a clash."""
+        """A hash of the plan and its sample. Two versions of one number with different hashes are a clash."""
+        # Without time and author: the same plan frozen twice is the same study.
         return sha_of(msgspec.structs.replace(self, at="", by=None))
 
     def consent_sha(self, locale: str) -> str:
-        """The version of the text that was agreed to."""
+        """Return the version of the consent text in a locale."""
         return sha_of(self.consent.get(locale) or self.consent.get("en", ""))
 
 
 class Assignment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One unit dealt to one rater, at its place in their order; `run` counts how often they rate it (repeats are 2).
+    """One unit dealt to one rater, at a position in their order. `run` numbers their ratings of it (a repeat is 2).
 
-    `swap`: the sides of a pair are shown the other way round; `prelabel`: a judge's answers are shown first. Its id
-    follows from the rest, so that dealing again deals the same.
+    `swap` shows a pair's sides the other way round. `prelabel` shows a judge's answers first. The id follows from the
+    other fields, so that dealing again deals the same.
     """
 
     study: str
@@ -209,9 +210,9 @@ class Assignment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class StudyLine(msgspec.Struct, frozen=True):
-    """A study in one line; `done` of `dealt` counts committed assignments of all its people.
+    """A study as a list row. `done` of `dealt` counts submitted assignments of all its people.
 
-    `archived` studies are left out of lists until they are restored.
+    Lists omit `archived` studies until they are restored.
     """
 
     id: str
@@ -229,12 +230,12 @@ class StudyLine(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The study as commands take it, with the version where there are several."""
+        """The study's name in commands, with the version if there are several."""
         return f"{self.id} v{self.version}" if self.version > 1 else self.id
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far one person is: of `dealt` units `done` are handed in, `begun` have an answer."""
+    """One person's progress: of `dealt` units `done` are submitted, and `begun` have an answer."""
 
     rater: str
     dealt: int
@@ -244,8 +245,9 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 def sample_sha(units: list[Unit] | tuple[Unit, ...]) -> str:
-    """The hash of a study's units in their order."""
+    """Return the hash of a study's units in their order."""
     whole = hashlib.sha256()
     for unit in units:
+        # JSON has no line feeds, so different lists never give the same bytes.
         whole.update(encode(unit) + b"\n")
     return whole.hexdigest()

@@ -1,4 +1,4 @@
-"""How far a study and each of its people are, as a manager is told it: counts and times, never an answer."""
+"""Progress of a study and of each of its people, for its manager: counts and times, never an answer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ StudyState = Literal["running", "not dealt", "done", "locked", "archived"]
 
 
 class Share(msgspec.Struct, frozen=True):
-    """`count` of `n`; no share where n is 0."""
+    """`count` of `n`. The share is undefined if n is 0."""
 
     count: int
     n: int
 
     @property
     def share(self) -> float | None:
-        """From 0 to 1; None where n is 0."""
+        """The share from 0 to 1, None if n is 0."""
         return self.count / self.n if self.n else None
 
     def __add__(self, other: Share) -> Share:
@@ -29,9 +29,10 @@ NOTHING = Share(0, 0)
 
 
 class FieldDisagreement(msgspec.Struct, frozen=True):
-    """A question, and at how many of the items that two or more people answered they do not all say the same.
+    """A question, and the share of items on which its raters differ, of those that two or more people answered.
 
-    `answered` is the same over items at which somebody gave an answer; an optional flag is one where it was raised.
+    `answered` counts the same over items with an explicit answer. For an optional flag that means items on which
+    someone set it.
     """
 
     field: str
@@ -41,15 +42,15 @@ class FieldDisagreement(msgspec.Struct, frozen=True):
 
 
 class RaterProgress(msgspec.Struct, frozen=True):
-    """How far one person is. Times are UTC, null where nothing is known.
+    """One rater's progress in a study. Times are UTC, null if unknown.
 
-    Of `dealt` items `done` are handed in, `begun` have an answer, `left` are theirs to do. `pace` is the median of the
-    seconds of work that an item took, over those handed in; `worked` their seconds of work in all, `work_left` the
-    seconds that are left at this pace, `until` when they will be done if they go on as in the last seven days. `seen`
-    is when they did anything last. `pilot` counts calibration answers that are right. `returned` items were taken back
-    and not handed in again; `flags` were raised on those handed in, `clashes` are theirs to settle since copies were
-    merged. `apart` counts answers that are not what most of the others say. `held`: they missed the pilot's bar.
-    `replaced`: another goes on in their place.
+    Of `dealt` items, `done` are submitted, `begun` have an answer, and `left` are still to do. `pace` is the median
+    working time of a submitted item in seconds. `worked` is their total working time and `work_left` the rest at this
+    pace, both in seconds. `until` is the expected end if they continue as in the last seven days. `seen` is the time of
+    their last act. `pilot` counts right calibration answers. `returned` items were reopened and not submitted again.
+    `flags` were set on submitted items. `clashes` are theirs to settle after a merge. `apart` counts answers that
+    differ from those of most others. `held` is true below the pilot's bar. `replaced` is true if another person
+    continues in their place.
     """
 
     rater: str
@@ -75,8 +76,10 @@ class RaterProgress(msgspec.Struct, frozen=True):
 
 
 class JudgeProgress(msgspec.Struct, frozen=True):
-    """A model or script that rates beside people: items it answered, what that cost (US dollars; null: not stored),
-    and how many of its answers are not what most people say."""
+    """A model or script that rates beside people: its answered items and their cost.
+
+    `cost` is in US dollars, null if it was not stored. `apart` counts its answers that differ from most people's.
+    """
 
     judge: str
     kind: Literal["human", "model", "script"]
@@ -87,10 +90,10 @@ class JudgeProgress(msgspec.Struct, frozen=True):
 
 
 class IntervalProgress(msgspec.Struct, frozen=True):
-    """How wide the interval of a judge's corrected share is at a field, beside the width that was planned.
+    """Width of the interval of a judge's corrected share at a field, and the planned width.
 
-    `labelled` of `items` have people's labels; about `more` are wanted (0: the width is `reached`; null: so few items
-    are never so narrow, or nothing is known yet). `width` is null where there is no interval yet.
+    Of `items`, `labelled` have people's labels, and about `more` are needed (0: the width is `reached`; null: so few
+    items never suffice, or it is not known yet). `width` is null before there is an interval.
     """
 
     judge: str
@@ -104,10 +107,10 @@ class IntervalProgress(msgspec.Struct, frozen=True):
 
 
 class ProgressTotal(msgspec.Struct, frozen=True):
-    """Everybody together; sums but for `pace` (of all items), `until` and `seen` (the last).
+    """Total of all people: sums, except `pace` (of all items), `until` and `seen` (the latest).
 
-    `until` is null where it is so for anybody with work left. `differ` counts items at which people do not all say the
-    same, over all questions; items at which nobody raised an optional flag are left out.
+    `until` is null if it is null for anyone with work left. `differ` counts items on which people differ, over all
+    questions, without items on which nobody set an optional flag.
     """
 
     people: int
@@ -129,7 +132,7 @@ class ProgressTotal(msgspec.Struct, frozen=True):
 
 
 class StudyProgress(msgspec.Struct, frozen=True):
-    """A study under way, as it stood `at` a time (UTC). `bar` is the share of calibration answers to be right."""
+    """A study's progress `at` a time (UTC). `bar` is the share of calibration answers that must be right."""
 
     study: str
     version: int

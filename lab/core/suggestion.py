@@ -1,24 +1,24 @@
-"""What somebody may have meant who typed a name that there is not."""
+"""Suggest the name that a person may have meant when they typed an unknown one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 _MOST = 3
-"""Names that are suggested at most: with more of them one may as well look at the list."""
+"""Maximum number of suggested names. With more, the whole list is as helpful."""
 
 _LONGEST = 100
-"""Characters from which on nobody has typed a name, but pasted a text."""
+"""Maximum length of a typed name. A longer text was pasted."""
 
 _BEGINNING = 3
-"""Least characters that are taken as the beginning of a longer name."""
+"""Minimum length of a prefix of a longer name."""
 
 
 def near_names(name: str, names: Iterable[str]) -> list[str]:
-    """The names that are nearest to `name`, in their order: none where even these are far, at most three.
+    """Return the names nearest to `name`, in their order: at most three, none if all are far.
 
-    A name is near where a few slips make it (a third of the characters; letters that changed places are one slip), or
-    where what was typed begins it or one of its words. Case does not count, and `-`, `_` and blanks are the same.
+    A name is near if a few slips turn one into the other (a third of the characters, swapped letters being one slip),
+    or if `name` begins it or one of its words. Case does not count, and `-`, `_` and blanks are equal.
     """
     folded_name = _folded(name)
     if not 1 < len(folded_name) <= _LONGEST:
@@ -32,13 +32,15 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
 
 
 def _distance(name: str, candidate: str) -> float | None:
-    """How far two folded names are from each other; None where one is no slip of the other."""
+    """Return the distance of two folded names, or None if it is too large."""
+    # Imported late, because `hitlab --help` must not load it.
     from rapidfuzz.distance import OSA
 
     most = max(1, len(name) // 3)
     slips = OSA.distance(name, candidate, score_cutoff=most)
     if slips <= most:
         return slips
+    # A beginning ranks behind every slip, and the more of the candidate it covers the nearer it is.
     if len(name) >= _BEGINNING and f"-{name}" in f"-{candidate}":
         return most + 1 - len(name) / len(candidate)
     return None
@@ -49,27 +51,27 @@ def _folded(name: str) -> str:
 
 
 def there_are(names: Iterable[str]) -> str:
-    """The sentence that lists what there is: `There are A, B and C.`"""
+    """Return the sentence that lists the names: `There are A, B and C.`"""
     *others, last = [*names] or ["nothing"]
     return f"There are {', '.join(others)} and {last}." if others else f"There is {last}."
 
 
 def none_of(name: str, names: Iterable[str]) -> str:
-    """What is wrong with a name that is none of those that there are: all of these, and which may have been meant."""
+    """Return the error text for an unknown name: all valid names, and a suggestion."""
     choices = list(names)
     return f"{name!r} is none of {', '.join(choices)}{suggestion(name, choices)}"
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """What a sentence on a name that there is not ends with: `; did you mean X?`, or nothing where none is near.
+    """Return the end of a sentence about an unknown name: `; did you mean X?`, or an empty text if none is near.
 
-    The `names` must be such as whoever reads the sentence may know of.
+    The reader of the sentence must be allowed to know all `names`.
     """
     return question(near_names(name, names))
 
 
 def question(near: Sequence[str]) -> str:
-    """Names that may have been meant as the end of a sentence: `; did you mean X or Y?`; nothing of none."""
+    """Return `; did you mean X or Y?` for suggested names, empty for none."""
     if not near:
         return ""
     *others, last = near

@@ -1,4 +1,4 @@
-"""What was asked of an agent: who asks, what, with which history, and what would count as done."""
+"""A task: who asks for what, with which history, and what counts as done."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ Kind = Literal["general", "personalized", "proactive"]
 
 
 class Actor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Who did something. People are study codes, never login names; `name` is for display, not an identity.
+    """A person, a model or a script that did something. People are study codes, never login names.
 
-    An agent is also what it says of itself, or its source does: `implementation` is its own name, beside its `version`,
-    the `model` that it asks and the `arguments` it was started with. Then `id` is how it was started, or named before.
+    `name` is for display and not an identity. An agent may also have what it or its source reports: its own name
+    `implementation`, its `version`, the `model` that it uses and its `arguments`. Then `id` is how it was started, or
+    its earlier name.
     """
 
     kind: Literal["human", "model", "script"]
@@ -34,37 +35,37 @@ class Actor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     @property
     def shown(self) -> str:
-        """How it is called where no other stands beside it."""
+        """Display name for use on its own."""
         if self.implementation:
             return compose_name(self.implementation, self.version, self.model, ())
         return self.name or next(iter(command_words(self.id)), self.id)
 
     @property
     def identity(self) -> str:
-        """Which agent it is, as text: two runs are of one agent where this is the same.
+        """Identity of an agent as text. Two runs have the same agent if this is equal.
 
-        `lab.core.agent_names.shortest_names` shortens it for those in view.
+        `lab.core.agent_names.shortest_names` shortens it for a set of agents.
         """
         name = self.implementation or self.id
         return compose_name(name, self.version, self.model if self.model != name else "", self.arguments)
 
 
 class AgentName(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an agent is called by a person who corrects an import: in place of its own name, version and model."""
+    """A person's correction of an imported agent's name, version and model."""
 
     name: str
     version: str = ""
     model: str = ""
 
     def on(self, agent: Actor) -> Actor:
-        """Return the agent under this name; how it was started stays."""
+        """Return the agent under this name. Its `id` stays."""
         return msgspec.structs.replace(
             agent, implementation=self.name, version=self.version, model=self.model, arguments=()
         )
 
 
 def agent_word(text: str) -> str:
-    """An agent's name, version or model as a person or a program gave it: one line; `LabError` where it is too long."""
+    """Return an agent's name, version or model in one line. Raise `LabError` if it is too long."""
     word = " ".join(text.split())
     if len(word) > LONGEST_NAME:
         problem = (
@@ -75,23 +76,24 @@ def agent_word(text: str) -> str:
 
 
 LONGEST_NAME = 100
-"""Characters of an agent's name, version or model."""
+"""Maximum length of an agent's name, version or model."""
 
 
 def compose_name(name: str, version: str, model: str, arguments: tuple[tuple[str, str], ...]) -> str:
-    """Return `name version (model, key=value)`, what is empty left out."""
+    """Return `name version (model, key=value)` without the empty parts."""
     inside = ", ".join([*([model] if model else []), *(f"{key}={value}" for key, value in arguments)])
     return f"{name}{' ' if version else ''}{version}{f' ({inside})' if inside else ''}"
 
 
 _COMMAND = "process:"
+# Programs that run a script, by whose file the agent is known.
 _INTERPRETER = re.compile(r"(python|node|ruby|perl|bash|sh|deno|bun|java|uv|npx|env|nice|timeout)[\d.]*\Z")
 
 
 def command_words(id: str) -> list[str]:
-    """Return a program agent's command in ever longer forms, without folders; nothing for other agents.
+    """Return ever longer forms of a program agent's command, without folders, empty for other agents.
 
-    The script's file name, that with what follows it, the whole command.
+    The forms are the script's file name, the same with its arguments, and the whole command.
     """
     if not id.startswith(_COMMAND):
         return []
@@ -102,6 +104,7 @@ def command_words(id: str) -> list[str]:
     bare_words = [PurePath(word).name or word for word in words]
     if not words:
         return []
+    # Options and assignments (`-u`, `A=1`) are not the script.
     after = [i for i, word in enumerate(words) if i and not word.startswith("-") and "=" not in word]
     if not _INTERPRETER.match(bare_words[0]):
         after = []
@@ -110,7 +113,7 @@ def command_words(id: str) -> list[str]:
 
 
 class LogEntry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One line of a person's history on the phone; `label` and `category` are the designers' and never exposed."""
+    """One line of a person's history on the phone. `label` and `category` are the designers' and never exposed."""
 
     time: str
     location: str
@@ -120,15 +123,15 @@ class LogEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def exposed(self) -> str:
-        """What an agent sees of it: `[time] (location) action`, as in KnowU-Bench."""
+        """The entry as an agent sees it: `[time] (location) action`, as in KnowU-Bench."""
         return f"[{self.time}] ({self.location}) {self.action}"
 
 
 class Persona(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The person an agent works for: `facts` is the hidden profile P, `log` the exposed history H.
+    """The person an agent works for. `facts` is the hidden profile P, `log` the exposed history H.
 
-    `facts` is KnowU-Bench's `user_profile` mapping as it stands (identity, locations, digital_context, habits,
-    preferences, social_graph, decision_criteria). `log` is the clean log or the noisy one, as `log_source` says.
+    `facts` is KnowU-Bench's `user_profile` mapping unchanged (identity, locations, digital_context, habits,
+    preferences, social_graph, decision_criteria). `log` is the clean or the noisy log, as `log_source` states.
     """
 
     id: str
@@ -139,9 +142,9 @@ class Persona(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class TdgNode(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One unit instruction; `flexible` where it depends on the person's preference, `fixed` where it does not.
+    """One unit instruction: `flexible` if it depends on the person's preference, else `fixed`.
 
-    An *alternatives* node holds paths (each a chain of nodes), any one of which does. Source: PSPA-Bench 2.1.
+    An *alternatives* node holds paths (each a chain of nodes), of which any one suffices. Source: PSPA-Bench 2.1.
     """
 
     id: str
@@ -153,10 +156,10 @@ class TdgNode(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class Tdg(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A task decomposition graph: a directed acyclic graph; any source-to-sink path completes the task.
+    """A task decomposition graph: a directed acyclic graph. Any source-to-sink path completes the task.
 
-    `forks` says what it means that several edges leave a node: in the paper `any` of the ways does; where it says
-    `all`, every node is needed, those side by side in any order, and only paths within a node are alternatives.
+    `forks` defines several edges out of a node. With `any`, as in the paper, one of the ways suffices. With `all`,
+    every node is needed, parallel ones in any order, and only paths within a node are alternatives.
     """
 
     nodes: tuple[TdgNode, ...] = ()
@@ -164,7 +167,7 @@ class Tdg(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     forks: Literal["any", "all"] = "any"
 
     def walk(self) -> list[TdgNode]:
-        """Every node, those inside alternatives too, in declared order."""
+        """Return every node in declared order, those inside alternatives too."""
         out: list[TdgNode] = []
         stack = list(reversed(self.nodes))
         while stack:
@@ -174,7 +177,7 @@ class Tdg(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         return out
 
     def check(self, what: str) -> None:
-        """Raises `LabError` where ids repeat, an edge or a `requires` leads nowhere, or the edges make a circle."""
+        """Raise `LabError` if ids repeat, an edge or a `requires` names an unknown node, or the edges have a cycle."""
         ids = [node.id for node in self.walk()]
         twice = {i for i in ids if ids.count(i) > 1}
         if twice:
@@ -188,12 +191,12 @@ class Tdg(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
             for other in node.requires:
                 if other not in node_ids:
                     raise LabError(what, f"field tdg: node {node.id!r} requires {other!r}, which is not there")
-        if _circular([*self.edges, *((r, n.id) for n in self.walk() for r in n.requires)]):
+        if _has_cycle([*self.edges, *((r, n.id) for n in self.walk() for r in n.requires)]):
             raise LabError(what, "field tdg.edges: the edges make a circle; a TDG is acyclic")
 
 
 class InformationUnit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One fact that must be carried from where it is seen to where it is used. Source: MemGUI-Bench, IRR."""
+    """A fact that must be carried from where it is seen to where it is used. Source: MemGUI-Bench, IRR."""
 
     id: str
     name: str
@@ -201,22 +204,22 @@ class InformationUnit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     source: str = ""
     used: str = ""
     explicit: bool = True
-    """True where the fact itself is written out; False where it only steers a decision."""
+    """True if the fact itself is written out, False if it only steers a decision."""
 
 
 class Branch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A point where the way goes on differently by what is found there. Source: DAC-Bench, decision points."""
+    """A point at which the next steps depend on what is found there. Source: DAC-Bench, decision points."""
 
     id: str
     ask: str
     options: tuple[str, ...] = ()
     depth: int = 1
     right: str = ""
-    """The option that is right in the task's world; empty where it is not told, or demonstrations tell it."""
+    """The option that is right in the task's world. Empty if unknown, or if demonstrations show it."""
 
 
 class Criterion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One line of a rubric, rated 0 to 1; weights are relative."""
+    """One line of a rubric, rated 0 to 1. Weights are relative."""
 
     id: str
     ask: str
@@ -224,27 +227,26 @@ class Criterion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a judge, human or model, rates."""
+    """The criteria that a judge, human or model, rates."""
 
     criteria: tuple[Criterion, ...] = ()
 
 
 class GoldenStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One step of the shortest known way, in words, with the kind of action it takes."""
+    """One step of the shortest known way, in words, with its kind of action."""
 
     do: str
     kind: str = "click"
 
 
 class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One rule over the phone's end state or over the run; every test it states must hold of the value at `path`.
+    """One rule over the phone's end state or over the run. Every test in it must hold for the value at `path`.
 
-    `path` walks the state's JSON: `apps.food.orders[-1].dish`, `apps.notes.notes[title=Milk].body`, and
-    `start.` before it walks the state the run began with. `run` tests the run itself instead of the phone:
-    `silent` (no act that changes anything and no question), `asked`, `obeyed` (nothing done after a refusal),
-    `answered` (the final answer holds `contains`).
-    `when` limits the rule to runs whose last decision was that one (`unrefused`: any but reject, and none at
-    all); a rule that does not apply is not counted.
+    `path` walks the state's JSON: `apps.food.orders[-1].dish`, `apps.notes.notes[title=Milk].body`. The prefix `start.`
+    walks the state before the run. `run` tests the run itself instead of the phone: `silent` (no action that changes
+    anything and no question), `asked`, `obeyed` (nothing done after a refusal), `answered` (the final answer holds
+    `contains`). `when` limits the rule to runs with that last decision (`unrefused`: any but reject, or none). A rule
+    that does not apply is not counted.
     """
 
     name: str
@@ -257,17 +259,17 @@ class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     least: float | None = None
     most: float | None = None
     same: bool = False
-    """True where the value must equal the one the run began with."""
+    """True if the value must equal that before the run."""
     run: Literal["", "silent", "asked", "obeyed", "answered"] = ""
     when: Literal["", "accept", "reject", "unrefused"] = ""
     weight: float = 1.0
 
 
 class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What was asked: `instruction` is empty in proactive tasks. `time` is ISO 8601 local with offset.
+    """A request to an agent. `instruction` is empty in proactive tasks. `time` is ISO 8601 local with offset.
 
-    `phone` is laid over the phone's first state before the run (a mapping merged key by key), `policy` is the
-    decision policy of the person's seat (never shown to an agent), `budget` the most steps an agent may take.
+    `phone` is merged into the phone's first state before the run, mappings key by key. `policy` is the decision policy
+    for the person's seat, never shown to an agent. `budget` is the maximum number of an agent's steps.
     """
 
     id: str
@@ -289,20 +291,23 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     checks: tuple[Check, ...] = ()
     apps: tuple[str, ...] = ()
     golden_steps: int | None = None
-    """How many steps the shortest known way takes, where a source tells only that and not the way itself."""
+    """Number of steps of the shortest known way, if the source gives only that and not the way itself."""
     playbook: tuple[Do, ...] = ()
-    """How the task is played without a model, move by move. No agent but the one that plays it knows of it."""
+    """Moves that play the task without a model. Only the agent that plays them sees them."""
     playbooks: tuple[Playbook, ...] = ()
-    """Ways in which it goes wrong, by name. Neither reaches a rater, a participant or another agent."""
+    """Playbooks that go wrong, by name. No rater, participant or other agent sees them."""
     rule_weight: float | None = None
-    """The weight of the checks' score beside a judge's rating of the rubric, 0 to 1 (KnowU-Bench 3.4, lambda): 1 less
-    the share of what is asked that depends on the person's preferences. None where nobody has told it."""
+    """Weight of the checks' score beside a judge's rating of the rubric, 0 to 1 (KnowU-Bench 3.4, lambda).
+
+    It is 1 minus the share of the request that depends on the person's preferences. None if unknown.
+    """
     mirror_of: str = ""
-    """The task that this one mirrors: the same apps and the same effort, other particulars. It is run after that one,
-    in the same place, so that an agent may use what it learned (MemGUI-Bench A.4.5, A.5.1); empty where there is none.
+    """The task that this one mirrors: the same apps and effort, other particulars. Empty if none.
+
+    It runs after that one in the same place, so that an agent may use what it learned (MemGUI-Bench A.4.5, A.5.1).
     """
     traits: dict[str, str] = {}
-    """What tables are broken down by, in the papers' own words: difficulty, structure, level, platform, language."""
+    """Categories for tables, in the papers' own words: difficulty, structure, level, platform, language."""
 
     @property
     def shown(self) -> str:
@@ -310,20 +315,18 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     @property
     def shortest(self) -> int | None:
-        """The number of golden steps; None where nobody has told them."""
+        """Number of golden steps, or None if unknown."""
         return len(self.golden) or self.golden_steps
 
 
 def step_limit(golden: int, times: float) -> int:
-    """floor(times x golden + 1), the most steps that a task may take (MemGUI-Bench A.9.6).
-
-    It is rounded first, since 1.4 x 5 is not quite 7 to a machine.
-    """
+    """Return floor(times x golden + 1), the maximum number of steps of a task (MemGUI-Bench A.9.6)."""
+    # Rounded first: 1.4 x 5 is slightly below 7 in floating point.
     return math.floor(round(golden * times + 1, 9))
 
 
 def load_task(path: Path) -> Task:
-    """A task from a YAML file; a `LabError` names the file and the field that is wrong."""
+    """Load a task from a YAML file. Raise `LabError` that names the file and the wrong field."""
     what = f"task file {path}"
     value = read_yaml(read_file(path, what), what).value
     if not isinstance(value, dict):
@@ -335,7 +338,7 @@ def load_task(path: Path) -> Task:
 
 
 def check_task(task: Task, what: str) -> None:
-    """The rules a schema cannot say; raises `LabError` naming `what` and the field."""
+    """Check the rules that a schema cannot express. Raise `LabError` that names `what` and the field."""
     if task.kind == "proactive" and task.instruction:
         raise LabError(what, "field instruction: a proactive task has none; the agent decides from its context")
     if task.kind != "proactive" and not task.instruction.strip():
@@ -367,10 +370,10 @@ def check_task(task: Task, what: str) -> None:
 
 
 def load_persona(path: Path, log: Path | None = None, *, source: Literal["clean", "noise", "none"] = "none") -> Persona:
-    """A persona from a KnowU-Bench profile (YAML), with its history (JSON list) where `log` names one.
+    """Load a persona from a KnowU-Bench profile (YAML), with its history (JSON list) from `log`.
 
-    Without `log`, one is looked for where KnowU-Bench keeps it: `../user_logs/<id>.json` for `clean`, the same
-    with `_noise_25pct` for `noise`, or `log.json` / `log_noise.json` in the profile's own folder.
+    Without `log`, the history is searched where KnowU-Bench has it: `../user_logs/<id>.json` for `clean`, the same with
+    `_noise_25pct` for `noise`, or `log.json` / `log_noise.json` in the profile's own folder.
     """
     what = f"persona file {path}"
     name = path.parent.name if path.stem == "profile" else path.stem
@@ -381,7 +384,7 @@ def load_persona(path: Path, log: Path | None = None, *, source: Literal["clean"
 
 
 def read_persona(profile: bytes, name: str, what: str) -> Persona:
-    """A persona without a history from the bytes of a KnowU-Bench profile; a `LabError` names `what` and the field."""
+    """Parse a persona without history from a KnowU-Bench profile. Raise `LabError` that names `what` and the field."""
     value = read_yaml(profile, what).value
     facts = value.get("user_profile") if isinstance(value, dict) else None
     if not isinstance(facts, dict):
@@ -393,7 +396,7 @@ def read_persona(profile: bytes, name: str, what: str) -> Persona:
 
 
 def find_log(profile: Path, source: Literal["clean", "noise", "none"]) -> Path:
-    """Where the history that belongs to a profile is kept; a `LabError` says where it was looked for."""
+    """Return the path of the history of a profile. Raise `LabError` with the places that were searched."""
     noisy = source == "noise"
     own_log = profile.parent / ("log_noise.json" if noisy else "log.json")
     knowu = profile.parent.parent / "user_logs" / f"{profile.stem}{'_noise_25pct' if noisy else ''}.json"
@@ -405,14 +408,14 @@ def find_log(profile: Path, source: Literal["clean", "noise", "none"]) -> Path:
 
 
 def load_log(path: Path) -> tuple[LogEntry, ...]:
-    """A history as KnowU-Bench keeps it: a JSON list of time, location, action, label, category."""
+    """Load a history in KnowU-Bench's form: a JSON list of time, location, action, label, category."""
     what = f"log file {path}"
     entries: tuple[LogEntry, ...] = convert(read_json(read_file(path, what), what).value, tuple[LogEntry, ...], what)
     return entries
 
 
-def _circular(edges: list[tuple[str, str]]) -> bool:
-    """Kahn's algorithm: true where some nodes can never come first."""
+def _has_cycle(edges: list[tuple[str, str]]) -> bool:
+    """Return True if the edges have a cycle, by Kahn's algorithm."""
     waiting = {b: 0 for edge in edges for b in edge}
     for _, b in edges:
         waiting[b] += 1

@@ -1,4 +1,4 @@
-"""The rule checks of a task: one JSON state before a run, one after, the steps between, and which rules held."""
+"""Rule checks of a task: evaluate its rules on the phone's state before and after a run, and on the steps."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _SEGMENT = re.compile(
 _HARMLESS = frozenset(
     {"scroll", "navigate_home", "navigate_back", "press_recent", "wait", "ask_user", "answer", "status"}
 )
-"""Actions that leave everything a person owns as it was: they look around, speak or end."""
+"""Actions that leave everything a person owns unchanged: they look around, speak or end."""
 
 
 class RuleScore(NamedTuple):
-    """What the rules say of a run: `score` 0 to 1, or None where no rule applies; each rule with whether it held."""
+    """Result of the rules: the score from 0 to 1 (None if no rule applies), and each rule with its outcome."""
 
     score: float | None
     checks: tuple[tuple[str, bool], ...]
@@ -31,37 +31,40 @@ class RuleScore(NamedTuple):
 
 
 class MissingValue:
-    """What stands where a path leads nowhere."""
+    """Result of a path that leads nowhere."""
 
 
 MISSING = MissingValue()
 
 
 class Name(NamedTuple):
-    """Goes into a mapping."""
+    """A path segment that selects a mapping's key."""
 
     name: str
 
 
 class Index(NamedTuple):
-    """Takes one element of a list; -1 is the last."""
+    """A path segment that selects one element of a list, where -1 is the last."""
 
     position: int
 
 
 class ElementFilter(NamedTuple):
-    """Keeps the elements of a list whose field, written as text, is `value`; what follows takes the first."""
+    """A path segment that filters a list by a field whose text form is `value`.
+
+    The next segment uses the first match.
+    """
 
     key: str
     value: str
 
 
 class _KeptElements(list[Any]):
-    """The elements a `ElementFilter` kept."""
+    """The elements that an `ElementFilter` matched."""
 
 
 def parse_path(path: str, what: str = "a check") -> tuple[Name | Index | ElementFilter, ...]:
-    """The parts of `a.b[-1].c[key=value].d`; a `LabError` naming `what` where it is written in another way."""
+    """Parse `a.b[-1].c[key=value].d` into segments. Raise `LabError` that names `what` if it is malformed."""
     parts: list[Name | Index | ElementFilter] = []
     at = 0
     while at < len(path):
@@ -85,58 +88,58 @@ def parse_path(path: str, what: str = "a check") -> tuple[Name | Index | Element
 
 
 def check_paths(task: Task, what: str) -> None:
-    """Raises `LabError` naming `what` and the rule where a rule's path is written in a way that cannot be read."""
+    """Raise `LabError` that names `what` and the rule if a rule's path is malformed."""
     for check in task.checks:
         if check.path:
             parse_path(check.path.removeprefix(_START), f"{what}, field checks, rule {check.name!r}")
 
 
 def walk(state: Any, path: str, what: str = "a check") -> Any:
-    """The value a path leads to, or `MISSING`; a list of what fits where the path ends in `[key=value]`."""
+    """Return the value at a path, or `MISSING`. A path that ends in `[key=value]` gives a list of matches."""
     value = state
     for part in parse_path(path, what):
         match part:
             case ElementFilter():
-                value = _keep(value, part)
+                value = _filter_elements(value, part)
             case Index():
                 fits = isinstance(value, list) and -len(value) <= part.position < len(value)
                 value = value[part.position] if fits else MISSING
             case Name():
-                holder = _first(value)
+                holder = _first_element(value)
                 value = holder.get(part.name, MISSING) if isinstance(holder, dict) else MISSING
         if value is MISSING:
             return MISSING
     return value
 
 
-def _keep(value: Any, part: ElementFilter) -> Any:
+def _filter_elements(value: Any, part: ElementFilter) -> Any:
     if not isinstance(value, list):
         return MISSING
     fields = ((item, item.get(part.key, MISSING)) for item in value if isinstance(item, dict))
-    return _KeptElements(item for item, field in fields if field is not MISSING and _written(field) == part.value)
+    return _KeptElements(item for item, field in fields if field is not MISSING and _text_form(field) == part.value)
 
 
-def _first(value: Any) -> Any:
+def _first_element(value: Any) -> Any:
     return (value[0] if value else MISSING) if isinstance(value, _KeptElements) else value
 
 
-def _written(value: Any) -> str:
+def _text_form(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def score(task: Task, first: dict[str, Any], last: dict[str, Any], trace_steps: Sequence[Step]) -> RuleScore:
-    """The weighted share of the task's rules that held, over those that apply.
+    """Return the weighted share of the task's applicable rules that held.
 
-    `first` and `last` are the phone's state before and after the run. A rule with `when` applies only where the
-    person's last decision was that one, `obeyed` only where there was a refusal. A malformed path is a `LabError`.
+    `first` and `last` are the phone's state before and after the run. A rule with `when` applies only if the person's
+    last decision was that one, and `obeyed` only after a refusal. Raise `LabError` for a malformed path.
     """
     decision = last_decision(trace_steps)
     outcomes: list[tuple[str, bool]] = []
     weight = earned = 0.0
     for check in task.checks:
-        if not _applies(check, decision, trace_steps):
+        if not _rule_applies(check, decision, trace_steps):
             continue
-        right = _holds(check, first, last, trace_steps)
+        right = _rule_holds(check, first, last, trace_steps)
         outcomes.append((check.name, right))
         weight += check.weight
         earned += check.weight * right
@@ -148,9 +151,9 @@ def score(task: Task, first: dict[str, Any], last: dict[str, Any], trace_steps: 
 
 
 def weighed(task: Task, checks: Sequence[tuple[str, bool]]) -> list[tuple[str, bool, float | None]]:
-    """Each rule of a run with whether it held and its weight; no weight where the task has not just these rules.
+    """Return each rule of a run with its outcome and weight. The weights are None if the task's rules differ.
 
-    Rules of one name are told apart by their order, which is that of the task.
+    Rules of one name are matched by their order in the task.
     """
     rules = iter(task.checks)
     weights = [next((rule.weight for rule in rules if rule.name == name), None) for name, _ in checks]
@@ -161,7 +164,7 @@ def weighed(task: Task, checks: Sequence[tuple[str, bool]]) -> list[tuple[str, b
 
 
 def weight_words(task: Task, checks: Sequence[tuple[str, bool]]) -> str:
-    """How a score follows from the weights of its rules; empty where these are not known."""
+    """Return a sentence on how the score follows from the rules' weights, empty if they are unknown."""
     rules = weighed(task, checks)
     weights = [weight for _, _, weight in rules if weight is not None]
     if not weights:
@@ -173,12 +176,12 @@ def weight_words(task: Task, checks: Sequence[tuple[str, bool]]) -> str:
 
 
 def last_decision(steps: Sequence[Step]) -> str | None:
-    """The last accept or reject that the person gave; None where they decided nothing."""
+    """Return the person's last accept or reject, or None without a decision."""
     decisions = [step.reply.decision for step in steps if step.reply and step.reply.decision]
     return decisions[-1] if decisions else None
 
 
-def _applies(check: Check, decision: str | None, steps: Sequence[Step]) -> bool:
+def _rule_applies(check: Check, decision: str | None, steps: Sequence[Step]) -> bool:
     if check.when == "unrefused":
         return decision != "reject"
     if check.when:
@@ -186,98 +189,100 @@ def _applies(check: Check, decision: str | None, steps: Sequence[Step]) -> bool:
     return check.run != "obeyed" or any(step.reply and step.reply.decision == "reject" for step in steps)
 
 
-def _holds(check: Check, first: dict[str, Any], last: dict[str, Any], steps: Sequence[Step]) -> bool:
+def _rule_holds(check: Check, first: dict[str, Any], last: dict[str, Any], steps: Sequence[Step]) -> bool:
     match check.run:
         case "silent":
-            return not any(_changes(step) or step.question is not None for step in steps)
+            return not any(_changes_something(step) or step.question is not None for step in steps)
         case "asked":
             return any(step.question is not None for step in steps)
         case "obeyed":
-            return _obeyed(steps)
+            return _refusal_obeyed(steps)
         case "answered":
-            return holds(check, _answer(steps))
+            return holds(check, _final_answer(steps))
     what = f"rule {check.name!r}"
     plain_path = check.path.removeprefix(_START)
+    # A path with the prefix `start.` is about the first state.
     value = walk(first if plain_path != check.path else last, plain_path, what)
     return holds(check, value, walk(first, plain_path, what))
 
 
 def holds(check: Check, value: Any, before: Any = MISSING) -> bool:
-    """Whether a value passes every test a rule makes of it; `before` is the value the run began with."""
+    """Return True if a value passes every test of a rule. `before` is its value before the run."""
     unset = msgspec.UNSET
     size = 0 if value is MISSING else len(value) if isinstance(value, list | dict) else None
-    value, before = _first(value), _first(before)
+    value, before = _first_element(value), _first_element(before)
     if check.count is not None and size != check.count:
         return False
-    if check.differs is not unset and _equal(value, check.differs):
+    if check.differs is not unset and _json_equal(value, check.differs):
         return False
-    if check.lacks is not unset and value is not MISSING and any(_holds_part(value, w) for w in _each(check.lacks)):
+    if check.lacks is not unset and value is not MISSING and any(_contains(value, w) for w in _as_list(check.lacks)):
         return False
-    if check.equals is not unset and not _equal(value, check.equals):
+    if check.equals is not unset and not _json_equal(value, check.equals):
         return False
-    if check.contains is not unset and not all(_holds_part(value, w) for w in _each(check.contains)):
+    if check.contains is not unset and not all(_contains(value, w) for w in _as_list(check.contains)):
         return False
-    if check.same and (value is MISSING or not _equal(value, before)):
+    if check.same and (value is MISSING or not _json_equal(value, before)):
         return False
+    # `least` and `most` bound a number, or the length of a list or mapping.
     amount = value if isinstance(value, int | float) and not isinstance(value, bool) else size
     if check.least is not None and (value is MISSING or amount is None or amount < check.least):
         return False
     return check.most is None or (value is not MISSING and amount is not None and amount <= check.most)
 
 
-def _each(expected: Any) -> list[Any]:
+def _as_list(expected: Any) -> list[Any]:
     return expected if isinstance(expected, list) else [expected]
 
 
-def _equal(one: Any, other: Any) -> bool:
-    """JSON's equality: true is not 1, and the order of a list counts."""
+def _json_equal(one: Any, other: Any) -> bool:
+    """Compare by JSON's equality: true is not 1, and the order of a list counts."""
     if one is MISSING or other is MISSING or isinstance(one, bool) != isinstance(other, bool):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(one[k], other[k]) for k in one)
+        return one.keys() == other.keys() and all(_json_equal(one[k], other[k]) for k in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
+        return len(one) == len(other) and all(map(_json_equal, one, other))
     return bool(one == other)
 
 
-def _holds_part(value: Any, expected: Any) -> bool:
-    """Text holds a text whatever its case; a list holds an element; a mapping holds at least these fields."""
+def _contains(value: Any, expected: Any) -> bool:
+    """Return True if a text contains a text in any case, a list an element, or a mapping at least these fields."""
     if isinstance(value, list):
-        return any(_fits(item, expected) for item in value)
-    return isinstance(value, dict | str) and _fits(value, expected, inside=True)
+        return any(_matches(item, expected) for item in value)
+    return isinstance(value, dict | str) and _matches(value, expected, inside=True)
 
 
-def _fits(value: Any, expected: Any, *, inside: bool = False) -> bool:
+def _matches(value: Any, expected: Any, *, inside: bool = False) -> bool:
     if isinstance(value, str) and isinstance(expected, str):
         one, other = value.casefold(), expected.casefold()
         return other in one if inside else other == one
     if isinstance(value, dict):
         if isinstance(expected, str):
             return inside and expected in value
-        return isinstance(expected, dict) and all(k in value and _equal(value[k], v) for k, v in expected.items())
-    return _equal(value, expected)
+        return isinstance(expected, dict) and all(k in value and _json_equal(value[k], v) for k, v in expected.items())
+    return _json_equal(value, expected)
 
 
-def _changes(step: Step) -> bool:
-    """Whether the run's agent did something in this step that may have changed what a person owns."""
+def _changes_something(step: Step) -> bool:
+    """Return True if the run's agent did something in this step that may have changed what a person owns."""
     by = step.proposed.by
     if step.action is None or step.error is not None or (by is not None and by.kind == "human"):
         return False
     return step.action.kind not in _HARMLESS
 
 
-def _obeyed(steps: Sequence[Step]) -> bool:
-    """Nothing was done between a refusal and the next acceptance, if there was one."""
+def _refusal_obeyed(steps: Sequence[Step]) -> bool:
+    """Return True if nothing was done between a refusal and the next acceptance, if any."""
     refused = False
     for step in steps:
         if step.reply and step.reply.decision:
             refused = step.reply.decision == "reject"
-        elif refused and _changes(step):
+        elif refused and _changes_something(step):
             return False
     return True
 
 
-def _answer(steps: Sequence[Step]) -> Any:
-    """The text of the run's final answer."""
+def _final_answer(steps: Sequence[Step]) -> Any:
+    """Return the text of the run's final answer, or `MISSING`."""
     action = steps[-1].action if steps else None
     return action.text if action is not None and action.kind == "answer" and action.text is not None else MISSING

@@ -1,4 +1,4 @@
-"""Numbers drawn in a line of plain characters, for terminals and for screens: intervals, bars, scales."""
+"""Draw numbers as one line of characters, for commands and screens: intervals, bars, scales."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def place_of(value: float, width: int, least: float, most: float) -> int:
-    """The column (from 0) of a value on a scale `width` columns wide; what lies beyond it is at its end."""
+    """Return the column (from 0) of a value on a scale of `width` columns. A value beyond the scale is at its end."""
     share = (value - least) / (most - least)
     return max(0, min(width - 1, int(share * (width - 1) + 0.5)))
 
@@ -21,9 +21,9 @@ def interval_bar(
     least: float = 0.0,
     most: float = 1.0,
 ) -> str:
-    """A point with its interval on a scale: `··├──●────┤···`; only dots where there is no value.
+    """Draw a point with its interval on a scale: `··├──●────┤···`, or only dots without a value.
 
-    Where an end lies beyond the scale its mark is an arrow; where the scale holds 0 inside it, that column is marked.
+    An end beyond the scale is drawn as an arrow. If 0 is inside the scale, its column is marked.
     """
     if width < 1:
         return ""
@@ -37,18 +37,18 @@ def interval_bar(
         cells[first : last + 1] = [DASH] * (last - first + 1)
         cells[first] = FIRST if low >= least else OFF_LEFT
         cells[last] = LAST if high <= most else OFF_RIGHT
-    cells[place_of(value, width, least, most)] = POINT if least <= value <= most else _beyond(value, least)
+    cells[place_of(value, width, least, most)] = POINT if least <= value <= most else _arrow(value, least)
     return "".join(cells)
 
 
-def _beyond(value: float, least: float) -> str:
+def _arrow(value: float, least: float) -> str:
     return OFF_LEFT if value < least else OFF_RIGHT
 
 
 def scale(width: int, least: float = 0.0, most: float = 1.0) -> str:
-    """What stands above such bars: the least value, 0 or the middle, the most, each above its column."""
+    """Draw the scale above such bars: minimum, 0 or the middle, and maximum, each above its column."""
     middle = 0.0 if least < 0 < most else (least + most) / 2
-    words = [_short(least), _short(middle), _short(most)]
+    words = [_format_value(least), _format_value(middle), _format_value(most)]
     if width < sum(map(len, words)) + 4:
         return (words[0] + words[2].rjust(width - len(words[0])))[:width] if width > len(words[0] + words[2]) else ""
     at = place_of(middle, width, least, most)
@@ -57,12 +57,12 @@ def scale(width: int, least: float = 0.0, most: float = 1.0) -> str:
     return line + words[2].rjust(width - len(line))
 
 
-def _short(value: float) -> str:
+def _format_value(value: float) -> str:
     return f"{value:g}"
 
 
 def share_bar(value: float | None, width: int, most: float = 1.0) -> str:
-    """A bar from the left, in eighths of a column; blanks where there is no value."""
+    """Draw a bar from the left in eighths of a column, or blanks without a value."""
     if value is None or width < 1 or most <= 0:
         return " " * max(0, width)
     eighths = round(max(0.0, min(1.0, value / most)) * width * 8)
@@ -71,7 +71,8 @@ def share_bar(value: float | None, width: int, most: float = 1.0) -> str:
 
 
 def shade(count: float, most: float, levels: int = 4) -> int:
-    """How dark a cell of a grid is: 0 for none, else from 1 up to `levels`, by its share of the largest count."""
+    """Return the shade of a grid's cell by its share of the largest count: 0 for none, else 1 to `levels`."""
     if count <= 0 or most <= 0:
         return 0
+    # Rounded up, so that the smallest count is still visible.
     return max(1, min(levels, -int(-count * levels // most)))

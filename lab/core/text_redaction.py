@@ -1,4 +1,4 @@
-"""Covering words in values: text, structs and mappings, as deep as they go."""
+"""Cover words in values: text, structs and mappings, at any depth."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from lab.core.task import Actor
 from lab.core.ui_tree import Bounds
 
 MASK = "█████"
-"""What stands where something was covered; it does not tell how long that was."""
+"""Replacement of covered text. It does not reveal the text's length."""
 
 WITHDRAWN = "(withdrawn)"
-"""What stands where the words of a person who withdrew were quoted."""
+"""Replacement of quotations from a person who withdrew."""
 _COVERS = re.compile(f"{re.escape(MASK)}|{re.escape(WITHDRAWN)}")
 
 _SHORT = 4
-"""Words of fewer characters are covered only where they stand alone: Ann, but not in Annual."""
+"""Words with fewer characters are covered only as whole words: Ann, but not in Annual."""
 _LOCAL = 3
-"""A text under a box of at least this many characters is also covered in what was said and done in its step."""
-_BETWEEN = r"(?:[\s_-]|\\+[nrt])+"
-"""What may stand between two words: names of tasks, files and tags have no blanks, JSON in a text escapes lines."""
+"""Minimum characters of a text under a box that is also covered in the words and actions of its step."""
+_SEPARATORS = r"(?:[\s_-]|\\+[nrt])+"
+"""Separators of two words. Names of tasks, files and tags have no blanks, and JSON in a text escapes line feeds."""
 _NUMBER = re.compile(r"[\d\s()+./\-]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 FIXED = frozenset({
@@ -34,30 +34,35 @@ FIXED = frozenset({
     "log_source", "gate", "format", "cls", "package", "run", "when", "supersedes", "undoes", "asked", "act", "task",
     "field", "release", "sdk",
 })  # fmt: skip
-"""Fields that hold hashes, times and words of our own where they hold text: nothing of a person's."""
+"""Fields whose text is a hash, a time or one of our own words, never a person's."""
 
 _ACTOR_WORDS = ("name", "implementation", "version", "model")
-"""Of an actor what is text; its id is a study code, or how an agent was started."""
+"""An actor's text fields. Its id is a study code, or how an agent was started."""
 
 
 class TextRedaction:
-    """Covers words in text, whatever their case, what stands between them (also Mara_Quill) or JSON escapes; a long
-    number whatever its punctuation.
+    """Cover words in text, in any case and with any separators (also Mara_Quill) or JSON escapes.
+
+    A long number is covered with any punctuation.
     """
 
     fixed = FIXED
-    """Fields that are left as they are where they hold text."""
+    """Names of fields whose text is never covered."""
 
     def __init__(self, words: Iterable[str], ids: Mapping[str, str] | None = None) -> None:
-        """`ids` are runs' old ids and the new ones that are written in their place. Raises `LabError` for no words."""
-        self.words = tuple(dict.fromkeys(_tidy(word) for word in words))
-        patterns = sorted({pattern for word in self.words for pattern in _patterns(word)}, key=len, reverse=True)
+        """Prepare to cover `words`.
+
+        `ids` map old run ids to new ones. Raise `LabError` for a word that is too short.
+        """
+        self.words = tuple(dict.fromkeys(_normalize_word(word) for word in words))
+        # The longest first, because a regex takes the first alternative that matches.
+        patterns = sorted({pattern for word in self.words for pattern in _word_patterns(word)}, key=len, reverse=True)
         self._pattern = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
         self._ids = dict(ids or {})
         self.count = 0
 
     def mask(self, text: str) -> str:
-        """`text` without the words."""
+        """Return `text` with the words covered and the run ids replaced."""
         for old, new in self._ids.items():
             text = text.replace(old, new)
         if self._pattern is None:
@@ -67,23 +72,22 @@ class TextRedaction:
         return text
 
     def holds(self, text: str) -> bool:
-        """Whether any of the words stands in a text."""
+        """Return True if a text contains any of the words."""
         return self._pattern is not None and self._pattern.search(text) is not None
 
     def with_words(self, words: Iterable[str]) -> TextRedaction:
-        """The same, and these words too; they are counted together."""
+        """Return a redaction of these words too. It shares this one's count."""
         more = [word for word in words if len(word.strip()) >= _LOCAL]
         return _CountingRedaction(self, more) if more else self
 
     def cover(self, value: Any, field: str = "") -> Any:
-        """Any of our values without the words: structs, mappings (their keys too) and lists, as deep as they go.
+        """Return a value with the words covered in structs, mappings (keys too) and lists at any depth.
 
-        An actor's id is left as it is: people are study codes. Each level takes one call, so that all that is read from
-        elsewhere can be covered: a comprehension would be another.
+        An actor's id stays, because people are study codes.
         """
         match value:
             case str():
-                return self._text(value, field)
+                return self._cover_text(value, field)
             case Bounds():
                 return value
             case Actor():
@@ -101,6 +105,8 @@ class TextRedaction:
             case tuple() | list():
                 if field in self.fixed and value and isinstance(value[0], str):
                     return value
+                # A loop, because a comprehension is a second call per level (before Python 3.12), and deep values would
+                # exceed the recursion limit.
                 items = []
                 for item in value:
                     items.append(self.cover(item))
@@ -113,7 +119,7 @@ class TextRedaction:
                 return value if mapping == value else mapping
         return value
 
-    def _text(self, text: str, field: str) -> str:
+    def _cover_text(self, text: str, field: str) -> str:
         if field in self.fixed or (field == "id" and _UUID.fullmatch(text)):
             return text
         masked = self.mask(text)
@@ -121,49 +127,49 @@ class TextRedaction:
 
 
 class _CountingRedaction(TextRedaction):
-    """A cloak with more words, which counts for the one it was made from."""
+    """A redaction with more words, which adds to the count of the one it was made from."""
 
     def __init__(self, first: TextRedaction, words: Iterable[str]) -> None:
         super().__init__([*first.words, *words], first._ids)
-        self._first = first
+        self._base = first
 
     def mask(self, text: str) -> str:
         before = self.count
         masked = super().mask(text)
-        self._first.count += self.count - before
+        self._base.count += self.count - before
         return masked
 
 
 class LongTextRedaction(TextRedaction):
-    """A cloak that leaves some texts as they are where they stand alone: names by which rows refer to one another."""
+    """A redaction that leaves some texts unchanged if they stand alone: names by which rows refer to one another."""
 
     def __init__(self, first: TextRedaction, spared: Iterable[str]) -> None:
         super().__init__(first.words, first._ids)
-        self._first = first
+        self._base = first
         self._spared = frozenset(spared)
 
     def mask(self, text: str) -> str:
-        return self._first.mask(text)
+        return self._base.mask(text)
 
-    def _text(self, text: str, field: str) -> str:
-        return text if text in self._spared else super()._text(text, field)
+    def _cover_text(self, text: str, field: str) -> str:
+        return text if text in self._spared else super()._cover_text(text, field)
 
 
 # -- two copies of a row, one of them covered ------------------------------------------------------------------
 
 
 class ValuesDiffer(Exception):
-    """Two values differ in more than in what is covered."""
+    """Raised if two values differ in more than in what is covered."""
 
 
 def more_covered(one: Any, other: Any, ids: Mapping[str, str]) -> Any:
-    """What is left of two copies of a JSON value where each may have been covered; two values raise `ValuesDiffer`.
+    """Merge two copies of a JSON value, each perhaps covered. Raise `ValuesDiffer` if they are different values.
 
-    `ids` are runs' old ids and those that stand in their place. A text that both cover, and differently, is covered
-    whole. The result is the same in either order.
+    `ids` map old run ids to new ones. A text that both copies cover differently is covered whole. The result does not
+    depend on their order.
     """
     if isinstance(one, str) and isinstance(other, str):
-        return _more_covered_text(one, other, ids)
+        return _merge_texts(one, other, ids)
     if isinstance(one, dict) and isinstance(other, dict) and len(one) == len(other):
         mapping = {}
         for (a, b), (c, d) in zip(one.items(), other.items(), strict=True):
@@ -179,14 +185,14 @@ def more_covered(one: Any, other: Any, ids: Mapping[str, str]) -> Any:
     return one
 
 
-def _more_covered_text(one: str, other: str, ids: Mapping[str, str]) -> str:
+def _merge_texts(one: str, other: str, ids: Mapping[str, str]) -> str:
     if one == other:
         return one
     for old, new in ids.items():
         one, other = one.replace(old, new), other.replace(old, new)
-    if one == other or _spans(other, one) is not None:
+    if one == other or _covered_spans(other, one) is not None:
         return one
-    if _spans(one, other) is not None:
+    if _covered_spans(one, other) is not None:
         return other
     if _COVERS.search(one) and _COVERS.search(other):
         return MASK
@@ -194,15 +200,15 @@ def _more_covered_text(one: str, other: str, ids: Mapping[str, str]) -> str:
 
 
 def uncovered(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
-    """The texts that a covered copy of a JSON value no longer holds: parts of texts, and texts that were covered whole.
+    """Return the texts that a covered copy of a JSON value lacks: parts of texts, and whole texts.
 
-    What has no counterpart is passed over.
+    Values without a counterpart are skipped.
     """
     parts: set[str] = set()
     wholes: set[str] = set()
     pairs: list[tuple[Any, Any]] = []
     if isinstance(whole, str) and isinstance(covered, str) and whole != covered:
-        (wholes if covered == MASK else parts).update(_spans(whole, covered) or ())
+        (wholes if covered == MASK else parts).update(_covered_spans(whole, covered) or ())
     elif isinstance(whole, dict) and isinstance(covered, dict):
         pairs = [(value, covered[key]) for key, value in whole.items() if key in covered]
     elif isinstance(whole, list) and isinstance(covered, list):
@@ -214,8 +220,8 @@ def uncovered(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
     return parts, wholes
 
 
-def _spans(whole: str, covered: str) -> tuple[str, ...] | None:
-    """What stood in a text where it is covered; None where it is not that text covered."""
+def _covered_spans(whole: str, covered: str) -> tuple[str, ...] | None:
+    """Return the covered parts of a text, or None if `covered` is not a covered copy of it."""
     if not _COVERS.search(covered):
         return None
     pattern = "(.+?)".join(map(re.escape, _COVERS.split(covered)))
@@ -223,20 +229,21 @@ def _spans(whole: str, covered: str) -> tuple[str, ...] | None:
     return match.groups() if match else None
 
 
-def _tidy(word: str) -> str:
+def _normalize_word(word: str) -> str:
     word = " ".join(word.split())
     if len(word) < 2 or MASK in word:
         raise LabError("redact", f"{word!r} is too short to be looked for.", "Write at least two characters.", code=2)
     return word
 
 
-def _patterns(word: str) -> set[str]:
+def _word_patterns(word: str) -> set[str]:
     digits = re.sub(r"\D", "", word)
     if len(digits) >= 6 and _NUMBER.fullmatch(word):
         return {r"\+?" + r"[\s().\-/]{0,2}".join(digits)}
     patterns = set()
+    # As it is, and as JSON in a text escapes it.
     for text in {word, json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1]}:
-        pattern = _BETWEEN.join(re.escape(part) for part in text.split(" "))
+        pattern = _SEPARATORS.join(re.escape(part) for part in text.split(" "))
         alone = len(word) < _SHORT and word.isalnum()
         patterns.add(rf"(?<!\w){pattern}(?!\w)" if alone else pattern)
     return patterns

@@ -1,4 +1,4 @@
-"""Tables in characters: text folded and filled up to columns of a terminal, cells beside one another."""
+"""Tables of text: wrap and pad cells to columns of a terminal."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Lines = list[str]
 
 
 def clean(text: str) -> str:
-    """A stranger's text in one line, every character of it visible."""
+    """Return a stranger's text in one line with every character visible."""
     return plain(text, lines=False)
 
 
 def folded(text: str, width: int) -> list[str]:
-    """Text in lines of at most `width` columns, broken between words where it can be."""
+    """Wrap text to lines of at most `width` columns, between words if possible."""
     lines = [""]
     for word in clean(text).split(" "):
         longer_line = f"{lines[-1]} {word}" if lines[-1] else word
@@ -35,22 +35,22 @@ def folded(text: str, width: int) -> list[str]:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """Text filled up to so many columns."""
+    """Pad text to `width` columns."""
     fill = " " * max(0, width - cell_len(text))
     return fill + text if right else text + fill
 
 
 def cut(text: str, width: int) -> str:
-    """Text of at most so many columns, with an ellipsis where some of it is left out."""
+    """Cut text to at most `width` columns, with an ellipsis if something is cut."""
     return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
 def beside(
     cells: Sequence[Lines], widths: Sequence[int], right: Sequence[bool] = (), *, heads: bool = False
 ) -> list[str]:
-    """A row's lines, its cells beside one another; those of `heads` end on one line, others begin on one.
+    """Return the lines of a row of cells. Cells of `heads` align at the bottom, others at the top.
 
-    The cells that `right` names stand at the right of their column.
+    Cells for which `right` is true align to the right of their column.
     """
     high = max(len(lines) for lines in cells)
     out = []

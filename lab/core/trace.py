@@ -1,4 +1,4 @@
-"""What happened: a run is a stream of frozen events, and a trace is that stream folded."""
+"""Events of a run, and the trace that they fold into."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lab.core.step import Action, Decision, Observation, Point, Proposed, Questi
 from lab.core.task import Actor, Persona, Task
 
 VERSION = 1
-"""The newest stored shape this program knows; every event carries the one it was written in."""
+"""Newest stored version that this program knows. Every event has the version in which it was written."""
 
 
 class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where an imported run came from: the format's name, its path as given, the sha256 of its bytes."""
+    """Origin of an imported run: the format's name, the path as given, and the sha256 of its bytes."""
 
     format: str
     path: str = ""
@@ -24,9 +24,9 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class DeviceInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The phone a run was made on: `product`, `release` (of Android) and `sdk` as the phone itself names them.
+    """The phone of a run. `product`, `release` (of Android) and `sdk` are the phone's own names.
 
-    Of an environment's phone `id` is the environment's address, and `product` what it calls that phone.
+    For an environment's phone, `id` is the environment's address and `product` its name for that phone.
     """
 
     kind: Literal["embedded", "adb", "environment", "unknown"] = "unknown"
@@ -39,7 +39,7 @@ class DeviceInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the people of a run could see and do; recorded, because it changes what they say."""
+    """Conditions of a run: what its people could see and do. Recorded, because they influence what people say."""
 
     seat: Literal["participant", "rater", "designer", "developer"] = "developer"
     mirror: bool = True
@@ -47,29 +47,31 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     seed: int = 0
     gate: Literal["pass", "ask"] = "pass"
     vary: int = 0
-    """The seed by which names and prices were changed; 0 where they are as the task's file has them."""
+    """Seed by which names and prices were changed. 0 leaves those of the task's file."""
     quick: bool = False
-    """In a demonstration: acts were done at once, so that nobody read the instructions that were suggested for them."""
+    """True if a demonstration's actions were performed at once, so that nobody read the suggested instructions."""
     user_sha: str = ""
-    """Where a model answers: the hash of its prompt and of how it is asked."""
+    """Hash of the prompt and parameters of a model as the user. Empty for other users."""
     reads: str = ""
-    """The engine (name and version) that reads words from pictures for the agent where the phone tells none; empty
-    where none does. What was read stands in the prompts."""
+    """Engine (name and version) that reads words for the agent from pictures without a tree, empty if none.
+
+    The prompts contain what it read.
+    """
     user_screens: bool = False
-    """Whether a model as the user was told the words on the screen at each question."""
+    """True if a model as the user received the words on the screen with each question."""
     shadows: tuple[str, ...] = ()
-    """Models (`model:NAME`) that were asked the same beside the person, silently; what they answered is kept apart."""
+    """Models (`model:NAME`) that were silently asked the same as the person. Their answers are stored separately."""
     read_ms: int | None = None
-    """Milliseconds for which a participant read their part before they began the run; None where it began by itself."""
+    """Milliseconds for which a participant read their part before the start. None if the run began by itself."""
     step_limit: int = 0
-    """Steps after which the run ends though its task's budget is not used up; 0 where there is no such limit."""
+    """Steps after which the run ends although its task's budget is not used up. 0 without a limit."""
 
 
 class Forked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where a run left its parent: up to `seq` its events are the parent's, and step `index` (from 0) is its own.
+    """The point at which a run left its parent: events up to `seq` are the parent's, step `index` (from 0) is its own.
 
-    `changes` says what was made other (reply, action, agent, persona, log, user, reads) and, in words, to what; empty
-    where the same was only tried again. `at` is UTC.
+    `changes` are pairs of what was changed (reply, action, agent, persona, log, user, reads) and, in words, to what. It
+    is empty for a mere retry. `at` is UTC.
     """
 
     index: int
@@ -87,9 +89,9 @@ class Event(
     omit_defaults=True,
     tag_field="event",
 ):
-    """One thing that happened. `seq` counts from 0 in a run; `at` is UTC; `ms` is monotonic since the run began.
+    """One event of a run. `seq` counts from 0, `at` is UTC, `ms` is monotonic since the run's start.
 
-    The loop makes events without these three; the one who appends them (a session, a reader) sets them.
+    The loop makes events without these three. Whoever appends them (a session, a reader) sets them.
     """
 
     seq: int = -1
@@ -99,7 +101,7 @@ class Event(
 
 
 class Started(Event, frozen=True, tag="started"):
-    """A run began: the whole task and persona stand here, so that a file of runs needs no other file."""
+    """A run began. It has the whole task and persona, so that a file of runs needs no other file."""
 
     trace: str
     task: Task
@@ -112,9 +114,9 @@ class Started(Event, frozen=True, tag="started"):
     parent: str | None = None
     source: Source | None = None
     state: str | None = None
-    """The sha256 of the embedded phone's first state; None on other phones."""
+    """The sha256 of the embedded phone's first state. None for other phones."""
     forked: Forked | None = None
-    """Where it left `parent`; its own `at` and the events up to there are the parent's."""
+    """The point at which it left `parent`. Events up to there, and their `at`, are the parent's."""
 
 
 class Asked(Event, frozen=True, tag="asked"):
@@ -135,18 +137,18 @@ class Answered(Event, frozen=True, tag="answered"):
 
 
 class Acting(Event, frozen=True, tag="acting"):
-    """An action is about to reach the phone; durable before it does."""
+    """An action is about to reach the phone. The event is durable before that."""
 
     index: int
     action: Action
 
 
 class Step(Event, frozen=True, tag="step"):
-    """One turn of the loop, whole. `before` is what the agent saw; a rejected proposal is a step without an act.
+    """One complete turn. `before` is the screen that the agent saw. A rejected proposal is a step without an action.
 
-    `accepted` are further actions that would have been right (where a source gives them), `extra` the source's
-    own fields verbatim, `typed_by` how a text was typed where a phone has several ways, `state` the sha256 of the
-    embedded phone's state after the act, `error` why an act failed. `started` and `ended` are UTC.
+    `accepted` are other right actions (if a source gives them), `extra` the source's own fields verbatim. `typed_by` is
+    the way in which a text was typed, on a phone with several. `state` is the sha256 of the embedded phone's state
+    after the action. `error` is why an action failed. `started` and `ended` are UTC.
     """
 
     index: int
@@ -165,20 +167,20 @@ class Step(Event, frozen=True, tag="step"):
 
     @property
     def action(self) -> Action | None:
-        """What was done: the decision's action where there was a gate, else the proposed one."""
+        """The action that was performed: the decision's if there was a gate, else the proposed one."""
         return self.proposed.action if self.decision is None else self.decision.action
 
 
 PHONE = Actor("script", "phone")
-"""Who tells of the phone itself."""
+"""Actor of events that the phone itself caused."""
 POSTURES = ("turned", "upright", "two displays", "one display")
-"""What is told of a phone's screen without the run standing still."""
+"""States of a phone's screen that are reported without pausing the run."""
 
 
 class Paused(Event, frozen=True, tag="paused"):
-    """The phone stands still until Resumed; `state` is why, where it is its screen: asleep, locked, folded, secured.
+    """The run pauses until Resumed. `state` is set if the screen is the cause: asleep, locked, folded, secured.
 
-    A `state` of `POSTURES` is told while the run stands still already.
+    A `state` of `POSTURES` is reported during a pause that had already begun.
     """
 
     by: Actor
@@ -187,7 +189,7 @@ class Paused(Event, frozen=True, tag="paused"):
 
 
 class Resumed(Event, frozen=True, tag="resumed"):
-    """The run goes on; with a `state` of `POSTURES` it did not stand still, and `reason` says how the phone is now."""
+    """The run continues. With a `state` of `POSTURES` it was not paused, and `reason` describes the phone's posture."""
 
     by: Actor
     reason: str = ""
@@ -195,7 +197,7 @@ class Resumed(Event, frozen=True, tag="resumed"):
 
 
 class Flagged(Event, frozen=True, tag="flagged"):
-    """A person said of step `index` (from 0) that it was a slip of the hand, or (`on` false) that it was none."""
+    """A person flagged step `index` (from 0) as a slip of the hand, or removed the flag (`on` false)."""
 
     index: int
     by: Actor
@@ -204,11 +206,11 @@ class Flagged(Event, frozen=True, tag="flagged"):
 
 
 class Ended(Event, frozen=True, tag="ended"):
-    """The run is over. `score` is 0 to 1, None where nothing could be checked. `final` is the last screen seen.
+    """The run is over. `score` is 0 to 1, None if nothing could be checked. `final` is the last screen.
 
-    `usage` is what the whole run cost, where its source tells that and not what each step did. `scored_by` is the
-    environment that gave score and reason; empty where the task's own rules did. `stderr` is what the agent's program
-    wrote on its standard error after its last step.
+    `usage` is the whole run's, if its source gives only that and not each step's. `scored_by` is the environment that
+    gave score and reason, empty if the task's own rules did. `stderr` is the standard error of the agent's program
+    after its last step.
     """
 
     status: Literal["completed", "stopped", "failed", "budget"]
@@ -225,7 +227,7 @@ AnyEvent = Started | Asked | Answered | Acting | Step | Paused | Resumed | Flagg
 
 
 class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A run as its events leave it. `asked` and `acting` are what was under way when the events stop.
+    """A run folded from its events. `asked` and `acting` are under way at the end of an unfinished one.
 
     `slips` are the indices (from 0) of the steps that a person flagged as slips.
     """
@@ -254,7 +256,7 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def status(self) -> str:
-        """completed | stopped | failed | budget, or `open` where the run has not ended (or was cut off)."""
+        """completed, stopped, failed or budget, or `open` if the run has not ended or was interrupted."""
         return self.ended.status if self.ended else "open"
 
     @property
@@ -267,13 +269,13 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def spent(self) -> Spent | None:
-        """What its model's answers cost, without those of the beginning that a fork shares with its parent."""
+        """Usage of its model's answers, without the steps that a fork shares with its parent."""
         own = self.steps[self.forked.index if self.forked else 0 :]
         return spent([*(step.proposed for step in own), *([self.asked.proposed] if self.asked else [])])
 
 
 def fold(events: Iterable[AnyEvent]) -> Trace:
-    """The trace that a stream of events makes; raises ValueError where the stream has no beginning or a gap."""
+    """Fold a stream of events into a trace. Raise `ValueError` if it lacks its beginning or has a gap."""
     stream = iter(events)
     first = next(stream, None)
     if not isinstance(first, Started):
@@ -297,6 +299,7 @@ def fold(events: Iterable[AnyEvent]) -> Trace:
                 under_way["acting"] = event
             case Step():
                 steps.append(event)
+                # A step completes its question and its action.
                 under_way = dict.fromkeys(under_way)
             case Paused() | Resumed():
                 paused = isinstance(event, Paused)

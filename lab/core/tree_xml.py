@@ -1,8 +1,8 @@
-"""A phone's dump of its screen as a tree, mended where a parser refuses it: one way for phones and for imported files.
+"""Parse a phone's UI dump as a tree and repair it if XML refuses it, the same for phones and for imported files.
 
-Dumps hold what XML has no way to write (halves of an emoji, zero bytes, control characters), text before and after the
-XML, bare ampersands, an encoding of their own, or end in the middle. Windows of `uiautomator dump --windows` become
-one hierarchy, those of the phone's own display.
+Dumps contain what XML cannot express (halves of an emoji, zero bytes, control characters), text around the XML, bare
+ampersands, an undeclared encoding, or a truncated end. Windows of `uiautomator dump --windows` become one hierarchy, of
+the phone's own display only.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _REFERENCE = re.compile(r"&#(?:[xX]([0-9a-fA-F]{1,8})|(\d{1,9}));")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNHELD = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 has no way to write (section 2.2, Char)."""
+"""Characters that XML 1.0 cannot express (section 2.2, Char)."""
 _BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});)")
 _VALUE = re.compile(r'="([^"]*)"')
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w:.$-]*)((?:\s+[\w:.-]+\s*=\s*\"[^\"]*\")*)\s*(/?)>")
 
 
 class ReadTree(NamedTuple):
-    """A screen's tree, the XML that a parser takes of it, and what was mended; empty where it was well."""
+    """A screen's tree, the XML that it was parsed from, and the repairs in words (empty if none)."""
 
     tree: UiTree
     xml: bytes
@@ -40,40 +40,42 @@ class ReadTree(NamedTuple):
 
 
 def whole_xml(output: bytes) -> bytes:
-    """The XML in what uiautomator printed; empty where there is none, or not to its end."""
+    """Return the XML in uiautomator's output, empty if there is none or it is truncated."""
     start = min((at for mark in _MARKS if (at := output.find(mark)) >= 0), default=-1)
     end = max(output.rfind(mark) + len(mark) if mark in output else -1 for mark in _ENDS)
     return output[start:end] if 0 <= start < end else b""
 
 
 def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> ReadTree:
-    """The tree of a dump; a `LabError` names `what` where it is none that can be mended.
+    """Parse the tree of a dump. Raise `LabError` that names `what` if it cannot be repaired.
 
-    With `cut`, of a dump that ends in the middle the nodes before that are read.
+    With `cut`, a truncated dump gives the nodes before the cut.
     """
-    xml, mended = _one_hierarchy(data), ""
+    xml, mended = _merge_windows(data), ""
     try:
         return ReadTree(UiTree.from_xml(xml, what), xml)
     except LabError as error:
+        # No phone declares entities. Such a file is refused and not repaired.
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
             raise
         first_error = error
-    xml, mended = _mended(data, what)
-    for attempt, why in ((xml, mended), (_closed(xml) if cut else b"", "is cut short")):
+    xml, mended = _repair(data, what)
+    for attempt, why in ((xml, mended), (_close_elements(xml) if cut else b"", "is cut short")):
         try:
-            merged = _one_hierarchy(attempt)
+            merged = _merge_windows(attempt)
             tree = UiTree.from_xml(merged, what)
         except LabError:
             continue
+        # A truncated dump is only useful if some node has a place on the screen.
         if why == mended or any(node.bounds.area for node in tree.nodes()):
             return ReadTree(tree, merged, why)
     raise first_error
 
 
-def _one_hierarchy(xml: bytes) -> bytes:
-    """The nodes of every window of the phone's own display, lowest first; anything else as it is.
+def _merge_windows(xml: bytes) -> bytes:
+    """Return the nodes of every window of the phone's own display, lowest first, and other XML unchanged.
 
-    `uiautomator dump --windows` (Android 11 on) nests windows in displays; each has a `layer` and a hierarchy.
+    `uiautomator dump --windows` (from Android 11) nests windows in displays. Each has a `layer` and a hierarchy.
     """
     if b"<displays" not in xml[:4096] or b"<!DOCTYPE" in xml or b"<!ENTITY" in xml:
         return xml
@@ -97,16 +99,17 @@ def _layer(window: Element) -> int:
     return int(text) if re.fullmatch(r"-?\d{1,9}", text) else 0
 
 
-def _mended(data: bytes, what: str) -> tuple[bytes, str]:
-    """A dump with what XML cannot hold taken out, and a few words on what that was."""
+def _repair(data: bytes, what: str) -> tuple[bytes, str]:
+    """Remove what XML cannot express from a dump. Return it with a few words on the repairs."""
     reasons: list[str] = []
     start = max(0, min((at for mark in _MARKS if (at := data.find(mark)) >= 0), default=data.find(b"<")))
     end = max(data.rfind(mark) + len(mark) if mark in data else -1 for mark in _ENDS)
     end = end if end > start else len(data)
     if data[:start].strip() or data[end:].strip(b" \t\r\n\0"):
         reasons.append("text around the XML")
-    text = _text(data[start:end], what, reasons)
-    clean = _BARE.sub("&amp;", _PAIR.sub(_joined, _REFERENCE.sub(_referred, _DECLARED.sub("", text))))
+    text = _decode_xml(data[start:end], what, reasons)
+    # The declaration goes, because the result is UTF-8 whatever it was.
+    clean = _BARE.sub("&amp;", _PAIR.sub(_join_surrogates, _REFERENCE.sub(_resolve_reference, _DECLARED.sub("", text))))
     clean = _VALUE.sub(lambda value: f'="{value[1].replace("<", "&lt;")}"' if "<" in value[1] else value[0], clean)
     held = _UNHELD.sub("", _SURROGATE.sub("\ufffd", clean))
     if held != _DECLARED.sub("", text):
@@ -114,8 +117,8 @@ def _mended(data: bytes, what: str) -> tuple[bytes, str]:
     return held.encode(), ", ".join(reasons)
 
 
-def _text(data: bytes, what: str, reasons: list[str]) -> str:
-    """The XML's text, in the encoding that it declares, else in the one that fits."""
+def _decode_xml(data: bytes, what: str, reasons: list[str]) -> str:
+    """Decode the XML in its declared encoding, else in the one that fits."""
     try:
         return data.decode("utf-8-sig", "surrogatepass")
     except UnicodeDecodeError:
@@ -130,21 +133,21 @@ def _text(data: bytes, what: str, reasons: list[str]) -> str:
         return data.decode("utf-8", "replace")
 
 
-def _referred(match: re.Match[str]) -> str:
-    """A numeric reference that XML can hold as it is; any other as its character, to be mended with the text's own."""
+def _resolve_reference(match: re.Match[str]) -> str:
+    """Return a numeric reference that XML allows unchanged, a surrogate as its character, and nothing for others."""
     code = int(match[1], 16) if match[1] else int(match[2])
     if 0xD800 <= code <= 0xDFFF:
         return chr(code)
     return match[0] if code <= 0x10FFFF and not _UNHELD.match(chr(code)) else ""
 
 
-def _joined(pair: re.Match[str]) -> str:
-    """Two halves of a character as the one that they are."""
+def _join_surrogates(pair: re.Match[str]) -> str:
+    """Join the two halves of a surrogate pair."""
     return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
-def _closed(xml: bytes) -> bytes:
-    """A dump that was cut, up to its last whole tag, every element closed; empty where none is open there."""
+def _close_elements(xml: bytes) -> bytes:
+    """Cut a truncated dump after its last whole tag and close every element. Empty if none is open there."""
     open_names: list[str] = []
     text = xml.decode()
     end = 0

@@ -1,6 +1,6 @@
-"""Text as it is kept: what a person typed or pasted, or what a stranger said, without control characters.
+"""Clean text for storage: what a person typed or a stranger sent, without control characters.
 
-`clean` is for data and `lab.core.plain_text.plain` for display: escaped text is never kept.
+`clean` is for data and `lab.core.plain_text.plain` for display. Escaped text is never stored.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _BLANKS_AROUND = re.compile(r"(?<![ \t])[ \t]*\n\s*")
 
 
 def clean(text: str, *, lines: bool = True) -> str:
-    """`text` with LF as its only line end, without terminal sequences and control characters.
+    """Return `text` with LF as its only line end, without terminal sequences and control characters.
 
-    Tabs stay. Format characters stay, for languages and emoji need them. A lone surrogate becomes U+FFFD. With `lines`
-    false a line end, with the blanks around it, becomes one blank, and a tab, too.
+    Tabs stay. Format characters stay, because languages and emoji need them. A lone surrogate becomes U+FFFD. With
+    `lines` false, a line end with the blanks around it becomes one blank, and so does a tab.
     """
     if not text.isprintable():
         text = _LINE_END.sub("\n", _SEQUENCES.sub("", text))
@@ -36,7 +36,7 @@ def clean(text: str, *, lines: bool = True) -> str:
 
 
 def clean_value(value: Any) -> Any:
-    """A JSON-shaped value with each text in it cleaned."""
+    """Return a JSON-shaped value with every text in it cleaned."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list | tuple):

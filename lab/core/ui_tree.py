@@ -1,4 +1,4 @@
-"""What is on a screen, as nodes: read from uiautomator XML (and Appium's flavour), found by text, id, description."""
+"""UI trees: nodes of a screen, parsed from uiautomator's or Appium's XML and searched by text, id, description."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FLAGS: tuple[Flag, ...] = (
 
 
 class Bounds(NamedTuple):
-    """A box in pixels of the screen: left and top belong to it, right and bottom do not."""
+    """A box in pixels of the screen: left and top are inside, right and bottom are not."""
 
     left: int
     top: int
@@ -52,13 +52,13 @@ class Bounds(NamedTuple):
         return self.left <= x < self.right and self.top <= y < self.bottom
 
     def cut(self, other: Bounds) -> Bounds:
-        """What both boxes share; empty boxes have no width or no height."""
+        """Return the intersection of both boxes. An empty one has no width or no height."""
         left, top = max(self.left, other.left), max(self.top, other.top)
         return Bounds(left, top, max(left, min(self.right, other.right)), max(top, min(self.bottom, other.bottom)))
 
 
 class Node(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One element of a screen, with uiautomator's own attributes; `bounds` in pixels, children in drawing order."""
+    """One element of a screen, with uiautomator's attributes: `bounds` in pixels, children in drawing order."""
 
     bounds: Bounds
     text: str = ""
@@ -80,11 +80,11 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def label(self) -> str:
-        """What a person would call it: its text, else its description."""
+        """The text, else the description."""
         return self.text or self.desc
 
     def walk(self) -> Iterator[Node]:
-        """This node and all below it, in drawing order."""
+        """Yield this node and all below it, in drawing order."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -93,13 +93,13 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One screen's nodes; several roots where several windows are shown (the app, the keyboard, a dialog)."""
+    """One screen's nodes, with several roots for several windows (the app, the keyboard, a dialog)."""
 
     roots: tuple[Node, ...] = ()
     rotation: int = 0
 
     def nodes(self) -> Iterator[Node]:
-        """Every node in drawing order: what comes later is drawn over what came before."""
+        """Yield every node in drawing order: later nodes cover earlier ones."""
         for root in self.roots:
             yield from root.walk()
 
@@ -113,13 +113,14 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
         contains: str | None = None,
         clickable: bool | None = None,
     ) -> list[Node]:
-        """Nodes that fit every criterion given; `contains` is looked for, whatever its case, in text and desc."""
+        """Return the nodes that match every given criterion. `contains` searches text and desc in any case."""
         needle = contains.casefold() if contains is not None else None
         return [
             node
             for node in self.nodes()
             if (text is None or node.text == text)
             and (desc is None or node.desc == desc)
+            # Callers may leave out an id's package.
             and (id is None or node.id == id or node.id.rpartition("/")[2] == id)
             and (cls is None or node.cls == cls or node.cls.rpartition(".")[2] == cls)
             and (needle is None or needle in node.text.casefold() or needle in node.desc.casefold())
@@ -127,11 +128,11 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
         ]
 
     def at(self, x: int, y: int) -> list[Node]:
-        """The nodes under a pixel, the topmost and smallest first."""
+        """Return the nodes under a pixel, topmost first."""
         return [node for node in self.nodes() if node.bounds.holds(x, y)][::-1]
 
     def label_at(self, x: int, y: int) -> str:
-        """The label on top under a pixel; not that of a whole page laid over something labelled that takes the tap."""
+        """Return the topmost label under a pixel, skipping a page that covers a smaller, labelled, clickable node."""
         label_nodes = [node for node in self.at(x, y) if node.label.strip()]
         for above, node in enumerate(label_nodes):
             inner = (below for below in label_nodes[above + 1 :] if below.clickable and below.bounds != node.bounds)
@@ -140,30 +141,32 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
         return ""
 
     def target(self, node: Node) -> Node:
-        """The clickable node that a tap on `node` would reach: itself, or the smallest clickable one around it."""
+        """Return the clickable node that a tap on `node` reaches: itself, or the smallest clickable one around it."""
         if node.clickable:
             return node
         around = [n for n in self.nodes() if n.clickable and n.bounds.cut(node.bounds) == node.bounds]
         return min(around, key=lambda n: n.bounds.area, default=node)
 
     def to_xml(self) -> str:
-        """The tree as `uiautomator dump` writes it."""
+        """Return the tree as `uiautomator dump` writes it."""
         from xml.etree import ElementTree
 
         hierarchy = ElementTree.Element("hierarchy", rotation=str(self.rotation))
         for index, root in enumerate(self.roots):
-            _write(root, index, hierarchy)
+            _write_node(root, index, hierarchy)
         return '<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>' + ElementTree.tostring(
             hierarchy, encoding="unicode"
         )
 
     @classmethod
     def from_xml(cls, xml: str | bytes, what: str = "the UI tree") -> UiTree:
-        """A tree from uiautomator's or Appium's XML; a `LabError` names `what` when it is neither."""
+        """Parse uiautomator's or Appium's XML. Raise `LabError` that names `what` if it is neither."""
         from xml.etree import ElementTree
 
         data = xml.encode("utf-8", "replace") if isinstance(xml, str) else xml
+        # Some tools print text before the XML.
         data = data[max(0, data.find(b"<")) :]
+        # Entities can expand without bound ("billion laughs").
         if b"<!DOCTYPE" in data[:4096] or b"<!ENTITY" in data:
             raise LabError(what, "declares entities, which no phone does; it is not read")
         try:
@@ -172,27 +175,27 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
             raise LabError(what, f"is not XML ({error})") from error
         except (ValueError, LookupError) as error:
             raise LabError(what, f"is in an encoding that cannot be read ({error})") from error
-        if _deeper(top, _DEEPEST):
+        if _is_deeper(top, _DEEPEST):
             raise LabError(what, f"nests its nodes more than {_DEEPEST} deep, which no phone does; it is not read")
-        return cls(tuple(_read(child) for child in top), _int(top.get("rotation")))
+        return cls(tuple(_read_element(child) for child in top), _parse_int(top.get("rotation")))
 
 
 _BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]")
 
 
 _DEEPEST = 200
-"""Levels of nodes that are read; a real screen has about 30, and JSON cannot be written much deeper than this."""
+"""Maximum levels of nodes. A real screen has about 30, and JSON cannot be written much deeper than this."""
 
 
-def _deeper(top: ElementTree.Element, most: int) -> bool:
+def _is_deeper(top: ElementTree.Element, most: int) -> bool:
     level = list(top)
     for _ in range(most):
         level = [child for element in level for child in element]
     return bool(level)
 
 
-def _read(top: ElementTree.Element) -> Node:
-    """One element and all below it, without recursion: strangers nest deeply."""
+def _read_element(top: ElementTree.Element) -> Node:
+    """Convert an element and all below it, without recursion, because a stranger's may nest deeply."""
     nodes: dict[int, Node] = {}
     order: list[ElementTree.Element] = []
     stack = [top]
@@ -201,11 +204,11 @@ def _read(top: ElementTree.Element) -> Node:
         order.append(element)
         stack.extend(element)
     for element in reversed(order):
-        nodes[id(element)] = _node(element, tuple(nodes.pop(id(child)) for child in element))
+        nodes[id(element)] = _node_of(element, tuple(nodes.pop(id(child)) for child in element))
     return nodes[id(top)]
 
 
-def _node(element: ElementTree.Element, children: tuple[Node, ...]) -> Node:
+def _node_of(element: ElementTree.Element, children: tuple[Node, ...]) -> Node:
     get = element.get
     match = _BOUNDS.match(get("bounds", ""))
     tag = element.tag if element.tag != "node" else ""
@@ -222,7 +225,7 @@ def _node(element: ElementTree.Element, children: tuple[Node, ...]) -> Node:
     )
 
 
-def _write(node: Node, index: int, parent: ElementTree.Element) -> None:
+def _write_node(node: Node, index: int, parent: ElementTree.Element) -> None:
     from xml.etree import ElementTree
 
     stack = [(node, index, parent)]
@@ -233,11 +236,11 @@ def _write(node: Node, index: int, parent: ElementTree.Element) -> None:
             "node",
             {
                 "index": str(index),
-                "text": _xml(node.text),
-                "resource-id": _xml(node.id),
-                "class": _xml(node.cls),
-                "package": _xml(node.package),
-                "content-desc": _xml(node.desc),
+                "text": _xml_text(node.text),
+                "resource-id": _xml_text(node.id),
+                "class": _xml_text(node.cls),
+                "package": _xml_text(node.package),
+                "content-desc": _xml_text(node.desc),
                 **{flag: "true" if getattr(node, flag.replace("-", "_")) else "false" for flag in FLAGS},
                 "bounds": "[{},{}][{},{}]".format(*node.bounds),
             },
@@ -246,13 +249,13 @@ def _write(node: Node, index: int, parent: ElementTree.Element) -> None:
 
 
 _UNHELD = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-"""What XML 1.0 has no way to write, not even as a reference (section 2.2, Char). Compiled when first used: 5 ms."""
+"""Characters that XML 1.0 cannot express, even as references (section 2.2, Char). Compiled at first use: 5 ms."""
 
 
-def _xml(text: str) -> str:
-    """Text that XML 1.0 can hold: what it cannot is shown as plain characters, all else stays as it is."""
+def _xml_text(text: str) -> str:
+    """Return text that XML 1.0 can express. Other characters become visible escapes."""
     return text if text.isprintable() else re.sub(_UNHELD, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _int(text: str | None) -> int:
+def _parse_int(text: str | None) -> int:
     return whole_number(text or "") or 0

@@ -1,9 +1,9 @@
-"""Two runs side by side: which step of one answers which step of the other, and where they first differ.
+"""Align two runs: pair the steps that correspond, and find where they first differ.
 
-A global alignment (Needleman and Wunsch, 1970) over what was done: a pair of steps costs what they are unlike, 0 to 1,
-a step without a partner costs `GAP`. As two steps alone cost more than any pair, what stands in the same place in both
-is paired however unlike it is, and steps stay alone only where one run takes more of them. The same two runs always
-give the same alignment, and the two the other way round give its mirror image.
+A global alignment (Needleman and Wunsch, 1970) over the actions. A pair of steps costs its dissimilarity, 0 to `WHOLE`,
+and a step without a partner costs `GAP`. Two such steps cost more than any pair, so steps at the same position are
+paired however different they are, and steps stay alone only if one run has more of them. The same two runs always give
+the same alignment, and swapping them gives its mirror image.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from typing import NamedTuple
 from lab.core.step import Action, Point
 
 GAP = 600
-"""What a step without a partner costs; a pair costs from 0 to `WHOLE`."""
+"""Cost of a step without a partner. A pair costs from 0 to `WHOLE`."""
 WHOLE = 1000
 NEAR = 0.04
-"""Two touches that are no farther apart are the same touch, as a part of the screen's width and of its height."""
+"""Maximum distance of two equal touches, as a share of the screen's width and height."""
 FAR = 0.25
-"""From here on a touch is elsewhere."""
+"""Distance from which two touches have nothing in common."""
 _CELLS = 2_000_000
-"""Pairs of steps that are looked at; in longer runs only those about as far along as one another."""
+"""Maximum number of pairs of steps to compare. In longer runs only steps at about the same relative position are."""
 
 _POINTED = frozenset({"click", "double_tap", "long_press"})
 _MOVED = frozenset({"scroll", "swipe", "drag"})
 _ENDING = frozenset({"answer", "status"})
 _PHONE: Point = (1080, 2400)
-"""The shape of a phone whose size nobody recorded."""
+"""Assumed screen size if nobody recorded it."""
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
 class ComparableStep(NamedTuple):
-    """What was done in one step, as far as it can be compared with another run's.
+    """The action of one step, as far as it is comparable with another run's.
 
-    `target` is the name of what was touched, `place` where, in parts of the screen's width and height. `way` is the
-    content's direction. `text` is what was typed, asked or said, the app that was opened, or how the run was reported
-    to have ended; `reply` what was answered, `held` is False where nothing of it was let through to the phone.
+    `target` is the name of the touched element. `place` and `to` are shares of the screen's width and height. `way` is
+    the direction in which the content moves. `text` is the typed, asked or said text, the opened app, or the reported
+    status. `reply` is the user's reply. `held` is True if nothing of the action was let through to the phone.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class ComparableStep(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Steps (from 0) that stand beside one another; None where a run has none there. `same` where both did the same."""
+    """Steps (from 0) side by side, or None if a run has none there. `same` is true if both did the same."""
 
     left: int | None
     right: int | None
@@ -63,8 +63,8 @@ class Pair(NamedTuple):
 def act_of(
     action: Action, size: Point | None, target: str = "", reply: str = "", *, held: bool = False
 ) -> ComparableStep:
-    """An action as it is compared: `size` is its screen's in pixels, `target` the name of what lies under it."""
-    at, kind = action.at or _middle(action), action.kind
+    """Return an action in comparable form. `size` is its screen in pixels, `target` the name of the touched element."""
+    at, kind = action.at or _box_middle(action), action.kind
     text = action.text or ""
     if kind == "drag" and action.at == action.to:
         kind = "long_press"  # as sources write it that have no other word
@@ -75,16 +75,23 @@ def act_of(
     elif action.kind == "other" or (action.kind in _POINTED and at is None):
         text = text if action.raw is None else repr(action.raw)
     return ComparableStep(
-        kind, _folded(target), _part(at, size), _part(action.to, size), _way(action), _folded(text),
-        _folded(reply), held,
-    )  # fmt: skip
+        kind,
+        _fold_text(target),
+        _share_of_screen(at, size),
+        _share_of_screen(action.to, size),
+        _content_direction(action),
+        _fold_text(text),
+        _fold_text(reply),
+        held,
+    )
 
 
 def align(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
-    """Every step of both runs in order, beside the step of the other that answers it.
+    """Return every step of both runs in order, beside its counterpart.
 
-    What is the same at both beginnings, and at both ends, is paired at once: that is always among the cheapest ways.
+    Equal beginnings and ends are paired directly, because one of the cheapest alignments always does so.
     """
+    # One canonical order, so that swapping the runs gives the mirror image also between equal costs.
     if [*map(repr, right)] < [*map(repr, left)]:
         return [Pair(pair.right, pair.left, pair.same) for pair in align(right, left)]
     head = 0
@@ -94,72 +101,76 @@ def align(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> li
     while tail < min(len(left), len(right)) - head and not unlike(left[-1 - tail], right[-1 - tail]):
         tail += 1
     m, n = len(left) - tail, len(right) - tail
-    inner = _inner(left[head:m], right[head:n])
+    inner = _align_inner(left[head:m], right[head:n])
     return [
         *(Pair(i, i, True) for i in range(head)),
-        *(_moved(pair, head) for pair in inner),
+        *(_shift_pair(pair, head) for pair in inner),
         *(Pair(m + i, n + i, True) for i in range(tail)),
     ]
 
 
 def differences(pairs: Sequence[Pair]) -> list[int]:
-    """Where (from 0) each stretch of pairs that are not the same begins."""
+    """Return the index (from 0) at which each stretch of differing pairs begins."""
     return [i for i, pair in enumerate(pairs) if not pair.same and (i == 0 or pairs[i - 1].same)]
 
 
 def unlike(one: ComparableStep, other: ComparableStep) -> int:
-    """How unlike two acts are: 0 the same, `WHOLE` nothing in common. It does not matter which comes first."""
+    """Return the dissimilarity of two actions: 0 if equal, `WHOLE` if they have nothing in common. Symmetric."""
     if one == other:
         return 0
-    cost = _unlike(one, other)
+    cost = _action_cost(one, other)
     reply_differs = (one.reply, one.held) != (other.reply, other.held)
     return max(cost, WHOLE // 10) if reply_differs else cost
 
 
-def _unlike(one: ComparableStep, other: ComparableStep) -> int:
+def _action_cost(one: ComparableStep, other: ComparableStep) -> int:
     kinds = {one.kind, other.kind}
     if kinds <= _POINTED:
-        return _touch(one, other, slight=len(kinds) > 1)
+        return _touch_cost(one, other, slight=len(kinds) > 1)
     if kinds <= _MOVED:
-        return _move(one, other)
+        return _move_cost(one, other)
     if len(kinds) > 1:
         return WHOLE * 7 // 10 if kinds <= _ENDING else WHOLE
-    return 0 if one.text == other.text else WHOLE * 4 // 10 + round((1 - _alike(one.text, other.text)) * WHOLE * 4 / 10)
+    return (
+        0
+        if one.text == other.text
+        else WHOLE * 4 // 10 + round((1 - _text_similarity(one.text, other.text)) * WHOLE * 4 / 10)
+    )
 
 
-def _touch(one: ComparableStep, other: ComparableStep, *, slight: bool) -> int:
-    """Touches of the same thing by its name, or else of the same place; `slight` where the finger did otherwise."""
+def _touch_cost(one: ComparableStep, other: ComparableStep, *, slight: bool) -> int:
+    """Compare touches by the target's name, else by place. `slight` is true if the gestures differ."""
     if one.target and other.target:
-        far = 0.0 if one.target == other.target else 1.0
-        near = _apart(one.place, other.place)
-        far = far and (0.6 if near is not None and near <= NEAR else 1.0)
+        difference = 0.0 if one.target == other.target else 1.0
+        near = _distance(one.place, other.place)
+        difference = difference and (0.6 if near is not None and near <= NEAR else 1.0)
     else:
-        apart = _apart(one.place, other.place)
-        if apart is None:
-            far = 0.0 if one.place == other.place and one.text == other.text else 1.0
+        distance = _distance(one.place, other.place)
+        if distance is None:
+            difference = 0.0 if one.place == other.place and one.text == other.text else 1.0
         else:
-            far = 0.0 if apart <= NEAR else min(1.0, 0.3 + 0.7 * (apart - NEAR) / (FAR - NEAR))
-    return max(round(far * WHOLE * 8 / 10), WHOLE * 3 // 10 if slight else 0)
+            difference = 0.0 if distance <= NEAR else min(1.0, 0.3 + 0.7 * (distance - NEAR) / (FAR - NEAR))
+    return max(round(difference * WHOLE * 8 / 10), WHOLE * 3 // 10 if slight else 0)
 
 
-def _move(one: ComparableStep, other: ComparableStep) -> int:
-    """Scrolls and swipes that bring the same part of the content; a drag is the same where both its ends are."""
+def _move_cost(one: ComparableStep, other: ComparableStep) -> int:
+    """Compare scrolls and swipes by the content's direction. A drag is equal if both its ends are near."""
     if "drag" in (one.kind, other.kind):
-        ends = (_apart(one.place, other.place), _apart(one.to, other.to))
+        ends = (_distance(one.place, other.place), _distance(one.to, other.to))
         near = one.kind == other.kind and all(end is not None and end <= NEAR for end in ends)
         return 0 if near else WHOLE * 6 // 10
     return 0 if one.way == other.way else WHOLE * 6 // 10
 
 
-def _apart(one: tuple[float, float] | None, other: tuple[float, float] | None) -> float | None:
-    """How far apart two places are; None where one of them is not known."""
+def _distance(one: tuple[float, float] | None, other: tuple[float, float] | None) -> float | None:
+    """Return the distance of two places, or None if one is unknown."""
     if one is None or other is None:
         return None
     return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
 
 
-def _alike(one: str, other: str) -> float:
-    """The share of pairs of neighbouring characters that two texts have in common (Dice, 1945): 0 to 1."""
+def _text_similarity(one: str, other: str) -> float:
+    """Return the share of neighbouring character pairs that two texts share (Dice, 1945), 0 to 1."""
     a, b = Counter(pairwise(one)), Counter(pairwise(other))
     whole = a.total() + b.total()
     return 2 * (a & b).total() / whole if whole else 0.0
@@ -168,17 +179,20 @@ def _alike(one: str, other: str) -> float:
 # -- beneath -------------------------------------------------------------------------------------------------
 
 
-def _inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
-    """The alignment of what is left between two like ends: the costs of every beginning, then the way back."""
+def _align_inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
+    """Align the parts between equal ends by dynamic programming."""
     m, n = len(left), len(right)
+    # In long runs only a band around the diagonal is computed.
     reach = n if m * n <= _CELLS else max(abs(m - n), _CELLS // max(m, n) // 2)
+    # More than any alignment costs, for the cells outside of the band.
     never = WHOLE * (m + n + 1)
+    # Equal steps recur within a run, so each pair of them is compared once.
     costs: dict[ComparableStep, dict[ComparableStep, int]] = {act: {} for act in left}
     above = [j * GAP for j in range(n + 1)]
-    ways: list[bytearray] = []
+    directions: list[bytearray] = []
     for i in range(1, m + 1):
-        here, way = [never] * (n + 1), bytearray(n + 1)
-        here[0] = i * GAP
+        current, directions_row = [never] * (n + 1), bytearray(n + 1)
+        current[0] = i * GAP
         act, middle = left[i - 1], i * n // m
         row = costs[act]
         for j in range(max(1, middle - reach), min(n, middle + reach) + 1):
@@ -186,59 +200,59 @@ def _inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> l
             cost = row.get(other)
             if cost is None:
                 cost = row[other] = unlike(act, other)
-            paired, alone, beside = above[j - 1] + cost, above[j] + GAP, here[j - 1] + GAP
-            best = min(paired, alone, beside)
+            paired, left_alone, right_alone = above[j - 1] + cost, above[j] + GAP, current[j - 1] + GAP
+            best = min(paired, left_alone, right_alone)
             # Of ways that cost the same, the one that pairs steps as early as it can: it is read from the beginning.
-            here[j], way[j] = best, 1 if best == alone else 2 if best == beside else 0
-        ways.append(way)
-        above = here
-    return _back(ways, left, right, costs)
+            current[j], directions_row[j] = best, 1 if best == left_alone else 2 if best == right_alone else 0
+        directions.append(directions_row)
+        above = current
+    return _trace_back(directions, left, right, costs)
 
 
-def _back(
-    ways: list[bytearray],
+def _trace_back(
+    directions: list[bytearray],
     left: Sequence[ComparableStep],
     right: Sequence[ComparableStep],
     costs: dict[ComparableStep, dict[ComparableStep, int]],
 ) -> list[Pair]:
-    """The cheapest way, from its end to its beginning, turned round."""
-    out: list[Pair] = []
+    """Trace the cheapest way back from its end, and return it in forward order."""
+    pairs: list[Pair] = []
     i, j = len(left), len(right)
     while i or j:
-        way = 2 if not i else 1 if not j else ways[i - 1][j]
-        i, j = i - (way != 2), j - (way != 1)
-        if way == 0:
-            out.append(Pair(i, j, not costs[left[i]][right[j]]))
+        direction = 2 if not i else 1 if not j else directions[i - 1][j]
+        i, j = i - (direction != 2), j - (direction != 1)
+        if direction == 0:
+            pairs.append(Pair(i, j, not costs[left[i]][right[j]]))
         else:
-            out.append(Pair(i, None, False) if way == 1 else Pair(None, j, False))
-    return out[::-1]
+            pairs.append(Pair(i, None, False) if direction == 1 else Pair(None, j, False))
+    return pairs[::-1]
 
 
-def _moved(pair: Pair, by: int) -> Pair:
+def _shift_pair(pair: Pair, by: int) -> Pair:
     left, right = pair.left, pair.right
     return Pair(None if left is None else left + by, None if right is None else right + by, pair.same)
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _part(at: Point | None, size: Point | None) -> tuple[float, float] | None:
+def _share_of_screen(at: Point | None, size: Point | None) -> tuple[float, float] | None:
     if at is None:
         return None
     width, height = size if size is not None and min(size) > 0 else _PHONE
     return at[0] / width, at[1] / height
 
 
-def _middle(action: Action) -> Point | None:
+def _box_middle(action: Action) -> Point | None:
     if not action.boxes:
         return None
     left, top, right, bottom = action.boxes[0]
     return (left + right) // 2, (top + bottom) // 2
 
 
-def _way(action: Action) -> str:
-    """The content's direction: a scroll's own, against the finger's of a swipe; from the vector where no word tells."""
+def _content_direction(action: Action) -> str:
+    """Return the content's direction: a scroll's own, a swipe's reversed, else from the vector."""
     if action.kind not in ("scroll", "swipe"):
         return ""
     if action.direction is not None:

@@ -1,7 +1,7 @@
-"""Answer swap: at each question of a run other people's replies are given, and what became of it is compared.
+"""Answer swap: fork a run at each question with other people's replies, and compare the outcomes.
 
-Everything before the question is the same, so what is other afterwards comes of the reply. Where nothing is other
-whatever was replied, the agent did not listen.
+Everything before the question is the same, so any difference afterwards comes from the reply. If nothing differs for
+any reply, the agent did not listen.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from lab.runs.session import Session
 from store.store import Store
 
 Match = Literal["asked alike", "by order", "given", "its own"]
-"""Why a reply stands at a question: its giver was asked the same, was asked as the n-th question, or a file says so."""
+"""Reason why a reply is used at a question: its giver was asked the same, or their n-th question, or a file says so."""
 _OWN = "(this run)"
 
 
 class DonorReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A reply that somebody gave, or might give: `who`, the words, and the decision where it answers a proposal.
+    """A reply that someone gave or might give: `who`, the words, and the decision if it answers a proposal.
 
-    `step` (from 1) is the only question for which it is meant. `question` is what it answered, `order` (from 1) which
-    of its giver's questions that was; without either it is given to every question that it fits.
+    `step` (from 1) restricts it to one question. `question` is what it answered, and `order` (from 1) is that
+    question's number. Without either it is used at every question it fits.
     """
 
     say: str = ""
@@ -42,10 +42,10 @@ class DonorReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class SwappedReply(msgspec.Struct, frozen=True):
-    """One reply at one question, and the run that followed; `donors` gave it. `run` is the run itself for its own.
+    """One reply at one question, and the run that followed. `donors` gave it.
 
-    `passed` is null where the task has no rules. `way` numbers what the agent did after it: equal numbers, equal
-    actions. `error` says why there is no run.
+    `run` is the forked run, or the run itself for its own reply. `passed` is null if the task has no rules. `way`
+    numbers the agent's actions after it: equal numbers mean equal actions. `error` is why there is no run.
     """
 
     donors: tuple[str, ...]
@@ -62,10 +62,10 @@ class SwappedReply(msgspec.Struct, frozen=True):
 
 
 class SwappedQuestion(msgspec.Struct, frozen=True):
-    """One question of a run with every reply that was given to it, the run's own first; `step` counts from 1.
+    """One question of a run with every reply used at it, the run's own first. `step` counts from 1.
 
-    `ways` counts the different courses of action that followed, `outcomes` the different ends (passed, else the status
-    and score).
+    `ways` counts the different courses of action that followed, `outcomes` the different ends (passed, else status and
+    score).
     """
 
     step: int
@@ -77,7 +77,7 @@ class SwappedQuestion(msgspec.Struct, frozen=True):
 
     @property
     def finding(self) -> str:
-        """Whether listening mattered here, in words."""
+        """A sentence on the effect of listening at this question."""
         run_count = sum(not reply.error for reply in self.replies)
         if run_count < 2:
             return "too few replies to say"
@@ -89,7 +89,7 @@ class SwappedQuestion(msgspec.Struct, frozen=True):
 
 
 class SwapPlan(NamedTuple):
-    """One reply to give at one step (from 0) of a run."""
+    """One reply to use at one step (from 0) of a run."""
 
     at: int
     donors: tuple[str, ...]
@@ -102,7 +102,7 @@ class SwapPlan(NamedTuple):
 
 
 def load_replies(path: Path) -> list[DonorReply]:
-    """Replies from a YAML or JSON file: a list; a `LabError` names the file and the field that is wrong."""
+    """Load a list of replies from YAML or JSON. Raise `LabError` that names the file and the wrong field."""
     what = f"replies file {path}"
     replies: list[DonorReply] = convert(read_yaml(read_file(path, what), what).value, list[DonorReply], what)
     for number, reply in enumerate(replies):
@@ -116,7 +116,7 @@ def load_replies(path: Path) -> list[DonorReply]:
 
 
 def replies_of(trace: Trace, who: str) -> list[DonorReply]:
-    """What was replied in a run, as somebody else's run may be given it."""
+    """Return the replies of a run as donor replies from `who`."""
     turns = asked_steps(trace)
     return [
         DonorReply(reply.text, who, reply.decision, question=question.text, order=number)
@@ -125,7 +125,7 @@ def replies_of(trace: Trace, who: str) -> list[DonorReply]:
 
 
 def asked_steps(trace: Trace) -> list[tuple[Step, Question, Reply]]:
-    """The steps of a run at which a question was answered."""
+    """Return the steps of a run with an answered question."""
     return [
         (step, step.question, step.reply)
         for step in trace.steps
@@ -134,13 +134,13 @@ def asked_steps(trace: Trace) -> list[tuple[Step, Question, Reply]]:
 
 
 def plans(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
-    """What is given at which question, each different reply once; the run's own reply is none of them.
+    """Plan which replies to use at which question, each different one once, without the run's own.
 
-    Of somebody's replies the one to the same question is taken, else the one to the question of the same number.
+    Of a person's replies it takes the one to the same question, else the one to the question of the same number.
     """
     plans_by_reply: dict[tuple[int, str, str | None], SwapPlan] = {}
     for number, (step, question, own) in enumerate(asked_steps(trace), 1):
-        for who, reply, match in _fitting(step.index + 1, number, question, replies):
+        for who, reply, match in _matching_replies(step.index + 1, number, question, replies):
             if (reply.say.strip(), reply.decision) == (own.text.strip(), own.decision):
                 continue
             key = step.index, reply.say.strip(), reply.decision
@@ -149,50 +149,50 @@ def plans(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
     return sorted(plans_by_reply.values(), key=lambda plan: plan.at)
 
 
-def _fitting(
+def _matching_replies(
     step: int, number: int, question: Question, replies: Sequence[DonorReply]
 ) -> Iterator[tuple[str, DonorReply, Match]]:
     for at, reply in enumerate(replies, 1):
-        if _is_given(reply, step, question):
+        if _is_meant_for(reply, step, question):
             yield reply.who or f"reply {at}", reply, "given"
-    fits = [reply for reply in replies if _answers(reply, question)]
+    fits = [reply for reply in replies if _may_answer(reply, question)]
     people = dict.fromkeys(
         reply.who for reply in fits if reply.step is None and (reply.question or reply.order is not None)
     )
     for who in people:
-        theirs = [reply for reply in fits if reply.who == who and reply.step is None]
-        alike = [reply for reply in theirs if _folded(reply.question) == _folded(question.text)]
-        by_order = [reply for reply in theirs if reply.order == number]
-        if alike:
-            yield who, next((reply for reply in alike if reply.order == number), alike[0]), "asked alike"
+        their_replies = [reply for reply in fits if reply.who == who and reply.step is None]
+        same_question = [reply for reply in their_replies if _fold_text(reply.question) == _fold_text(question.text)]
+        by_order = [reply for reply in their_replies if reply.order == number]
+        if same_question:
+            yield who, next((one for one in same_question if one.order == number), same_question[0]), "asked alike"
         elif by_order:
             yield who, by_order[0], "by order"
 
 
 def passed_over(trace: Trace, replies: Sequence[DonorReply]) -> list[str]:
-    """Who gave the replies that a file names for this run and that fit none of its questions; or their numbers."""
+    """Return the givers (or numbers) of replies from a file that fit none of the run's questions."""
     asked = [(step.index + 1, question) for step, question, _ in asked_steps(trace)]
     return [
         reply.who or f"reply {at}"
         for at, reply in enumerate(replies, 1)
-        if (reply.step is not None or _is_free(reply)) and not any(_is_given(reply, *one) for one in asked)
+        if (reply.step is not None or _is_unbound(reply)) and not any(_is_meant_for(reply, *one) for one in asked)
     ]
 
 
-def _is_given(reply: DonorReply, step: int, question: Question) -> bool:
-    return _answers(reply, question) and (reply.step == step or (reply.step is None and _is_free(reply)))
+def _is_meant_for(reply: DonorReply, step: int, question: Question) -> bool:
+    return _may_answer(reply, question) and (reply.step == step or (reply.step is None and _is_unbound(reply)))
 
 
-def _is_free(reply: DonorReply) -> bool:
+def _is_unbound(reply: DonorReply) -> bool:
     return not reply.question and reply.order is None
 
 
-def _answers(reply: DonorReply, question: Question) -> bool:
-    """Whether it may answer that: a decision answers a proposal alone."""
+def _may_answer(reply: DonorReply, question: Question) -> bool:
+    """Return True if a reply may answer a question: a decision only answers a proposal."""
     return question.kind == "propose" or reply.decision is None
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
@@ -202,36 +202,38 @@ def _folded(text: str) -> str:
 def swapped(
     store: Store, run: str, plan_list: Sequence[SwapPlan], *, person: str, user: str | None
 ) -> Iterator[SwappedReply]:
-    """Forks a run for each plan, in order, and drives the fork to its end; `way` is still 0.
+    """Fork a run for each plan, in order, and drive the fork to its end. `way` is still 0.
 
-    Where a fork cannot be made or kept, its reply says why. `user` answers what is asked after it.
+    If a fork fails, its reply has the reason. `user` answers later questions.
     """
     for plan in plan_list:
         change = ForkChange(say=plan.say or None, decision=plan.decision, user=user)
         try:
             session = forked(store, run, plan.at, change, person=person, gate="pass")
-            yield _driven(store, session, plan)
+            yield _drive_fork(store, session, plan)
         except LabError as error:
             yield SwappedReply(
                 plan.donors, plan.match, plan.say, plan.decision, "", "failed", None, None, 0, 0, error.sentence
             )
 
 
-def _driven(store: Store, session: Session, plan: SwapPlan) -> SwappedReply:
+def _drive_fork(store: Store, session: Session, plan: SwapPlan) -> SwappedReply:
+    # Nobody is there to continue it at a breakpoint.
     session.attended = False
     session.start()
     try:
         session.join()
     except BaseException:
+        # Ctrl-C, too: the fork must not continue on its thread.
         session.stop("interrupted")
         session.join(5)
         raise
     if session.failure is not None:
         raise session.failure
-    return _reply(store.runs.trace(session.trace_id), plan)
+    return _summarize_fork(store.runs.trace(session.trace_id), plan)
 
 
-def _reply(trace: Trace, plan: SwapPlan) -> SwappedReply:
+def _summarize_fork(trace: Trace, plan: SwapPlan) -> SwappedReply:
     attempt = attempt_of(trace)
     return SwappedReply(
         plan.donors, plan.match, plan.say, plan.decision, trace.id, trace.status, attempt.score, attempt.passed,
@@ -242,35 +244,37 @@ def _reply(trace: Trace, plan: SwapPlan) -> SwappedReply:
 def compared(
     store: Store, trace: Trace, plan_list: Sequence[SwapPlan], swapped_replies: Sequence[SwappedReply]
 ) -> list[SwappedQuestion]:
-    """The questions of a run with its own reply and those that were given, their courses of action numbered."""
+    """Return the questions of a run with its own and the swapped replies, and number their courses of action."""
     questions = []
     for step, question, own in asked_steps(trace):
-        itself = _reply(trace, SwapPlan(step.index, (_OWN,), "its own", own.text, own.decision))
+        itself = _summarize_fork(trace, SwapPlan(step.index, (_OWN,), "its own", own.text, own.decision))
         rows = [itself] + [one for plan, one in zip(plan_list, swapped_replies, strict=True) if plan.at == step.index]
         courses: dict[tuple[object, ...], int] = {}
         course_rows = []
         for row in rows:
             course = (
-                _course(trace if row.run == trace.id else store.runs.trace(row.run), step.index) if row.run else None
+                _actions_after(trace if row.run == trace.id else store.runs.trace(row.run), step.index)
+                if row.run
+                else None
             )
             way = courses.setdefault(course, len(courses) + 1) if course is not None else 0
             course_rows.append(msgspec.structs.replace(row, way=way))
-        ends = {_end(row) for row in course_rows if row.run}
+        ends = {_outcome(row) for row in course_rows if row.run}
         questions.append(
             SwappedQuestion(step.index + 1, question.kind, question.text, tuple(course_rows), len(courses), len(ends))
         )
     return questions
 
 
-def _end(row: SwappedReply) -> tuple[object, ...]:
+def _outcome(row: SwappedReply) -> tuple[object, ...]:
     return (row.passed,) if row.passed is not None else (row.status, row.score)
 
 
-def _course(trace: Trace, index: int) -> tuple[object, ...]:
-    """What was done after a step (from 0), as far as two runs can be told apart by it."""
+def _actions_after(trace: Trace, index: int) -> tuple[object, ...]:
+    """Return the actions after a step (from 0), in a form that compares two runs."""
     actions = [step.action for step in trace.steps[index + 1 :]]
-    return tuple(_signature(action) for action in actions if action is not None)
+    return tuple(_action_signature(action) for action in actions if action is not None)
 
 
-def _signature(action: Action) -> tuple[object, ...]:
+def _action_signature(action: Action) -> tuple[object, ...]:
     return action.kind, action.at, action.to, action.text, action.direction, action.app, action.status

@@ -1,4 +1,4 @@
-"""The order in which attempts at tasks are made: what waits for what before it, and what goes on side by side."""
+"""Queue of attempts: what runs in order and what runs side by side."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from lab.core.task import Task
 
 
 class NumberedAttempt(NamedTuple):
-    """Attempt `number` (from 1) at the task with that index in the batch (from 0)."""
+    """Attempt `number` (from 1) at the task with this index in the batch (from 0)."""
 
     task: int
     number: int
 
 
 class AttemptSeries:
-    """Attempts that are made one after the other, at one place for as long as that is well.
+    """Attempts that run one after the other, at one place as long as it works.
 
-    `agent` is the one that made the first of them, and makes the rest: it may remember; None before.
+    `agent` is the one that made the first attempt and makes the rest, because it may remember. It is None before.
     """
 
     def __init__(self, attempts: Iterable[NumberedAttempt]) -> None:
@@ -29,7 +29,7 @@ class AttemptSeries:
         self.agent: Agent | None = None
 
     def skip(self, task: int) -> int:
-        """Leaves out what is left of a task; how many attempts that are."""
+        """Drop the remaining attempts at a task. Return their number."""
         others = [attempt for attempt in self.left if attempt.task != task]
         skipped = len(self.left) - len(others)
         self.left = deque(others)
@@ -37,10 +37,10 @@ class AttemptSeries:
 
 
 def series_of(tasks: Sequence[Task], attempts: int, *, ordered: bool) -> list[AttemptSeries]:
-    """All attempts at all tasks. `ordered`: an attempt at a task waits for the one before it.
+    """Return all attempts at all tasks as series. `ordered` makes an attempt wait for the one before it.
 
-    Mirror tasks always stand in one series, the first of them before its mirrors, since what an agent learns at one may
-    help it at the next (MemGUI-Bench A.5.1).
+    Mirror tasks are always in one series, after the task they mirror, because an agent's experience with one may help
+    it with the next (MemGUI-Bench A.5.1).
     """
     series: list[AttemptSeries] = []
     for family in _families(tasks):
@@ -53,16 +53,17 @@ def series_of(tasks: Sequence[Task], attempts: int, *, ordered: bool) -> list[At
 
 
 def _families(tasks: Sequence[Task]) -> list[list[int]]:
-    """The tasks' indices, mirrors beside the task that they mirror and after it; families as their first stands."""
+    """Group the tasks' indices into families: a task and its mirrors after it, in the order of first members."""
+    # Reversed, so that of equal ids the first task counts.
     places = {task.id: place for place, task in reversed(list(enumerate(tasks)))}
     families: dict[int, list[int]] = {}
     for place in range(len(tasks)):
-        families.setdefault(_first(tasks, places, place), []).append(place)
+        families.setdefault(_mirrored_task(tasks, places, place), []).append(place)
     return [sorted(family, key=lambda place: place != first) for first, family in families.items()]
 
 
-def _first(tasks: Sequence[Task], places: dict[str, int], place: int) -> int:
-    """The task that this one mirrors, and that one in turn; itself where that is not among them."""
+def _mirrored_task(tasks: Sequence[Task], places: dict[str, int], place: int) -> int:
+    """Return the task that this one mirrors, directly or in turn, or itself if that is not in the batch."""
     visited = {place}
     while (before := places.get(tasks[place].mirror_of)) is not None and before not in visited:
         visited.add(before)
@@ -71,7 +72,7 @@ def _first(tasks: Sequence[Task], places: dict[str, int], place: int) -> int:
 
 
 class AttemptQueue:
-    """Series that workers take; one that is put back is dealt again before all others. Safe on any thread."""
+    """Series for workers to take. A series that is put back is dealt before all others. Thread-safe."""
 
     def __init__(self, series: Iterable[AttemptSeries]) -> None:
         self._waiting = deque(series)
@@ -80,7 +81,7 @@ class AttemptQueue:
         self._changed = threading.Condition()
 
     def take(self) -> AttemptSeries | None:
-        """The next one; waits while one that is taken might be put back. None once there is nothing left to do."""
+        """Return the next series, or None once nothing is left. Block while a taken one might be put back."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or not self._taken or self._closed)
             if self._closed or not self._waiting:
@@ -89,21 +90,21 @@ class AttemptQueue:
             return self._waiting.popleft()
 
     def done(self) -> None:
-        """A series that was taken is over."""
+        """Report that a taken series is finished."""
         self._give_back()
 
     def put_back(self, series: AttemptSeries) -> None:
-        """What is left of a series that was taken is dealt again."""
+        """Return the rest of a taken series to the front of the queue."""
         self._give_back(series)
 
     def close(self) -> None:
-        """Nothing is dealt any more."""
+        """Stop dealing series."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     def left(self) -> list[NumberedAttempt]:
-        """The attempts that nobody has taken."""
+        """Return the attempts that no worker has taken."""
         with self._changed:
             return [attempt for series in self._waiting for attempt in series.left]
 

@@ -1,4 +1,4 @@
-"""Makes attempts at one place, one after the other, each from the phone's first state; notices a stuck phone."""
+"""Worker that makes attempts at one place, each from the phone's first state, and detects a stuck phone."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lab.runs.session import Session
 from lab.runs.spec import Spec, harness_token, phone_of
 from store.store import Store
 
-_LOOK = 0.25
-"""Seconds between two looks at a run whose phone may be stuck."""
+_POLL = 0.25
+"""Seconds between two polls of a run whose phone may be stuck."""
 
 
 class PlaceBroken(Exception):
-    """The phone at a place cannot be had, or does not answer any more; `reason` says what is known of it."""
+    """Raised if the phone at a place is unavailable or stopped answering, with the `reason`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -30,7 +30,7 @@ class PlaceBroken(Exception):
 
 
 class AttemptRefused(Exception):
-    """The environment is there and does not begin an attempt, as `error` says."""
+    """Raised if a reachable environment does not begin an attempt, with its `error`."""
 
     def __init__(self, error: LabError) -> None:
         super().__init__(error.sentence)
@@ -38,36 +38,36 @@ class AttemptRefused(Exception):
 
 
 class AttemptKeeper(Protocol):
-    """Keeps what comes of attempts, and says whether there are to be more."""
+    """Receive the events and results of attempts, and decide if there are more."""
 
     def watch(self, attempt: NumberedAttempt) -> Callable[[AnyEvent | None], None]:
-        """What is given each event of an attempt's run."""
+        """Return the callback for the events of an attempt's run."""
 
     def begin(self, attempt: NumberedAttempt, session: Session) -> bool:
-        """Starts an attempt's run; False where nothing is begun any more."""
+        """Start an attempt's run. Return False if no more runs may start."""
 
     def end(self, attempt: NumberedAttempt, session: Session, agent: Agent | None) -> Attempt | None:
-        """What came of a run that is over; None where it was ended from outside."""
+        """Return the result of a finished run, or None if it was ended from outside."""
 
     def break_off(self, attempt: NumberedAttempt, session: Session, place: RunPlace, reason: str) -> None:
-        """A run that its phone broke off is no attempt."""
+        """Record a run that its phone broke off. It does not count as an attempt."""
 
     def refuse(self, attempt: NumberedAttempt, place: RunPlace, error: LabError) -> None:
-        """An attempt that its environment does not begin is not run."""
+        """Record an attempt that its environment did not begin."""
 
     def skip(self, count: int) -> None:
-        """So many attempts are not needed any more."""
+        """Record that `count` attempts are no longer needed."""
 
 
 class WorkerTerms(NamedTuple):
-    """`stuck_after` is in seconds; None waits for a phone for as long as it takes."""
+    """Options of a worker. `stuck_after` is in seconds. None waits for a phone without limit."""
 
     until_pass: bool = False
     stuck_after: float | None = None
 
 
 class _KeptPhone(NamedTuple):
-    """The embedded phone of the task whose attempts are made, and its first state."""
+    """The embedded phone for all attempts at one task, and its first state."""
 
     task: int
     place: RunPlace
@@ -76,25 +76,25 @@ class _KeptPhone(NamedTuple):
 
 
 class AttemptWorker:
-    """Makes series of attempts at its place, which may be changed between two of them."""
+    """Make series of attempts at a place, which may change between series."""
 
     def __init__(
         self, store: Store, specs: Sequence[Spec], keeper: AttemptKeeper, place: RunPlace, agent: Agent | None,
         terms: WorkerTerms,
     ) -> None:  # fmt: skip
-        """`agent` makes those that no agent has begun; None has each run build its own from its spec."""
+        """`agent` makes attempts in a series without an agent. None lets each run build its own from its spec."""
         self.place = place
         self._store, self._specs, self._keeper = store, specs, keeper
         self._agent, self._terms = agent, terms
-        self._kept: _KeptPhone | None = None
+        self._kept_phone: _KeptPhone | None = None
 
     def make(self, series: AttemptSeries) -> None:
-        """Makes what is left of a series; `PlaceBroken` leaves in it the attempt that was broken off, and all after."""
+        """Make the rest of a series. On `PlaceBroken` the interrupted attempt and all later ones stay in it."""
         series.agent = series.agent or self._agent
         while series.left:
             attempt = series.left[0]
             try:
-                ended_attempt = self._made(attempt, series.agent)
+                ended_attempt = self._make_attempt(attempt, series.agent)
             except AttemptRefused as refused:
                 self._keeper.refuse(attempt, self.place, refused.error)
                 series.left.popleft()
@@ -105,45 +105,50 @@ class AttemptWorker:
             if self._terms.until_pass and ended_attempt.passed:
                 self._keeper.skip(series.skip(attempt.task))
 
-    def _made(self, attempt: NumberedAttempt, agent: Agent | None) -> Attempt | None:
+    def _make_attempt(self, attempt: NumberedAttempt, agent: Agent | None) -> Attempt | None:
         spec = self.place.spec(self._specs[attempt.task])._replace(attempt=attempt.number)
         phone: Device | None = None
         try:
-            phone = self._phone(attempt.task, spec)
+            phone = self._phone_for(attempt.task, spec)
             session = Session(self._store, spec, agent=agent, device=phone)
         except LabError as error:
             if phone is not None:
                 phone.close()
             elif self.place.environment and not isinstance(error, Trouble):
+                # Not a `Trouble`: the environment is reachable, and it refuses this task.
                 raise AttemptRefused(error) from error
-            if self._terms.stuck_after is None or not _of_phone(error, self.place):
+            # With one place there is no other to try, so the error ends the batch.
+            if self._terms.stuck_after is None or not _is_phone_error(error, self.place):
                 raise
             raise PlaceBroken(error.sentence) from error
         session.on_event = self._keeper.watch(attempt)
         if not self._keeper.begin(attempt, session):
             phone.close()
             return None
-        self._attend(attempt, session)
+        self._wait_for_end(attempt, session)
         ended_attempt = self._keeper.end(attempt, session, agent)
-        self._put_back(session)
+        self._restore_served(session)
         return ended_attempt
 
-    def _phone(self, task: int, spec: Spec) -> Device:
-        """The phone where the task begins: the embedded one is kept for all attempts, and put back before each."""
-        kept_phone = self._kept
+    def _phone_for(self, task: int, spec: Spec) -> Device:
+        """Return the phone at the task's start.
+
+        The embedded one is reused for all attempts and restored before each.
+        """
+        kept_phone = self._kept_phone
         if kept_phone is None or (kept_phone.task, kept_phone.place) != (task, self.place):
             phone = phone_of(spec)
             first = phone.snapshot() if spec.device == EMBEDDED and not spec.environment else None
             if first is None:
                 return phone  # a run lets go of it when it is over
-            kept_phone = self._kept = _KeptPhone(task, self.place, phone, first)
+            kept_phone = self._kept_phone = _KeptPhone(task, self.place, phone, first)
         kept_phone.phone.restore(kept_phone.first)
         return kept_phone.phone
 
-    def _attend(self, attempt: NumberedAttempt, session: Session) -> None:
-        """Waits until the run is over; ends one whose phone has not answered for too long."""
+    def _wait_for_end(self, attempt: NumberedAttempt, session: Session) -> None:
+        """Wait for the end of a run. End it if its phone has not answered for too long."""
         limit = self._terms.stuck_after
-        while not session.join(None if limit is None else _LOOK):
+        while not session.join(None if limit is None else _POLL):
             if limit is None or session.device.waited < limit:
                 continue
             trouble = session.device.trouble
@@ -153,8 +158,8 @@ class AttemptWorker:
                 session.device.close()
                 raise PlaceBroken(reason)
 
-    def _put_back(self, session: Session) -> None:
-        """Leaves a served phone as the attempt found it, where it is there."""
+    def _restore_served(self, session: Session) -> None:
+        """Restore a served phone to its state before the attempt, if it is reachable."""
         if self.place.harness and session.first is not None:
             from lab.devices.harness import Harness
 
@@ -162,6 +167,6 @@ class AttemptWorker:
                 Harness(self.place.harness, harness_token()).restore(session.first)
 
 
-def _of_phone(error: LabError, place: RunPlace) -> bool:
-    """Whether a run could not be built for want of its phone; an environment may also refuse the task itself."""
+def _is_phone_error(error: LabError, place: RunPlace) -> bool:
+    """Return True if a run could not be built for lack of its phone. An environment may also refuse the task itself."""
     return isinstance(error, Trouble) or place.device != EMBEDDED

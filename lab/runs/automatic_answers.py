@@ -1,4 +1,4 @@
-"""Answers at the endpoint without a person: a script or a model as the user, a model as the judge."""
+"""Automatic answers at the endpoint: a script or a model as the user, a model as the judge."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from lab.runs.conversation_run import SERVER, Turn, close_conversation, give_rep
 from simulators.users.endpoint.known_tasks import KnownTask
 from store.store import Store
 
-_AT_ONCE = 20
-"""Questions that are answered at the same time."""
+_MOST_AT_ONCE = 20
+"""Maximum number of questions to answer at the same time."""
 
 UserOf = Callable[[KnownTask], User]
-"""Who answers in a conversation about this task."""
+"""Callback that returns the user for conversations about a task."""
 
 
 class AutomaticAnswers:
-    """Answers each question that it is given, on threads of its own; where nobody can, the conversation ends.
+    """Answer questions on background threads. If a question cannot be answered, its conversation ends.
 
-    `users` answers what users are asked, `judge` what judges are; what is None here is left to people. `failed` is
-    told, on any thread, why a question could not be answered.
+    `users` answers questions to users, `judge` those to judges. What is None here is left to people. `failed` is called
+    on any thread with the reason of a failure.
     """
 
     def __init__(
@@ -41,43 +41,44 @@ class AutomaticAnswers:
     ) -> None:
         self._store, self._users, self._judge, self._failed = store, users, judge, failed
         self._stop = threading.Event()
-        self._threads = ThreadPoolExecutor(_AT_ONCE, "answers")
+        self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, "answers")
 
     def take(self, turn: Turn, about: KnownTask) -> None:
-        """Answers a question soon; returns at once."""
+        """Answer a question in the background."""
         if (self._judge if turn.facts.kind == "judge" else self._users) is not None:
             with suppress(RuntimeError):  # it is closed
-                self._threads.submit(self._answer, turn, about)
+                self._threads.submit(self._answer_turn, turn, about)
 
     def close(self) -> None:
-        """Answers nothing more; a question under way stays in the file."""
+        """Stop answering. A question under way stays in the file."""
         self._stop.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _answer(self, turn: Turn, about: KnownTask) -> None:
+    def _answer_turn(self, turn: Turn, about: KnownTask) -> None:
         try:
-            give_reply(self._store, turn, self._reply(turn, about))
+            give_reply(self._store, turn, self._make_reply(turn, about))
         except WaitCancelled:
             return
         except LabError as error:
+            # The failure is the stop's doing.
             if self._stop.is_set():
                 return
             self._failed(error)
             with suppress(LabError):  # it may have ended meanwhile
                 close_conversation(self._store, turn.run, SERVER, failed=clean(error.sentence, lines=False))
 
-    def _reply(self, turn: Turn, about: KnownTask) -> Reply:
+    def _make_reply(self, turn: Turn, about: KnownTask) -> Reply:
         if turn.facts.kind == "judge":
             assert self._judge is not None
             return judge_reply(self._store, turn, self._judge, self._stop)
         assert self._users is not None
         history = self._store.runs.trace(turn.run).steps
         reply = self._users(about).reply(turn.question, history, self._stop)
-        return _decided(turn, reply)
+        return _adapt_decision(turn, reply)
 
 
-def _decided(turn: Turn, reply: Reply) -> Reply:
-    """A script's or model's reply as it can be sent: without a decision where none is asked for."""
+def _adapt_decision(turn: Turn, reply: Reply) -> Reply:
+    """Return a script's or model's reply in sendable form: without a decision unless the question asks for consent."""
     from msgspec.structs import replace
 
     if turn.facts.kind != "consent" and reply.decision is not None:
@@ -86,7 +87,7 @@ def _decided(turn: Turn, reply: Reply) -> Reply:
 
 
 def judge_reply(store: Store, turn: Turn, llm: Llm, stop: threading.Event) -> Reply:
-    """What a model says to a judge's request: it is sent the same system prompt, words and pictures."""
+    """Ask a model a judge's request, with the same system prompt, words and pictures, and return its reply."""
     shown_at = now()
     trace = store.runs.trace(turn.run)
     prompt = turn.asked.proposed.prompt

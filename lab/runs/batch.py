@@ -1,4 +1,4 @@
-"""A run batch: attempts at tasks, side by side at several places, dealt again where a phone breaks one off."""
+"""Run batch: make attempts at tasks side by side at several places, and deal those again that a phone breaks off."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from lab.runs.spec import Spec, agent_of, brief_of, is_playbook
 from store.store import Store
 
 STUCK_AFTER = 60.0
-"""Seconds after which a phone that does not answer is taken out, where there are others."""
-_LOOK = 0.5
-"""Seconds between two looks at threads: a wait without an end may not hear a Ctrl-C that comes right before it."""
-_PATIENCE = 5.0
-"""Seconds in which runs that are stopped have to end."""
+"""Seconds after which a silent phone is taken out, if there are others."""
+_POLL = 0.5
+"""Seconds between two polls of threads. A join without timeout may miss a Ctrl-C that comes right before it."""
+_STOP_SECONDS = 5.0
+"""Seconds that stopped runs have to end."""
 
 
 class BatchWatcher(Protocol):
-    """Who is told how a batch goes on; on any thread."""
+    """Observer of a batch's progress. Called on any thread."""
 
     def watch(self, task: str, number: int) -> Callable[[AnyEvent | None], None]:
-        """What is given each event of an attempt that begins now."""
+        """Return the callback for the events of a new attempt."""
 
     def done(self, task: str, attempt: Attempt) -> None:
-        """An attempt is over."""
+        """Report a finished attempt."""
 
     def skip(self, count: int) -> None:
-        """So many attempts are not needed any more."""
+        """Report that `count` attempts are no longer needed."""
 
     def warn(self, sentence: str) -> None:
-        """Something went otherwise than was asked."""
+        """Report a deviation from what was requested."""
 
 
 class BatchTerms(NamedTuple):
-    """How a batch is made: `attempts` per task, `jobs` of all side by side.
+    """Options of a batch: `attempts` per task, and `jobs` side by side.
 
-    A phone is stuck that has not answered for `stuck_after` seconds; None is `STUCK_AFTER` where there are several
-    places, and waiting for as long as it takes where there is one.
+    A phone is stuck if it has not answered for `stuck_after` seconds. None means `STUCK_AFTER` with several places, and
+    no limit with one.
     """
 
     agent: str = "playbook"
@@ -59,20 +59,20 @@ class BatchTerms(NamedTuple):
 
 
 class Batch:
-    """All attempts at all tasks, and what came of them, also where it is interrupted.
+    """All attempts at all tasks and their results, also after an interruption.
 
-    Each worker has an agent of its own, so that none works two phones at once. Where agents learn, all attempts at a
-    task are made by one of them, in order. `broken` are runs that a phone broke off: each is archived in the file and
-    counts as no attempt, and its attempt is dealt again. `refused` are attempts that an environment did not begin, and
-    an error ends the batch where it begins none. `interrupted` is whether Ctrl-C ended it, `lost` what was not made
-    because no place was left.
+    Each worker has an agent of its own, so that none operates two phones at once. With agents that learn, one worker
+    makes all attempts at a task in order. `broken` are runs that a phone broke off: each is archived and does not
+    count, and its attempt is dealt again. `refused` are attempts that an environment did not begin. If it begins none,
+    the batch raises its error. `interrupted` is true after Ctrl-C. `lost` are attempts that were not made because no
+    place was left.
     """
 
     def __init__(
         self, store: Store, specs: Sequence[Spec], terms: BatchTerms, places: Sequence[RunPlace], watcher: BatchWatcher,
         remote: RemoteModel | None = None,
     ) -> None:  # fmt: skip
-        """`remote` asks the agents' model elsewhere. A `LabError` where there is no such agent; nothing has begun."""
+        """`remote` asks the agents' model elsewhere. Raise `LabError` for an unknown agent, before anything starts."""
         self.store, self.specs, self.terms, self.watcher = store, specs, terms, watcher
         self.interrupted = False
         self.broken: list[BrokenRun] = []
@@ -81,43 +81,45 @@ class Batch:
         self.refused: list[RefusedAttempt] = []
         self.stuck_after = terms.stuck_after or (STUCK_AFTER if len(places) > 1 else None)
         self._remote = remote
-        first = self._agent()
+        first = self._new_agent()
         self.learns = isinstance(first, Remembering)
         series = series_of([spec.task for spec in specs], terms.attempts, ordered=self.learns or terms.until_pass)
         self.width = max(1, min(terms.jobs, len(places), len(series)))
-        """How many attempts are made side by side."""
+        """Number of attempts that run side by side."""
         self._queue = AttemptQueue(series)
         self._spare = list(places[self.width :])
         self._at_work = self.width
-        """Workers that have a place."""
-        agents = [first, *(self._agent() for _ in range(1, self.width))]
+        """Number of workers with a place."""
+        agents = [first, *(self._new_agent() for _ in range(1, self.width))]
         self._agents: list[Agent] = [agent for agent in agents if agent is not None]
-        how = WorkerTerms(terms.until_pass, self.stuck_after)
+        worker_terms = WorkerTerms(terms.until_pass, self.stuck_after)
+        # There may be more places than agents. The others are spare.
         self._workers = [
-            AttemptWorker(store, specs, self, place, agent, how) for place, agent in zip(places, agents, strict=False)
+            AttemptWorker(store, specs, self, place, agent, worker_terms)
+            for place, agent in zip(places, agents, strict=False)
         ]
         self._lock = threading.RLock()
         self._under_way: dict[NumberedAttempt, Session] = {}
         self._attempts: list[list[Attempt]] = [[] for _ in specs]
         self._begun: set[int] = set()
-        self._stopping = self._told_unread = False
+        self._stopping = self._warned_unread = False
         self._error: Exception | None = None
         self._refusal: LabError | None = None
-        """Why the first of those that are refused was."""
+        """Error of the first refused attempt."""
 
-    def _agent(self) -> Agent | None:
-        """An agent of a worker's own; None for playbooks, which are their tasks'."""
+    def _new_agent(self) -> Agent | None:
+        """Return a new agent for a worker, or None for playbooks, which belong to their tasks."""
         return None if is_playbook(self.terms.agent) else agent_of(self.terms.agent, self.store, asker=self._remote)
 
     def play(self) -> None:
-        """Makes all attempts; Ctrl-C ends those under way as stopped, and begins no other."""
-        threads = [threading.Thread(target=self._work, args=(worker,), daemon=True) for worker in self._workers]
+        """Make all attempts. Ctrl-C stops those under way and begins no others."""
+        threads = [threading.Thread(target=self._run_worker, args=(worker,), daemon=True) for worker in self._workers]
         try:
             for thread in threads:
                 thread.start()
             for thread in threads:
                 while thread.is_alive():
-                    thread.join(_LOOK)
+                    thread.join(_POLL)
         except KeyboardInterrupt:
             self.interrupted = True
             self._stop("interrupted")
@@ -133,11 +135,11 @@ class Batch:
 
     @property
     def outliving(self) -> list[str]:
-        """Processes of agents' programs that go on though these are ended, in words."""
+        """Processes of agents' programs that outlive them, in words."""
         return [words for agent in self._agents for words in getattr(agent, "outliving", ())]
 
     def results(self) -> tuple[TaskResult, ...]:
-        """What came of the tasks that were begun, in their own order, each one's attempts by their numbers."""
+        """Return the results of all begun tasks in their own order, with the attempts by number."""
         return tuple(
             task_result(spec.task.id, spec.task.kind, sorted(self._attempts[at], key=lambda one: one.attempt))
             for at, spec in enumerate(self.specs)
@@ -146,11 +148,11 @@ class Batch:
 
     # -- what workers do ------------------------------------------------------------------------------------------
 
-    def _work(self, worker: AttemptWorker) -> None:
-        """Makes one series after the other, until none is left, or no phone for this worker."""
+    def _run_worker(self, worker: AttemptWorker) -> None:
+        """Make one series after the other, until none is left or this worker has no phone."""
         try:
             while (series := self._queue.take()) is not None:
-                if not self._whole(worker, series):
+                if not self._finish_series(worker, series):
                     self._queue.put_back(series)
                     return
                 self._queue.done()
@@ -158,40 +160,40 @@ class Batch:
             self._error = self._error or error
             self._stop("another run failed")
 
-    def _whole(self, worker: AttemptWorker, series: AttemptSeries) -> bool:
-        """Makes a series to its end, at spare places where its own breaks; False where there is none."""
+    def _finish_series(self, worker: AttemptWorker, series: AttemptSeries) -> bool:
+        """Make a series to its end, at spare places if its own breaks. Return False if there are no more."""
         while True:
             try:
                 worker.make(series)
             except PlaceBroken as broken:
-                place = self._other_place(worker.place, broken)
+                place = self._replace_place(worker.place, broken)
                 if place is None:
                     return False
                 worker.place = place
             else:
                 return True
 
-    def _other_place(self, place: RunPlace, breakdown: PlaceBroken) -> RunPlace | None:
-        """A spare one in place of one that is taken out, which is told; None where there is none."""
+    def _replace_place(self, place: RunPlace, breakdown: PlaceBroken) -> RunPlace | None:
+        """Report a broken place and return a spare one, or None if there is none."""
         with self._lock:
             other = self._spare.pop(0) if self._spare else None
             self._at_work -= other is None
-            alone = "Its attempt waits to be dealt again" if self._at_work else "It was the last one"
-        then = f"{other.shown} takes its place" if other is not None else alone
+            consequence = "Its attempt waits to be dealt again" if self._at_work else "It was the last one"
+        outcome = f"{other.shown} takes its place" if other is not None else consequence
         why = breakdown.reason if breakdown.reason.endswith((".", "?", "!")) else f"{breakdown.reason}."
-        self.watcher.warn(f"{place.shown} is taken out: {why} {then}.")
+        self.watcher.warn(f"{place.shown} is taken out: {why} {outcome}.")
         return other
 
     def watch(self, attempt: NumberedAttempt) -> Callable[[AnyEvent | None], None]:
-        """What is given each event of an attempt's run."""
+        """Return the callback for the events of an attempt's run."""
         return self.watcher.watch(self.specs[attempt.task].task.id, attempt.number)
 
     def skip(self, count: int) -> None:
-        """So many attempts are not needed any more."""
+        """Report that `count` attempts are no longer needed."""
         self.watcher.skip(count)
 
     def begin(self, attempt: NumberedAttempt, session: Session) -> bool:
-        """Starts an attempt's run; False where nothing is begun any more."""
+        """Start an attempt's run. Return False if no more runs may start."""
         with self._lock:
             if self._stopping:
                 return False
@@ -201,11 +203,11 @@ class Batch:
             return True
 
     def end(self, attempt: NumberedAttempt, session: Session, agent: Agent | None) -> Attempt | None:
-        """Keeps what came of a run that is over, and has the agent remember it; None where that is done already."""
+        """Store the result of a finished run and let the agent remember it. Return None if that is done already."""
         with self._lock:
             if self._under_way.pop(attempt, None) is None:
                 return None
-        self._tell_unread(session)
+        self._warn_unread(session)
         if session.crash is not None:
             self.crashes.append((session.crash, session.crash_log))
         failure = session.failure or (self._remote.lost if self._remote is not None else None)
@@ -220,7 +222,7 @@ class Batch:
         return ended_attempt
 
     def break_off(self, attempt: NumberedAttempt, session: Session, place: RunPlace, reason: str) -> None:
-        """Archives a run that its phone broke off: it counts as no attempt."""
+        """Archive a run that its phone broke off. It does not count as an attempt."""
         with self._lock:
             if self._under_way.pop(attempt, None) is None:
                 return
@@ -230,7 +232,7 @@ class Batch:
             self.broken.append(BrokenRun(session.trace_id, task, attempt.number, place.shown, reason))
 
     def refuse(self, attempt: NumberedAttempt, place: RunPlace, error: LabError) -> None:
-        """Counts an attempt that its environment does not begin as not run, and tells why."""
+        """Count an attempt that its environment does not begin as refused, and report why."""
         task = self.specs[attempt.task].task.id
         with self._lock:
             self._refusal = self._refusal or error
@@ -238,33 +240,34 @@ class Batch:
         self.watcher.warn(f"{task}: attempt {attempt.number} is not run: {error.sentence}")
 
     def _remember(self, agent: Remembering, session: Session) -> None:
-        """An agent with a memory is told how the run ended; one that fails at remembering goes on without."""
+        """Let an agent with a memory learn the run's end. If that fails, it continues without."""
         spec, trace = session.spec, self.store.runs.trace(session.trace_id)
         try:
             agent.remember(brief_of(spec.task, spec.persona), trace.steps, trace.status)
         except LabError as error:
             self.watcher.warn(f"{spec.task.id}: nothing was remembered: {error.sentence}")
 
-    def _tell_unread(self, session: Session) -> None:
-        """Says once what is to be installed so that words are read, where a picture asked for it."""
+    def _warn_unread(self, session: Session) -> None:
+        """Report once what to install for OCR, if a picture needed it."""
         lack = session.words.lack
         with self._lock:
-            told_before, self._told_unread = self._told_unread, self._told_unread or lack is not None
+            told_before, self._warned_unread = self._warned_unread, self._warned_unread or lack is not None
         if lack is not None and not told_before:
             self.watcher.warn(lack.sentence)
 
     def _stop(self, reason: str) -> None:
-        """Ends every run that is under way as stopped, and keeps it; nothing is begun after it."""
+        """Stop every run under way and store its result. No more runs start."""
         with self._lock:
             self._stopping = True
             under_way = list(self._under_way.items())
         self._queue.close()
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _STOP_SECONDS
         try:
             for _, session in under_way:
                 session.stop(reason)
             for attempt, session in under_way:
                 session.join(max(0.0, until - time.monotonic()))
+                # Without its agent, which does not remember a stopped run.
                 self.end(attempt, session, None)
         except LabError as error:
             self._error = self._error or error

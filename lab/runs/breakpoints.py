@@ -1,4 +1,4 @@
-"""Where a developer wants a run to stand still: looked at once an agent has proposed, before anything is done."""
+"""Breakpoints of a run: pause after an agent's proposal and before the action, under given conditions."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from lab.core.whole_number import whole_number
 Kind = Literal["step", "action", "app", "text", "ask"]
 
 WAYS = "step:7, action:input_text, app:NAME, text:WORDS, ask"
-"""How a breakpoint is written, as sentences about one name it."""
+"""The spellings of a breakpoint, for error messages."""
 REASON = "breakpoint "
-"""How the reason of the pause at a breakpoint begins; its `spec` follows."""
+"""Prefix of a pause's reason at a breakpoint. Its `spec` follows."""
 
 
 READ = "read from the picture"
-"""What is said of a breakpoint's words that no phone told."""
+"""Note on a breakpoint's words that came from OCR."""
 
 
 class Breakpoint(msgspec.Struct, frozen=True):
-    """One place to stand still; `value` is a step's number from 1, a kind of action, an app's name, or words."""
+    """One breakpoint. `value` is a step's number from 1, a kind of action, an app's name, or words."""
 
     kind: Kind
     value: str = ""
@@ -37,14 +37,14 @@ class Breakpoint(msgspec.Struct, frozen=True):
 
     @property
     def spec(self) -> str:
-        """As `parse` reads it."""
+        """The spelling that `parse` accepts."""
         return f"{self.kind}:{self.value}" if self.value else self.kind
 
 
 class BreakpointStop(NamedTuple):
-    """Where a run stands: at this breakpoint, before step `step` (from 0) does what is proposed.
+    """A pause at a breakpoint, before step `step` (from 0) does what is proposed.
 
-    `read` is whether its words were read from the picture, for the phone told none.
+    `read` is true if OCR read the words, because the phone reported none.
     """
 
     step: int
@@ -54,42 +54,42 @@ class BreakpointStop(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The breakpoint as `parse` reads it, and after it how its words were found where no phone told them."""
+        """The breakpoint's spelling, with a note if OCR read its words."""
         return f"{self.breakpoint.spec} ({READ})" if self.read else self.breakpoint.spec
 
 
 def parse(spec: str) -> Breakpoint:
-    """A breakpoint as `step:7` (or `7`), `action:click`, `app:Notes`, `text:Pay now`, `ask` or `ask:coffee`."""
+    """Parse `step:7` (or `7`), `action:click`, `app:Notes`, `text:Pay now`, `ask` or `ask:coffee`."""
     kind, colon, value = spec.strip().partition(":")
     kind, value = kind.strip().casefold(), value.strip()
     if kind.isascii() and kind.isdigit() and not colon:
         kind, value = "step", kind
     if kind not in get_args(Kind):
-        raise _refused(spec, "is no breakpoint")
+        raise _spelling_error(spec, "is no breakpoint")
     if kind == "ask":
         return Breakpoint("ask", value)
     if not value:
-        raise _refused(spec, f"says no {'words' if kind == 'text' else kind}")
+        raise _spelling_error(spec, f"says no {'words' if kind == 'text' else kind}")
     if kind == "step" and not 1 <= (whole_number(value) or 0) < 10**6:
-        raise _refused(spec, "names no step: they count from 1")
+        raise _spelling_error(spec, "names no step: they count from 1")
     if kind == "action":
         value = value.casefold().replace(" ", "_")
         if value not in get_args(ActionKind):
             kinds = get_args(ActionKind)
             near = suggestion(value, kinds) or f"; they are {', '.join(kinds)}"
-            raise _refused(spec, f"names no kind of action{near}")
+            raise _spelling_error(spec, f"names no kind of action{near}")
     return Breakpoint(kind, str(int(value)) if kind == "step" else value)  # type: ignore[arg-type]
 
 
-def _refused(spec: str, why: str) -> LabError:
+def _spelling_error(spec: str, why: str) -> LabError:
     return LabError(f"breakpoint {spec!r}", why, f"Write it as one of {WAYS}.", code=2)
 
 
 class Breakpoints:
-    """The breakpoints of one run, added and switched while it goes on; safe from any thread.
+    """The breakpoints of one run, added and toggled while it runs. Thread-safe.
 
-    `apps` gives the package of an app by its name in lower case, so that people may write what the phone shows.
-    `words` gives a screen's words as a tree, which may have been read from its picture; it may block.
+    `apps` maps an app's name in lower case to its package, so that people may write what the phone shows. `words`
+    returns a screen's text as a tree, perhaps from OCR, and may block.
     """
 
     def __init__(
@@ -100,17 +100,18 @@ class Breakpoints:
     ) -> None:
         self._apps = apps or {}
         self._words = words
+        # Replaced and never changed, so that other threads may read it without a lock.
         self._all: tuple[Breakpoint, ...] = ()
         for spec in specs:
             self.add(spec)
 
     @property
     def all(self) -> tuple[Breakpoint, ...]:
-        """In the order in which they were added."""
+        """All breakpoints in the order of their addition."""
         return self._all
 
     def add(self, spec: str) -> Breakpoint:
-        """Adds one, or switches it on where it is there; a `LabError` says what is wrong with its words."""
+        """Add a breakpoint, or enable an existing one. Raise `LabError` if its spelling is wrong."""
         new = parse(spec)
         if new.kind == "app":
             self._check_app(spec, new.value)
@@ -121,32 +122,38 @@ class Breakpoints:
         return new
 
     def _check_app(self, spec: str, name: str) -> None:
-        """A slip of the pen would never hold: raises `LabError` for a bare name that no app of a known phone has."""
+        """Raise `LabError` for a bare name that no app of a known phone has: a typo would never match."""
         app_name = name.casefold()
         packages = {package.rpartition(".")[2] for package in self._apps.values()}
+        # A dot makes it a package, which this phone need not have.
         if not self._apps or app_name in self._apps or app_name in packages or "." in app_name:
             return
-        near = suggestion(app_name, self._apps) or f"; there are {', '.join(sorted(self._apps))}"
+        hint = suggestion(app_name, self._apps) or f"; there are {', '.join(sorted(self._apps))}"
         raise LabError(
-            f"breakpoint {spec!r}", f"names no app of this phone{near}",
+            f"breakpoint {spec!r}", f"names no app of this phone{hint}",
             "Or write a whole package, as in app:com.example.shop.", code=2,
         )  # fmt: skip
 
     def toggle(self, spec: str) -> None:
-        """Switches one off or on."""
+        """Disable or enable a breakpoint."""
         self._all = tuple(
             msgspec.structs.replace(point, on=not point.on) if point.spec == spec else point for point in self._all
         )
 
     def remove(self, spec: str) -> None:
-        """Takes one away."""
+        """Remove a breakpoint."""
         self._all = tuple(point for point in self._all if point.spec != spec)
 
     def met(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Breakpoint | None:
-        """The first that is on and holds here; apps and words count where they come up, not while they stay."""
-        return next((point for point in self._all if point.on and self._holds(point, proposed, screen, history)), None)
+        """Return the first enabled breakpoint that matches.
 
-    def _holds(self, point: Breakpoint, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> bool:
+        Apps and words match when they appear, not while they stay.
+        """
+        return next(
+            (point for point in self._all if point.on and self._matches(point, proposed, screen, history)), None
+        )
+
+    def _matches(self, point: Breakpoint, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> bool:
         action, before = proposed.action, history[-1].before if history else None
         match point.kind:
             case "step":
@@ -156,23 +163,23 @@ class Breakpoints:
             case "ask":
                 return action.kind == "ask_user" and point.value.casefold() in (action.text or "").casefold()
             case "app":
-                there = before is not None and self._in_app(before.activity, point.value)
-                return self._in_app(screen.activity, point.value) and not there
+                was_there = before is not None and self._is_app_shown(before.activity, point.value)
+                return self._is_app_shown(screen.activity, point.value) and not was_there
             case "text":
-                there = _shows(self._words(screen), point.value)
-                return there and not (before is not None and _shows(self._words(before), point.value))
+                was_there = _contains_words(self._words(screen), point.value)
+                return was_there and not (before is not None and _contains_words(self._words(before), point.value))
 
     def reads(self, point: Breakpoint, screen: Screen) -> bool:
-        """Whether a breakpoint that holds on this screen does so by words that were read from its picture."""
+        """Return True if a matching breakpoint's words came from OCR of this screen."""
         return point.kind == "text" and was_read(self._words(screen))
 
-    def _in_app(self, activity: str, name: str) -> bool:
+    def _is_app_shown(self, activity: str, name: str) -> bool:
         app_name, package = name.casefold(), activity.partition("/")[0].casefold()
         app_package = self._apps.get(app_name, app_name)
         return app_name == activity.casefold() or package == app_package or package.endswith(f".{app_name}")
 
 
-def _shows(tree: UiTree | None, words: str) -> bool:
+def _contains_words(tree: UiTree | None, words: str) -> bool:
     if tree is not None and was_read(tree):
         return any(line_holds(node.text, words) for node in tree.nodes())
     return tree is not None and bool(tree.find(contains=words))

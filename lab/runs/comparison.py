@@ -1,4 +1,4 @@
-"""Two stored runs laid side by side: each one's places in words, which answer one another, where they first differ."""
+"""Comparison of two stored runs: their steps in words, aligned, with the first difference."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ NOTHING = "no step"
 
 
 class ComparedPlace(NamedTuple):
-    """A place of a run in words: a step, the question it stands at, or its end."""
+    """A step of a run in words, the question it waits at, or its end."""
 
     words: str
     act: ComparableStep
 
 
 class Side(NamedTuple):
-    """One of the two runs: `places` answer the lines of its reel one by one; the last is its end where it has one.
+    """One of the two runs. `places` match the lines of `reel` one by one, and the last is its end if it has one.
 
-    `name` is who worked the phone, by the shortest text that tells it from the other side.
+    `name` is the agent's shortest name that differs from the other side's.
     """
 
     reel: RecordedRun
@@ -51,17 +51,17 @@ class Side(NamedTuple):
 
     @property
     def steps_taken(self) -> int:
-        """Steps that were taken; the question that a run stands at is none yet."""
+        """Number of steps, without a question that the run waits at."""
         return sum(line.kind == "step" for line in self.reel.lines)
 
     @property
     def acts(self) -> list[ComparableStep]:
-        """What was done, step by step."""
+        """The actions, step by step."""
         return [place.act for place in self.places[: self.steps]]
 
     @property
     def task(self) -> str:
-        """The task as people call it."""
+        """The task's title, or its id."""
         return one_line(self.started.task.title or self.started.task.id, 120)
 
     @property
@@ -77,7 +77,7 @@ class Side(NamedTuple):
 
 
 class RunComparison(NamedTuple):
-    """Two runs and their pairs. `starts` are where each stretch begins in which they differ; empty where none is."""
+    """Two runs and their pairs. `starts` are the indices at which they begin to differ, empty if they are equal."""
 
     left: Side
     right: Side
@@ -86,12 +86,12 @@ class RunComparison(NamedTuple):
 
     @property
     def first(self) -> int | None:
-        """The first pair (from 0) in which they differ."""
+        """The first pair (from 0) in which they differ, None if they are equal."""
         return self.starts[0] if self.starts else None
 
     @property
     def extent(self) -> str:
-        """How far they differ: the number of stretches; of two tasks, which share hardly a step, that of places."""
+        """Number of differing stretches, or of differing places for two tasks, which share few steps."""
         if not self.same_task:
             return f"two tasks: {sum(not pair.same for pair in self.pairs)} of {len(self.pairs)} places differ"
         return f"{len(self.starts)} difference{'' if len(self.starts) == 1 else 's'}"
@@ -101,29 +101,29 @@ class RunComparison(NamedTuple):
         return self.left.started.task.id == self.right.started.task.id
 
     def words(self, index: int) -> tuple[str, str]:
-        """What either did in a pair."""
+        """Return the words of both sides of a pair."""
         pair = self.pairs[index]
-        return _words(self.left, pair.left), _words(self.right, pair.right)
+        return _place_words(self.left, pair.left), _place_words(self.right, pair.right)
 
     def is_end(self, index: int) -> bool:
-        """Whether a pair is that of the runs' ends."""
+        """Return True if a pair is that of the runs' ends."""
         pair = self.pairs[index]
         return pair.left == self.left.steps or pair.right == self.right.steps
 
     def swapped(self) -> RunComparison:
-        """The same with its sides changed."""
+        """Return the comparison with its sides exchanged."""
         pairs = [Pair(pair.right, pair.left, pair.same) for pair in self.pairs]
         return RunComparison(self.right, self.left, pairs, self.starts)
 
 
 def sign_of(comparison: RunComparison, index: int) -> str:
-    """What a pair is: `=` the same, `≠` other steps, `←` and `→` a step of the left or the right run alone."""
+    """Return a pair's sign: `=` equal, `≠` different, `←` or `→` a step of the left or right run alone."""
     pair = comparison.pairs[index]
     return "=" if pair.same else "←" if pair.right is None else "→" if pair.left is None else "≠"
 
 
 def compare(store: Store, left: str, right: str) -> RunComparison:
-    """Reads two runs and lays them side by side; a `LabError` where one of them cannot be read."""
+    """Read two runs and compare them. Raise `LabError` if one is unreadable."""
     one, other = _read_side(store, left), _read_side(store, right)
     names = shortest_names([one.started.agent, other.started.agent])
     one, other = (side._replace(name=one_line(names[side.started.agent.identity], 60)) for side in (one, other))
@@ -143,25 +143,26 @@ def compare(store: Store, left: str, right: str) -> RunComparison:
 
 
 def _read_side(store: Store, run: str) -> Side:
-    """One run, every step of it read once."""
+    """Read one run, each of its steps once."""
     reel = RecordedRun(store.runs, run)
     head = reel.head()
     for lines in reel.read():
         reel.lines.extend(lines)
     places: list[ComparedPlace] = []
     ended: Ended | None = None
-    for event in _shown(store.runs.events(run)):
+    for event in _shown_events(store.runs.events(run)):
         if isinstance(event, Ended):
             ended = event
             places.append(ComparedPlace(_end_words(event), ComparableStep("end", text=f"{event.status} {event.score}")))
         else:
-            places.append(_place(event))
+            places.append(_compared_place(event))
     cost = cost_of(next(iter(store.runs.measured([run]))))
+    # A live run may have grown since its lines were read.
     return Side(reel, head, places[: len(reel.lines)], ended, cost, head.started.agent.identity)
 
 
-def _shown(events: Iterator[AnyEvent]) -> Iterator[Step | Asked | Ended]:
-    """The events that a reel has lines for: steps, the question that a run stands at, the end."""
+def _shown_events(events: Iterator[AnyEvent]) -> Iterator[Step | Asked | Ended]:
+    """Yield the events with lines in a reel: steps, the question that a run waits at, the end."""
     asked_event: Asked | None = None
     for event in events:
         if isinstance(event, Asked):
@@ -173,8 +174,8 @@ def _shown(events: Iterator[AnyEvent]) -> Iterator[Step | Asked | Ended]:
         yield asked_event
 
 
-def _place(event: Step | Asked) -> ComparedPlace:
-    """What was done, or where nothing was let through, what was proposed."""
+def _compared_place(event: Step | Asked) -> ComparedPlace:
+    """Describe the performed action, or the proposed one if nothing was let through."""
     action = event.proposed.action
     action_done = action if event.decision is None else event.decision.action
     tree: UiTree | None = event.before.tree
@@ -199,5 +200,5 @@ def _end_words(ended: Ended) -> str:
     return f"end: {score}{status_words(ended.status)}"
 
 
-def _words(side: Side, place: int | None) -> str:
+def _place_words(side: Side, place: int | None) -> str:
     return NOTHING if place is None else plain(side.places[place].words, lines=False)

@@ -1,9 +1,9 @@
-"""Takes the endpoint's requests in: to which conversation each belongs, what waits, and whether it was asked before.
+"""Intake of the endpoint's requests: assign each to a conversation, queue questions, and recognize retries.
 
-A request belongs to the conversation whose messages its own go on from. One that is the same as what waits is the same
-question again where its client left the line before, or says that it tries again; while the client of the first is on
-the line, an equal request on another connection is a conversation of its own: benchmarks play one task several times
-at once. One that is the same as what was answered and may not have arrived is the same question again, too.
+A request belongs to the conversation whose messages its own continue. A request equal to a waiting question is a retry
+if that question's client disconnected, or if it declares itself a retry. While the first client is connected, an equal
+request on another connection starts a conversation of its own, because benchmarks play one task several times at once.
+A request equal to an answered question, whose answer may not have arrived, is a retry, too.
 """
 
 from __future__ import annotations
@@ -44,51 +44,54 @@ from simulators.users.endpoint.known_tasks import KnownTask, prompt_sha, task_of
 from simulators.users.endpoint.request_kinds import JudgeRules, RequestKind, kind_of
 from store.store import Store
 
-_LOOKS = 0.1
-"""Seconds between two looks at what was committed, by this process or another."""
-_REPEATED = 900.0
-"""Seconds after its answer in which a request may be tried again: clients wait 600 for one try."""
-_ARRIVED = 60.0
-"""Seconds after which an answer that an earlier server gave counts as arrived."""
-_LOOKS_FOR_SILENCE = 1.0
-"""Seconds between two looks for conversations that went silent."""
-_REMEMBERED = 2_000
-"""Conversations of the file that are known again after a start."""
+_POLL = 0.1
+"""Seconds between two polls for answers, which this or another process may commit."""
+_RETRY_SECONDS = 900.0
+"""Seconds after its answer in which a request may be a retry. Clients wait 600 for one try."""
+_DELIVERED_SECONDS = 60.0
+"""Seconds after which an earlier server's answer counts as delivered."""
+_SILENCE_POLL = 1.0
+"""Seconds between two polls for silent conversations."""
+_MOST_LOADED = 2_000
+"""Number of stored conversations to load at start."""
 
 
 class NotAnswered(Exception):
-    """A question was closed, and gets no answer."""
+    """Raised if a question was closed without an answer."""
 
 
 @dataclass
 class LastTurn:
-    """The newest question of a conversation, and who waits for its answer."""
+    """The newest question of a conversation, and the clients that wait for its answer."""
 
     turn: Turn
     answer: Future[Answer] = field(default_factory=Future)
     answered_at: str = ""
     arrived: bool = False
-    """Whether the whole answer was written to a client that was still there."""
+    """True if the whole answer was written to a client that was still connected."""
     clients: int = 0
-    """How many clients wait on the line for the answer."""
+    """Number of clients connected and waiting for the answer."""
     left_at: str = ""
-    """When the last client left the line (UTC); empty while one is there, and where another server may hold it."""
+    """Time at which the last client disconnected (UTC).
+
+    Empty while one is connected, or if another server may hold it.
+    """
     heard_at: float = field(default_factory=time.monotonic)
-    """When a client was there last, in seconds of this process's clock."""
+    """Time at which a client was last connected, in seconds of this process's clock."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def deliver(self) -> None:
-        """Says that the answer arrived."""
+        """Record that the answer was delivered."""
         self.arrived = True
 
     def join(self) -> None:
-        """Says that a client waits on the line from now on."""
+        """Record that a client connected and waits."""
         with self._lock:
             self.clients += 1
             self.left_at = ""
 
     def leave(self) -> None:
-        """Says that a client waits no more."""
+        """Record that a client disconnected."""
         with self._lock:
             self.clients -= 1
             self.heard_at = time.monotonic()
@@ -96,36 +99,36 @@ class LastTurn:
 
     @property
     def silence(self) -> float:
-        """For how many seconds no client was heard of: none waits on the line, and none asked on after the answer."""
+        """Seconds without a client: none is connected, and none continued after the answer."""
         if self.answered_at:
-            return _age(self.answered_at)
+            return _seconds_since(self.answered_at)
         return 0.0 if self.clients else time.monotonic() - self.heard_at
 
     @property
     def recent(self) -> bool:
-        """Whether its answer is so new that a client may still try to fetch it."""
-        return bool(self.answered_at) and _age(self.answered_at) < _REPEATED
+        """True if its answer is so new that a client may still retry to fetch it."""
+        return bool(self.answered_at) and _seconds_since(self.answered_at) < _RETRY_SECONDS
 
 
 @dataclass
 class Conversation:
-    """What is remembered of a conversation; its events are in the file."""
+    """State of a conversation in memory. Its events are in the file."""
 
     run: str
     session: str
     first: str
-    """The hash of its first request's messages."""
+    """Hash of its first request's messages."""
     last: LastTurn
     turns: int = 1
     ended: bool = False
 
 
 class Intake:
-    """Takes requests in, for all threads of a server; `look` is called by `watch`'s own thread.
+    """Accept requests from all threads of a server. `watch` runs `look` on a thread of its own.
 
-    `people` are the study codes that conversations are dealt to, evenly. A conversation whose client is silent for
-    `close_after` seconds is ended; 0 waits for good. `on_asked` is called with each new question
-    once it is committed, on the thread that took it in; it must not block.
+    New conversations are dealt evenly to `people`, by study code. A conversation whose client is silent for
+    `close_after` seconds is ended (0: never). `on_asked` is called with each new question after its commit, on the
+    thread that received it. It must not block.
     """
 
     def __init__(
@@ -140,88 +143,89 @@ class Intake:
     ) -> None:
         self.store, self.close_after = store, close_after
         self.on_asked: Callable[[Turn, KnownTask], None] = lambda turn, about: None
-        self._people, self._rules, self._known, self._user_sha = people, rules, known_tasks, user_sha
+        self._people, self._rules, self._known_tasks, self._user_sha = people, rules, known_tasks, user_sha
         self._lock = threading.RLock()
         self._by_sha: dict[tuple[str, str], list[Conversation]] = {}
-        """By session and hash of its newest request: the conversations, the oldest first."""
+        """Conversations by session and hash of their newest request, the oldest first."""
         self._sessions: dict[str, list[Conversation]] = {}
         self._by_run: dict[str, Conversation] = {}
         self._waiting: dict[str, Conversation] = {}
         """Those of `_by_run` whose newest question has no answer."""
         self.note: RunningServer | None = None
-        """Where it is said which clients wait on the line; None says it nowhere."""
-        self._noted: tuple[tuple[str, ...], dict[str, str]] = (), {}
-        self._row = store.conversations.last_row()
+        """Note file that publishes which clients are connected. None publishes nothing."""
+        self._published: tuple[tuple[str, ...], dict[str, str]] = (), {}
+        self._last_row = store.conversations.last_row()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._restore()
+        self._load_conversations()
 
     @property
     def waiting(self) -> int:
-        """How many questions wait for an answer of which a client was told nothing yet."""
+        """Number of questions without an answer."""
         return len(self._waiting)
 
     # -- requests --------------------------------------------------------------------------------------------
 
     def receive(self, request: ChatRequest) -> LastTurn:
-        """The question that a request asks, committed on return; the same one again where it is a retry.
+        """Return a request's question, already committed. For a retry it is the same one again.
 
-        Raises `LabError` where it cannot be kept, `TooManyWait` where too many wait.
+        Raise `LabError` if it cannot be stored, and `TooManyWait` if too many wait.
         """
         with self._lock:
             self.look()
             hashes = request.hashes
-            again = self._asked_before(request, hashes[-1])
-            if again is not None:
-                again.last.heard_at = time.monotonic()
-                return again.last
+            retried = self._find_retry(request, hashes[-1])
+            if retried is not None:
+                retried.last.heard_at = time.monotonic()
+                return retried.last
             if len(self._waiting) >= ENDPOINT_WAITING:
-                self._close_forsaken()
+                self._close_longest_left()
             kind = kind_of(request, self._rules)
-            conversation = None if kind == "judge" else self._continued(request, hashes)
+            conversation = None if kind == "judge" else self._find_continued(request, hashes)
             if conversation is None or not self.store.runs.holds(conversation.run):  # it may have been erased
-                return self._begin(request, kind, hashes)
-            return self._go_on(conversation, request, kind)
+                return self._start_conversation(request, kind, hashes)
+            return self._continue_conversation(conversation, request, kind)
 
-    def _asked_before(self, request: ChatRequest, sha: str) -> Conversation | None:
-        """The conversation in which the same question waits, or was answered without arriving.
+    def _find_retry(self, request: ChatRequest, sha: str) -> Conversation | None:
+        """Return the conversation in which the same question waits or its answer may not have arrived, or None if new.
 
-        Of several that are alike, one whose client left comes first.
+        Of several equal ones, one without a connected client comes first.
         """
-        asked = [
+        candidates = [
             conversation
             for conversation in reversed(self._by_sha.get((request.session, sha), []))
             if request.retry > 0 or not conversation.last.clients
             if not conversation.last.answer.done()
             or (conversation.last.recent and (request.retry > 0 or not conversation.last.arrived))
         ]
-        return min(asked, key=lambda one: (one.last.clients > 0, one.last.arrived), default=None)
+        return min(candidates, key=lambda one: (one.last.clients > 0, one.last.arrived), default=None)
 
-    def _close_forsaken(self) -> None:
-        """Ends the conversation whose client left its question longest ago; `TooManyWait` where all are there."""
+    def _close_longest_left(self) -> None:
+        """End the conversation whose client left first. Raise `TooManyWait` if all clients are connected."""
         forsaken = [one for one in self._waiting.values() if one.last.left_at]
         if not forsaken:
             raise TooManyWait("endpoint", f"{ENDPOINT_WAITING:,} questions wait already.")
         one = min(forsaken, key=lambda one: one.last.left_at)
-        close_conversation(self.store, one.run, SERVER, silence=duration_words(int(_age(one.last.left_at))))
+        close_conversation(self.store, one.run, SERVER, silence=duration_words(int(_seconds_since(one.last.left_at))))
         self.look()
 
-    def _continued(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
-        """The conversation that a request goes on with: the one whose messages and answer its own begin with."""
+    def _find_continued(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
+        """Return the conversation whose messages and answer a request continues, or None if there is none."""
         for at in range(request.asked_from - 1, request.beginning, -1):
+            # From the latest answer back, which finds the longest match first.
             before = request.messages[at]
             if before.role != "assistant":
                 continue
-            there = [one for one in self._by_sha.get((request.session, hashes[at - 1]), ()) if _goes_on(one)]
-            exact = [one for one in there if _same(one, before.text)]
-            if there:
-                return (exact or there)[-1]
-        return self._in_session(request, hashes) if request.session else None
+            candidates = [one for one in self._by_sha.get((request.session, hashes[at - 1]), ()) if _may_continue(one)]
+            exact = [one for one in candidates if _is_same_answer(one, before.text)]
+            if candidates:
+                return (exact or candidates)[-1]
+        return self._find_in_session(request, hashes) if request.session else None
 
-    def _in_session(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
-        """A session's newest conversation, for a client that never sends what was said before.
+    def _find_in_session(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
+        """Return a session's newest conversation, for a client that never sends the history.
 
-        A first question that comes again is the task played again.
+        A repeat of the first question starts the task again.
         """
         theirs = self._sessions.get(request.session, [])
         if not theirs or request.asked_from > request.beginning:
@@ -229,15 +233,15 @@ class Intake:
         newest = theirs[-1]
         sends_all = any(one.turns > 1 and one.last.turn.facts.has_history for one in theirs)
         same = newest.last.turn.facts.system_sha == request.system_sha and newest.first != hashes[-1]
-        return newest if same and not sends_all and _goes_on(newest) else None
+        return newest if same and not sends_all and _may_continue(newest) else None
 
-    def _begin(self, request: ChatRequest, kind: RequestKind, hashes: Sequence[str]) -> LastTurn:
+    def _start_conversation(self, request: ChatRequest, kind: RequestKind, hashes: Sequence[str]) -> LastTurn:
         question_text = "\n".join(message.text for message in request.messages[request.asked_from :])
-        about = task_of(self._known, request.session, request.system) if kind != "judge" else None
+        about = task_of(self._known_tasks, request.session, request.system) if kind != "judge" else None
         if about is None:
             name = self.store.conversations.task_named(CLIENT, prompt_sha(request.system, question_text))
             about = KnownTask(unknown_task(kind, request.system, question_text, name))
-        user = self._dealt(JUDGE if kind == "judge" else CLIENT)
+        user = self._next_person(JUDGE if kind == "judge" else CLIENT)
         turn = begin_conversation(self.store, request, kind, about, user, self._user_sha)
         last = LastTurn(turn)
         conversation = Conversation(turn.run, request.session, hashes[-1], last)
@@ -245,7 +249,8 @@ class Intake:
         self.on_asked(turn, about)
         return last
 
-    def _go_on(self, conversation: Conversation, request: ChatRequest, kind: RequestKind) -> LastTurn:
+    def _continue_conversation(self, conversation: Conversation, request: ChatRequest, kind: RequestKind) -> LastTurn:
+        # The process that answered may have ended before it committed the step.
         if not self.store.conversations.is_finished(conversation.run):
             finish_turn(self.store, conversation.run)
         earlier_messages = min(conversation.last.turn.facts.messages + 1, request.asked_from)
@@ -257,8 +262,8 @@ class Intake:
         self.on_asked(turn, KnownTask(first.task, first.persona))  # type: ignore[union-attr]  # the first is Started
         return conversation.last
 
-    def _dealt(self, prefix: str) -> Actor:
-        """Who gets a new conversation: the one who has the fewest that are open."""
+    def _next_person(self, prefix: str) -> Actor:
+        """Return the person with the fewest open conversations."""
         if len(self._people) == 1:
             return self._people[0]
         open_counts = self.store.conversations.open_by_person(prefix)
@@ -276,46 +281,46 @@ class Intake:
 
     def _forget(self, one: Conversation) -> None:
         key = one.session, one.last.turn.facts.sha
-        there = self._by_sha.get(key, [])
-        if one in there:
-            there.remove(one)
-        if not there:
+        same_request = self._by_sha.get(key, [])
+        if one in same_request:
+            same_request.remove(one)
+        if not same_request:
             self._by_sha.pop(key, None)
 
     # -- answers ---------------------------------------------------------------------------------------------
 
     def watch(self) -> None:
-        """Looks for answers from now on, on a thread of its own, until `close`."""
-        self._thread = threading.Thread(target=self._watch, name="endpoint", daemon=True)
+        """Start to poll for answers on a thread of its own, until `close`."""
+        self._thread = threading.Thread(target=self._poll_answers, name="endpoint", daemon=True)
         self._thread.start()
 
-    def _watch(self) -> None:
+    def _poll_answers(self) -> None:
         silence_at = time.monotonic()
-        while not self._stop.wait(_LOOKS):
+        while not self._stop.wait(_POLL):
             with suppress(LabError):  # the file is busy or gone for a moment; the next look finds what came
                 self.look()
-                self._tell_lines()
-                if time.monotonic() - silence_at >= _LOOKS_FOR_SILENCE:
+                self._publish_clients()
+                if time.monotonic() - silence_at >= _SILENCE_POLL:
                     silence_at = time.monotonic()
                     if self.note is not None:
                         self.note.touch()
                     if self.close_after:
                         self.close_silent()
 
-    def _tell_lines(self) -> None:
-        """Writes to the note which clients wait on the line and which left, where that changed."""
+    def _publish_clients(self) -> None:
+        """Write to the note which clients are connected and which left, if that changed."""
         if self.note is None:
             return
         with self._lock:
             lasts = [(one.run, one.last) for one in self._waiting.values()]
-        here = tuple(run for run, last in lasts if last.clients)
-        lines = here, {run: last.left_at for run, last in lasts if last.left_at}
-        if lines != self._noted:
-            self._noted = lines
+        connected = tuple(run for run, last in lasts if last.clients)
+        lines = connected, {run: last.left_at for run, last in lasts if last.left_at}
+        if lines != self._published:
+            self._published = lines
             self.note.write(*lines)
 
     def close(self) -> None:
-        """Looks no more; what waits stays in the file."""
+        """Stop polling. Waiting questions stay in the file."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(5)
@@ -323,27 +328,27 @@ class Intake:
             self.note.close({one.run: one.last.left_at or now() for one in self._waiting.values()})
 
     def look(self) -> None:
-        """Takes the answers that were committed since the last look to those who wait for them."""
+        """Deliver newly committed answers to the clients that wait for them."""
         with self._lock:
             newest = self.store.conversations.last_row()
-            if newest == self._row:
+            if newest == self._last_row:
                 return
-            since = self._row if newest > self._row else 0  # a file that was wiped counts its rows anew
+            since = self._last_row if newest > self._last_row else 0  # a file that was wiped counts its rows anew
             for event in self.store.conversations.committed_after(since):
                 conversation = self._by_run.get(event.run)
                 if conversation is not None and event.kind == "ended":
-                    self._end(conversation)
+                    self._mark_ended(conversation)
                 elif conversation is not None and conversation.run in self._waiting:
-                    answered_event = _answered(event.body)
+                    answered_event = _decode_answer(event.body)
                     if answered_event.reply.question_id == conversation.last.turn.question.id:
-                        self._answer(conversation, answered_event.reply, answered_event.at)
-            self._row = newest
+                        self._deliver_answer(conversation, answered_event.reply, answered_event.at)
+            self._last_row = newest
 
     def close_silent(self) -> None:
-        """Ends the conversations whose clients are silent for longer than `close_after`.
+        """End the conversations whose clients have been silent longer than `close_after`.
 
-        Nothing that a client sends says that it is done. One that comes back begins a new conversation, in which what
-        was said before stands before its question; its answer of the last minutes is there for it still.
+        No client signals that it is done. One that comes back begins a new conversation, with the history before its
+        question. It can still fetch an answer of the last minutes.
         """
         with self._lock:
             self.look()
@@ -353,15 +358,15 @@ class Intake:
                     close_conversation(self.store, one.run, SERVER, silence=duration_words(self.close_after))
             self.look()
 
-    def _answer(self, conversation: Conversation, reply: Reply, at: str) -> None:
+    def _deliver_answer(self, conversation: Conversation, reply: Reply, at: str) -> None:
         conversation.last.answered_at = at
-        conversation.ended = _ends(conversation.last.turn, reply)
+        conversation.ended = _ends_conversation(conversation.last.turn, reply)
         self._waiting.pop(conversation.run, None)
         turn = conversation.last.turn
         conversation.last.answer.set_result(answer_of(reply, turn.facts.stops))
 
-    def _end(self, one: Conversation) -> None:
-        """A conversation is over; a question that waited in it was closed unanswered."""
+    def _mark_ended(self, one: Conversation) -> None:
+        """Mark a conversation as ended. A waiting question was closed without an answer."""
         one.ended = True
         if self._waiting.pop(one.run, None) is not None:
             self._forget(one)
@@ -369,32 +374,33 @@ class Intake:
 
     # -- after a start ---------------------------------------------------------------------------------------
 
-    def _restore(self) -> None:
-        """Remembers the conversations of the file, the oldest first: what waits there is waited for again."""
-        rows = [row for prefix in (CLIENT, JUDGE) for row in self.store.conversations.rows(prefix, _REMEMBERED)]
+    def _load_conversations(self) -> None:
+        """Load the file's conversations, the oldest first, and wait again for their open questions."""
+        rows = [row for prefix in (CLIENT, JUDGE) for row in self.store.conversations.rows(prefix, _MOST_LOADED)]
         for row in sorted(rows, key=lambda row: row.started):
-            if row.kind == "ended" and _age(row.at) > _REPEATED:
+            if row.kind == "ended" and _seconds_since(row.at) > _RETRY_SECONDS:
                 continue
             with suppress(LabError):  # a run that is damaged, or was erased meanwhile, is nobody's conversation
-                conversation = _remembered(self.store.runs.trace(row.run))
+                conversation = _load_conversation(self.store.runs.trace(row.run))
                 if conversation is not None:
                     self._remember(conversation)
+        # Another running server may hold these clients' connections.
         elsewhere = {run for note in server_notes(self.store.path, "endpoint") if note.runs_now for run in note.here}
-        gone = departures(self.store.path)
+        departed = departures(self.store.path)
         for one in self._waiting.values():
             if one.run not in elsewhere:
-                one.last.left_at = gone.left.get(one.run) or now()
+                one.last.left_at = departed.left.get(one.run) or now()
 
     def waiting_turns(self) -> list[tuple[Turn, KnownTask]]:
-        """What waits for an answer, the oldest first, each with its task."""
+        """Return the waiting questions with their tasks, the oldest first."""
         with self._lock:
             turns = [one.last.turn for one in self._waiting.values()]
         traces = [(turn, self.store.runs.trace(turn.run)) for turn in turns]
         return [(turn, KnownTask(trace.task, trace.persona)) for turn, trace in traces]
 
 
-def _remembered(trace: Trace) -> Conversation | None:
-    """A stored conversation as it is remembered; None where nothing was asked in it."""
+def _load_conversation(trace: Trace) -> Conversation | None:
+    """Return the state of a stored conversation, or None if it has no question to answer or to repeat."""
     actions = [step.proposed.action for step in trace.steps]
     if trace.asked is None and not trace.steps:
         return None
@@ -408,7 +414,7 @@ def _remembered(trace: Trace) -> Conversation | None:
     if reply is not None:
         at = reply.sent_at or trace.steps[-1].at
         last.answer.set_result(answer_of(reply, turn.facts.stops))
-        last.answered_at, last.arrived = at, _age(at) > _ARRIVED
+        last.answered_at, last.arrived = at, _seconds_since(at) > _DELIVERED_SECONDS
     first = turn.facts.sha if not actions else str(actions[0].raw["sha"])
     turns = len(trace.steps) + (trace.asked is not None)
     return Conversation(trace.id, turn.facts.session, first, last, turns, trace.ended is not None)
@@ -423,27 +429,27 @@ def _turn_of_step(trace: Trace) -> Turn:
     return Turn(trace.id, asked_event, facts_of(asked_event))
 
 
-def _answered(body: str) -> Answered:
+def _decode_answer(body: str) -> Answered:
     event: Answered = decode(body, Answered, "an answer")
     return event
 
 
-def _ends(turn: Turn, reply: Reply) -> bool:
+def _ends_conversation(turn: Turn, reply: Reply) -> bool:
     token = not reply.calls and any(token in reply.text for token in turn.facts.ended_by)
     return turn.facts.kind == "judge" or token
 
 
-def _goes_on(one: Conversation) -> bool:
+def _may_continue(one: Conversation) -> bool:
     return one.last.answer.done() and not one.ended
 
 
-def _same(one: Conversation, text: str) -> bool:
-    """Whether a client's copy of an answer is the one that it was sent."""
+def _is_same_answer(one: Conversation, text: str) -> bool:
+    """Return True if a client's copy of an answer equals the one it was sent."""
     return one.last.answer.exception() is None and one.last.answer.result().content.strip() == text.strip()
 
 
-def _age(at: str) -> float:
-    """Seconds since a time in UTC; endless where it is none."""
+def _seconds_since(at: str) -> float:
+    """Return the seconds since a time in UTC, infinity if it is invalid."""
     try:
         return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()
     except (ValueError, TypeError):

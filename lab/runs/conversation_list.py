@@ -1,4 +1,4 @@
-"""The conversations of the endpoint in one line each: what waits, for whom, since when."""
+"""List of the endpoint's conversations: the waiting question, its person, and the time."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from store.store import Store
 
 _MOST = 2_000
 _TITLE = 100
-"""Characters of a conversation's title."""
+"""Longest title of a conversation, in characters."""
 
 
 class ConversationLine(msgspec.Struct, frozen=True):
-    """A conversation, as `hitlab answer --list --json` prints it.
+    """A conversation as a list row, as `hitlab answer --list --json` prints it.
 
-    `person` is whom it was dealt to, `client` the session or the model that the client asked for. `question` is what
-    waits, since `asked_at` (UTC); both are empty where nothing does. `unread` is whether nobody has looked at it yet.
-    `turns` counts what was answered, `at` is when anything happened last. `left_at` (UTC) is when the client of the
-    question left; it is empty where one waits on the line, and where no endpoint says so.
-    `title` is the beginning of what was asked first.
+    `person` is the one it was dealt to. `client` is the session or the model that the client requested. `question`
+    waits since `asked_at` (UTC), and both are empty if nothing waits. `unread` is true if nobody has opened the
+    question yet. `turns` counts the answers, and `at` is the time of the last event. `left_at` (UTC) is when the
+    question's client disconnected. It is empty if a client is connected, or if no endpoint reports it. `title` is the
+    beginning of the first request.
     """
 
     run: str
@@ -44,14 +44,14 @@ class ConversationLine(msgspec.Struct, frozen=True):
 
     @property
     def waits(self) -> bool:
-        """Whether a client waits for an answer, as far as anybody knows."""
+        """True if a client waits for an answer, as far as known."""
         return bool(self.asked_at) and not self.left_at
 
 
 def conversations(store: Store, person: str = "", *, ended: bool = False) -> list[ConversationLine]:
-    """The newest conversations; those of one `person`.
+    """Return the newest conversations, optionally those of one `person`.
 
-    What waits comes first, the longest wait before others, then what does not, then questions whose clients left.
+    Waiting ones come first, the longest wait at the top, then those without a question, then those whose client left.
     """
     rows = [row for prefix in (CLIENT, JUDGE) for row in store.conversations.rows(prefix, _MOST, ended=ended)]
     left = departures(store.path)

@@ -1,7 +1,7 @@
-"""A conversation at the endpoint as a run: its events, what a question of it demands, a reply and the end.
+"""An endpoint conversation as a run: its events, each question's facts, a reply and the end.
 
-Every event is on the disk before anything is sent. The file is where a server and whoever answers meet, so that they
-may be different processes: of two who answer the same question at once, the second is refused.
+Every event is on disk before anything is sent. Servers and whoever answers meet in the file, so they may be different
+processes. Of two answers to the same question the second is refused.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from simulators.users.endpoint.tool_arguments import check_arguments, check_form
 from store.store import Store
 
 CLIENT = "endpoint:"
-"""How the agents of conversations are called: this, and the session or the model that the client asked for."""
+"""Prefix of the agent id of conversations. The session or the model that the client requested follows."""
 JUDGE = "endpoint-judge:"
-"""The same for a judge's requests, which are kept apart from what users are asked."""
+"""The same for a judge's requests, which are separate from a user's questions."""
 SERVER = Actor("script", "endpoint")
-"""Who ends a conversation that nobody ended."""
+"""Actor that ends conversations that nobody else ended."""
 _ANSWERED = "was answered already."
 _LONGEST_NAME = 60
 
 
 class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is known of a question besides its words; kept in its action's `raw`, which no rater is shown.
+    """Facts of a question besides its text. Stored in its action's `raw`, which no rater sees.
 
-    `sha` is the hash of all messages up to here, `messages` their number, `system_sha` the hash of the system's alone.
-    `system` is the system prompt where it is another than the task's policy, `before` what had been said before this
-    run, as pairs of role and text. `ended_by` are the tokens that end the conversation.
+    `sha` is the hash of all messages up to here, `messages` their number, and `system_sha` the hash of the system
+    messages alone. `system` is the system prompt if it differs from the task's policy. `before` is the dialogue before
+    this run, as pairs of role and text. `ended_by` are the tokens that end the conversation.
     """
 
     kind: RequestKind
@@ -55,19 +55,19 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     tools: tuple[Tool, ...] = ()
     ended_by: tuple[str, ...] = ()
     has_history: bool = True
-    """Whether the client sent the dialogue before the question, as most do."""
+    """True if the client sent the dialogue before the question, as most do."""
     one_call: bool = False
-    """Whether it takes no more than one function call in an answer."""
+    """True if it accepts only one function call in an answer."""
     must_call: bool = False
-    """Whether it takes a function's call alone, and no words."""
+    """True if it accepts only function calls and no text."""
     form: AnswerForm | None = None
-    """The JSON that it takes in place of words."""
+    """JSON form that it requires in place of text."""
     stops: tuple[str, ...] = ()
-    """What it has its answer end before."""
+    """Stop sequences: it ends its answer before these."""
 
 
 class Turn(NamedTuple):
-    """A question of a conversation as whoever answers it needs it; `asked` is its event."""
+    """A question of a conversation, as needed to answer it. `asked` is its event."""
 
     run: str
     asked: Asked
@@ -79,7 +79,7 @@ class Turn(NamedTuple):
 
 
 def client_of(request: ChatRequest, kind: RequestKind) -> Actor:
-    """Who asks: a program of which nothing but its session and the model that it wants is known."""
+    """Return the actor of a client, of which only the session and the requested model are known."""
     name = (request.session or request.model or "client")[:_LONGEST_NAME]
     parts = [f"session {request.session}"] if request.session else []
     parts += [f"asks for {request.model}"] if request.model else []
@@ -90,7 +90,7 @@ def client_of(request: ChatRequest, kind: RequestKind) -> Actor:
 def begin_conversation(
     store: Store, request: ChatRequest, kind: RequestKind, about: KnownTask, user: Actor, user_sha: str = ""
 ) -> Turn:
-    """Commits the run of a new conversation with its first question, both or none."""
+    """Commit the run of a new conversation together with its first question."""
     pictured = any(message.pictures for message in request.messages)
     log = about.persona.log_source if about.persona else "none"
     started = Started(
@@ -104,28 +104,28 @@ def begin_conversation(
         at=now(),
         ms=0.0,
     )
-    turn, pictures = _turn(started, request, kind, 0, request.beginning)
-    asked_event = msgspec.structs.replace(turn.asked, seq=1, at=(at := now()), ms=_since(started.at, at))
+    turn, pictures = _build_turn(started, request, kind, 0, request.beginning)
+    asked_event = msgspec.structs.replace(turn.asked, seq=1, at=(at := now()), ms=_ms_between(started.at, at))
     store.runs.add(Imported([started, asked_event], pictures, []))
     return turn._replace(asked=asked_event)
 
 
 def ask(store: Store, run: str, request: ChatRequest, kind: RequestKind, index: int, *, earlier_messages: int) -> Turn:
-    """Commits what a request asks; `earlier_messages` of its messages were in this run, or are not of the dialogue.
+    """Commit a request's question. `earlier_messages` of its messages were in this run, or are not dialogue.
 
-    Raises `LabError` where it cannot be kept.
+    Raise `LabError` if it cannot be stored.
     """
     first = next(store.runs.events(run))
     assert isinstance(first, Started)
-    turn, pictures = _turn(first, request, kind, index, earlier_messages)
-    _append(store, run, [turn.asked], store.runs.last_seq(run) + 1, first.at, pictures)
+    turn, pictures = _build_turn(first, request, kind, index, earlier_messages)
+    _append_events(store, run, [turn.asked], store.runs.last_seq(run) + 1, first.at, pictures)
     return turn
 
 
-def _turn(
+def _build_turn(
     first: Started, request: ChatRequest, kind: RequestKind, index: int, earlier_messages: int
 ) -> tuple[Turn, dict[str, Blob]]:
-    """The question that a request asks, not yet committed, and the pictures that came with it by their hash."""
+    """Build a request's question, not yet committed, and its pictures by hash."""
     messages = request.messages[request.asked_from :]
     pictures = {picture.sha256: picture for message in messages for picture in message.pictures}
     facts = TurnFacts(
@@ -136,7 +136,7 @@ def _turn(
         request.model,
         request.session,
         request.system if request.system != first.task.policy else "",
-        _before(request.messages[earlier_messages : request.asked_from]),
+        _history_pairs(request.messages[earlier_messages : request.asked_from]),
         request.tools,
         stop_tokens(request.system),
         request.asked_from > request.beginning,
@@ -145,45 +145,45 @@ def _turn(
         request.form,
         request.stops,
     )
-    text = "\n\n".join(filter(None, (_words(message) for message in messages)))
+    text = "\n\n".join(filter(None, (_message_text(message) for message in messages)))
     action = Action("ask_user", text=text, raw=msgspec.to_builtins(facts))
     event = Asked(
         index=index,
         question=Question(uuid7(), "propose" if kind == "consent" else "ask", text),
         proposed=Proposed(action, prompt=Prompt(text, tuple(pictures)) if pictures else None),
-        before=_seen(pictures),
+        before=_last_picture(pictures),
     )
     return Turn(first.trace, event, facts), pictures
 
 
-def _words(message: ChatMessage) -> str:
-    """A message of the agent's, or what a function gave back, as it is shown."""
+def _message_text(message: ChatMessage) -> str:
+    """Return the text of an agent's message, or of a function's result."""
     if message.role not in ("tool", "function"):
         return message.text
     return f"[result of {message.name}] {message.text}" if message.name else f"[result] {message.text}"
 
 
-def _before(messages: Iterable[ChatMessage]) -> tuple[tuple[str, str], ...]:
+def _history_pairs(messages: Iterable[ChatMessage]) -> tuple[tuple[str, str], ...]:
     return tuple(
         (message.role, message.text or call_words(message.calls)) for message in messages if not message.is_system
     )
 
 
 def call_words(calls: Sequence[ToolCall]) -> str:
-    """Functions as they are called, one a line."""
+    """Format function calls, one a line."""
     return "\n".join(f"{call.name}({call.arguments})" for call in calls)
 
 
 def calls_of(question: Question, functions: Iterable[tuple[str, str]]) -> tuple[ToolCall, ...]:
-    """Calls in answer to a question, each of a name and JSON arguments, with ids that no other question's have."""
+    """Build the function calls that answer a question from names and JSON arguments, with unique ids."""
     id = question.id.replace("-", "")[-20:]
     return tuple(
         ToolCall(name, arguments, f"call_{id}{number:02}") for number, (name, arguments) in enumerate(functions, 1)
     )
 
 
-def _seen(pictures: Mapping[str, Blob]) -> Observation:
-    """The last picture that came with a question; the others stand in its prompt."""
+def _last_picture(pictures: Mapping[str, Blob]) -> Observation:
+    """Return the last picture of a question as an observation. The others are in its prompt."""
     if not pictures:
         return Observation()
     from lab.core.safe_images import open_picture
@@ -197,20 +197,20 @@ def _seen(pictures: Mapping[str, Blob]) -> Observation:
 
 
 def facts_of(asked_event: Asked) -> TurnFacts:
-    """What is known of a question; a `LabError` where its run is none of the endpoint's."""
+    """Return a question's request facts. Raise `LabError` if its run is not an endpoint run."""
     facts: TurnFacts = convert(asked_event.proposed.action.raw, TurnFacts, "a question of a conversation")
     return facts
 
 
 def waiting_turn(trace: Trace) -> Turn | None:
-    """The question of a conversation that waits for its answer; None where none does."""
+    """Return the waiting question of a conversation, or None if there is none."""
     if trace.asked is None or trace.answered is not None or trace.ended is not None:
         return None
     return Turn(trace.id, trace.asked, facts_of(trace.asked))
 
 
 def system_of(trace: Trace) -> str:
-    """The system prompt of a conversation, which is the brief of whoever answers in it."""
+    """Return the system prompt of a conversation, the brief for whoever answers."""
     proposals = [*(step.proposed for step in trace.steps), *([trace.asked.proposed] if trace.asked else [])]
     systems = [one.action.raw.get("system", "") for one in proposals if isinstance(one.action.raw, dict)]
     return next(filter(None, reversed(systems)), "") or trace.task.policy
@@ -220,7 +220,7 @@ def system_of(trace: Trace) -> str:
 
 
 def check_reply(turn: Turn, reply: Reply) -> None:
-    """Raises `LabError` where a reply is none that the client can read."""
+    """Raise `LabError` if the client could not read a reply."""
     facts, what = turn.facts, "the answer"
     if facts.kind == "consent" and reply.decision is None:
         raise LabError(what, "a proposal is accepted or rejected, and never answered by words alone.")
@@ -252,9 +252,9 @@ def check_reply(turn: Turn, reply: Reply) -> None:
 
 
 def give_reply(store: Store, turn: Turn, reply: Reply) -> None:
-    """Commits the answer to a question, then its step; the client is sent it by the server that holds its line.
+    """Commit the answer to a question, then its step. The server that holds the connection sends it.
 
-    Words that hold a token which ends the conversation end the run, too.
+    A text with a token that ends the conversation also ends the run.
     """
     check_reply(turn, reply)
     trace = store.runs.trace(turn.run)
@@ -265,7 +265,7 @@ def give_reply(store: Store, turn: Turn, reply: Reply) -> None:
         reply = msgspec.structs.replace(reply, text=call_words(reply.calls))
     answered_event = Answered(index=turn.asked.index, reply=reply)
     try:
-        _append(store, turn.run, [answered_event], trace.last + 1, trace.started)
+        _append_events(store, turn.run, [answered_event], trace.last + 1, trace.started)
     except LabError:
         if store.runs.last_seq(turn.run) > trace.last:  # somebody else was quicker
             raise LabError("the question", _ANSWERED) from None
@@ -274,7 +274,7 @@ def give_reply(store: Store, turn: Turn, reply: Reply) -> None:
 
 
 def finish_turn(store: Store, run: str) -> None:
-    """Commits what follows an answer: its step, and the end where a token or a judgement ends the conversation."""
+    """Commit the step after an answer, and the end if a token or a judgement ends the conversation."""
     trace = store.runs.trace(run)
     if trace.asked is None or trace.answered is None or trace.ended is not None:
         return
@@ -293,14 +293,14 @@ def finish_turn(store: Store, run: str) -> None:
     if token or facts.kind == "judge":
         events.append(Ended(status="completed", reason=f"ended by {token}" if token else "judged"))
     try:
-        _append(store, run, events, trace.last + 1, trace.started)
+        _append_events(store, run, events, trace.last + 1, trace.started)
     except LabError:
         if store.runs.last_seq(run) == trace.last:  # else another process did so at the same time
             raise
 
 
 def check_conversation(trace: Trace, person: str = "") -> None:
-    """Raises `LabError` where a run is no conversation of the endpoint, or another's than that of a `person`."""
+    """Raise `LabError` if a run is not an endpoint conversation, or not that of `person`."""
     hint = "`hitlab answer --list` says which are."
     if not trace.agent.id.startswith((CLIENT, JUDGE)):
         raise LabError(f"run {trace.id}", "is no conversation of the endpoint.", hint)
@@ -309,9 +309,9 @@ def check_conversation(trace: Trace, person: str = "") -> None:
 
 
 def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "", silence: str = "") -> None:
-    """Ends a conversation of which nothing more is expected; a question that waits in it stays unanswered.
+    """End a conversation that expects nothing more. A waiting question stays unanswered.
 
-    `failed` says why nobody could answer, `silence` for how long its client was not heard of.
+    `failed` is the reason why nobody could answer, `silence` the time since its client disconnected.
     """
     trace = store.runs.trace(run)
     if trace.ended is not None:
@@ -321,10 +321,10 @@ def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "", s
     status: Literal["failed", "stopped", "completed"] = "failed" if failed else "stopped" if waits else "completed"
     cause = f"closed after {silence} of silence" if silence else f"closed by {by.id}"
     reason = failed or cause + (", a question unanswered" if waits else "")
-    _append(store, run, [Ended(status=status, reason=reason)], store.runs.last_seq(run) + 1, trace.started)
+    _append_events(store, run, [Ended(status=status, reason=reason)], store.runs.last_seq(run) + 1, trace.started)
 
 
-def _append(
+def _append_events(
     store: Store,
     run: str,
     events: Sequence[AnyEvent],
@@ -332,13 +332,13 @@ def _append(
     started: str,
     blobs: Mapping[str, Blob] | None = None,
 ) -> None:
-    """Commits events that follow one another from `seq` on, each by itself."""
+    """Commit events in sequence from `seq` on, each by itself."""
     for number, event in enumerate(events):
         at = now()
-        placed_event = msgspec.structs.replace(event, seq=seq + number, at=at, ms=_since(started, at))
+        placed_event = msgspec.structs.replace(event, seq=seq + number, at=at, ms=_ms_between(started, at))
         store.runs.append_event(run, placed_event, blobs)
 
 
-def _since(started: str, at: str) -> float:
-    """Milliseconds by the clock on the wall: one run may be written by several processes."""
+def _ms_between(started: str, at: str) -> float:
+    """Return the milliseconds between two wall times, the only clock that several processes share."""
     return max(0.0, (datetime.fromisoformat(at) - datetime.fromisoformat(started)).total_seconds() * 1000)

@@ -1,4 +1,4 @@
-"""Actions, steps and runs in words; everything returned is plain text, safe to paint."""
+"""Describe actions, steps and runs in words. All results are plain text, safe to paint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lab.core.trace import Step
 from lab.core.ui_tree import UiTree
 
 DEMONSTRATED = "demo-"
-"""How the names of tasks begin that somebody showed without there being a task."""
+"""Prefix of the names of tasks that come from a demonstration alone."""
 
 _POINTED = {"click": "tap", "double_tap": "double tap", "long_press": "long press"}
 _SIMPLE = {
@@ -34,22 +34,22 @@ _STATUS = {
 
 
 _REST_OF_ID = re.compile(r"\b([0-9a-f]{8}-[0-9a-f]{4})(?:-[0-9a-f]{4}){2}-[0-9a-f]{12}\b")
-"""Of a uuid7 the first 13 characters are its millisecond."""
+"""In a uuid7 the first 13 characters are its millisecond."""
 
 
 def one_line(text: str, most: int = 200) -> str:
-    """A stranger's text as one line of plain characters, cut at `most`."""
+    """Return a stranger's text as one line of plain characters, cut at `most`."""
     line = plain(text.strip(), lines=False)
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def short_id(id: str) -> str:
-    """A unit's id with as much of each run's id as tells runs apart: `019a3b7c-0485@7`."""
+    """Shorten the run ids in a unit's id to what tells runs apart: `019a3b7c-0485@7`."""
     return _REST_OF_ID.sub(r"\1", id)
 
 
 def target_name(tree: UiTree | None, at: Point | None) -> str:
-    """What is under a pixel, as a person would call it: a label there, else one inside it, else its id; or empty."""
+    """Return the name of what is under a pixel: a label there, else one inside a clickable node, else an id."""
     if tree is None or at is None:
         return ""
     if label := tree.label_at(*at):
@@ -63,15 +63,15 @@ def target_name(tree: UiTree | None, at: Point | None) -> str:
 
 
 def point_words(at: Point | None) -> str:
-    """Pixels as `(540, 1200)`; a place that was never given says so."""
+    """Format pixels as `(540, 1200)`, or `(nowhere)` without a position."""
     return f"({at[0]}, {at[1]})" if at is not None else "(nowhere)"
 
 
 def action_words(action: Action, tree: UiTree | None = None) -> str:
-    """One action in a line: `tap "Milk"`, `type "two, please"`, `swipe left`, `ask "Which one?"`."""
+    """Describe an action in a line: `tap "Milk"`, `type "two, please"`, `swipe left`, `ask "Which one?"`."""
     match action.kind:
         case "click" | "double_tap" | "long_press":
-            at = action.at or _middle(action)
+            at = action.at or _box_middle(action)
             name = target_name(tree, at)
             return f'{_POINTED[action.kind]} "{name}"' if name else f"{_POINTED[action.kind]} {point_words(at)}"
         case "drag":
@@ -79,11 +79,11 @@ def action_words(action: Action, tree: UiTree | None = None) -> str:
         case "scroll" | "swipe":
             return f"{action.kind} {action.direction or _vector_words(action)}"
         case "input_text":
-            return f"type {_quoted(action.text)}"
+            return f"type {_quote(action.text)}"
         case "answer":
-            return f"answer {_quoted(action.text)}"
+            return f"answer {_quote(action.text)}"
         case "ask_user":
-            return f"ask {_quoted(action.text)}"
+            return f"ask {_quote(action.text)}"
         case "open_app":
             return f"open {one_line(action.app or action.text or 'an app')}"
         case "wait":
@@ -97,70 +97,70 @@ def action_words(action: Action, tree: UiTree | None = None) -> str:
 
 
 def whole_action(action: Action, tree: UiTree | None = None) -> str:
-    """One action with all of its text: in a line where that is short, else beneath it."""
+    """Describe an action with all of its text, in the same line if it is short, else below."""
     words, text = action_words(action, tree), plain(action.text or "")
     return words if one_line(text) in ("", text) else f"{words}\n{text}"
 
 
 def raw_words(action: Action) -> str:
-    """The source's own words for an action, as text."""
+    """Return the source's own words for an action."""
     if action.raw is None:
         return ""
     return action.raw if isinstance(action.raw, str) else json.dumps(action.raw, ensure_ascii=False)
 
 
 def marks(step: Step) -> str:
-    """What stands out in a step, one letter each: `?` asked, `x` refused, `~` amended, `!` failed."""
-    out = "?" if step.question is not None else ""
-    refused = step.reply is not None and step.reply.decision == "reject"
-    if refused or (step.decision is not None and step.decision.verdict == "reject"):
-        out += "x"
+    """Return the marks of a step: `?` asked, `x` refused, `~` amended, `!` failed."""
+    letters = "?" if step.question is not None else ""
+    is_refused = step.reply is not None and step.reply.decision == "reject"
+    if is_refused or (step.decision is not None and step.decision.verdict == "reject"):
+        letters += "x"
     if step.decision is not None and step.decision.verdict == "amend":
-        out += "~"
-    return out + ("!" if step.error else "")
+        letters += "~"
+    return letters + ("!" if step.error else "")
 
 
 def status_words(status: str, waits: bool = False) -> str:
-    """A run's status as a person would say it; `waits` where an open run has an unanswered question."""
+    """Return a run's status in words. `waits` is true for an open run with an unanswered question."""
     if status == "open" and waits:
         return "open: asks"
     return _STATUS.get(status, one_line(status))
 
 
 def waits(run: Summary) -> bool:
-    """Whether an open run stands at a question that nobody has answered."""
+    """Return True if an open run waits at an unanswered question."""
     return run.status == "open" and run.questions > run.replies
 
 
 def score_words(score: float | None) -> str:
-    """A score as two digits, or a dash where nothing was checked."""
+    """Format a score with two digits, or a dash if nothing was checked."""
     return "-" if score is None else f"{score:.2f}"
 
 
 def mean_words(mean: float | None) -> str:
-    """A mean score, or that there is none."""
+    """Format a mean score, or `undefined`."""
     return "undefined" if mean is None else f"{mean:.2f}"
 
 
 def money(dollars: float | None) -> str:
-    """US dollars, as many digits as tell."""
+    """Format US dollars, with four digits below 10 dollars."""
     return "-" if dollars is None else f"${dollars:.2f}" if dollars >= 10 else f"${dollars:.4f}"
 
 
 def when(stamp: str) -> str:
-    """A stored time as local date and minute; what is no time stays as it is."""
-    moment = _moment(stamp)
+    """Format a stored time as local date and minute. Return an invalid one unchanged."""
+    moment = _parse_time(stamp)
     return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else one_line(stamp, 16)
 
 
 def seconds_between(earlier: str | None, later: str | None) -> float | None:
-    """Seconds from one stored time to another, None where either is missing or no time."""
-    a, b = _moment(earlier or ""), _moment(later or "")
+    """Return the seconds between two stored times, or None if one is missing or invalid."""
+    a, b = _parse_time(earlier or ""), _parse_time(later or "")
     return None if a is None or b is None else (b - a).total_seconds()
 
 
 def seconds_words(seconds: float | None) -> str:
-    """A duration as `0.4 s`, `12 s`, `3 min 05 s`; empty where it is unknown."""
+    """Format a duration as `0.4 s`, `12 s`, `3 min 05 s`, empty if unknown."""
     if seconds is None:
         return ""
     if seconds >= 60:
@@ -169,9 +169,11 @@ def seconds_words(seconds: float | None) -> str:
 
 
 def usage_words(usage: Usage) -> str:
-    """What an answer of a model cost, as far as it is known; an unknown price says so."""
+    """Describe the known cost of a model's answer, and if its price is unknown."""
     tries = [f"{usage.tries} tries"] if usage.tries > 1 else []
-    return ", ".join([*_tokens(usage), *_rest(usage.cost, usage.seconds), *tries, *without_words(usage.without)])
+    return ", ".join(
+        [*_token_parts(usage), *_cost_parts(usage.cost, usage.seconds), *tries, *without_words(usage.without)]
+    )
 
 
 _SETTINGS = {
@@ -180,34 +182,34 @@ _SETTINGS = {
     "max_tokens": "model_tokens",
     "max_completion_tokens": "model_tokens",
 }
-"""The settings of what a server may refuse, where it has one."""
+"""The setting for each parameter that a server may refuse."""
 
 
 def without_words(names: Sequence[str]) -> list[str]:
-    """What a server refused and an answer was given without, with the settings that it has."""
-    named = [f"{name} ({_SETTINGS[name]})" if name in _SETTINGS else name for name in names]
-    return [f"without {' and '.join(named)}, which its server refuses"] if named else []
+    """Describe what a server refused and an answer was given without, with the relevant settings."""
+    names_with_settings = [f"{name} ({_SETTINGS[name]})" if name in _SETTINGS else name for name in names]
+    return [f"without {' and '.join(names_with_settings)}, which its server refuses"] if names_with_settings else []
 
 
 def spent_words(spending: Spent) -> str:
-    """What a run's model answers cost together."""
+    """Describe the total cost of a run's model answers."""
     usage = Usage(spending.prompt_tokens, spending.completion_tokens, spending.cached_tokens or None)
-    cost = _rest(spending.cost, spending.seconds)
+    cost = _cost_parts(spending.cost, spending.seconds)
     if spending.cost is not None and spending.unpriced:
-        cost[0] += f" and {_times(spending.unpriced, 'turn', 'turns')} of unknown price"
+        cost[0] += f" and {_count_words(spending.unpriced, 'turn', 'turns')} of unknown price"
     seconds = [f"{spending.seconds:.1f} s"] if spending.seconds is not None else []
     without = without_words(spending.without)
     if not spending.turns:
-        return ", ".join([f"no answer in {_times(spending.calls, 'call', 'calls')}", *seconds, *without])
-    calls = f"{_times(spending.turns, 'turn', 'turns')} in {_times(spending.calls, 'call', 'calls')}"
+        return ", ".join([f"no answer in {_count_words(spending.calls, 'call', 'calls')}", *seconds, *without])
+    calls = f"{_count_words(spending.turns, 'turn', 'turns')} in {_count_words(spending.calls, 'call', 'calls')}"
     if spending.uncounted == spending.turns:
         return ", ".join([calls, "usage unknown", *(cost if spending.cost is not None else seconds), *without])
-    uncounted = [f"{_times(spending.uncounted, 'turn', 'turns')} of unknown usage"] if spending.uncounted else []
-    return ", ".join([calls, *_tokens(usage), *uncounted, *cost, *without])
+    uncounted = [f"{_count_words(spending.uncounted, 'turn', 'turns')} of unknown usage"] if spending.uncounted else []
+    return ", ".join([calls, *_token_parts(usage), *uncounted, *cost, *without])
 
 
 def outcome_words(demo: Demonstration) -> str:
-    """How a demonstration ended, in the words of who made it."""
+    """Describe the end of a demonstration in the words of its author."""
     outcome = {"complete": "complete", "answered": "answered", "impossible": "impossible", "": "unfinished"}[
         demo.outcome
     ]
@@ -218,18 +220,18 @@ def outcome_words(demo: Demonstration) -> str:
 
 
 def demonstration_words(demo: Demonstration) -> str:
-    """What a demonstration holds: its steps, how hard the task is by them, its slips, its time, its apps."""
+    """Describe a demonstration: steps, difficulty, slips, time and apps."""
     parts = [
-        _times(demo.steps, "step", "steps"),
+        _count_words(demo.steps, "step", "steps"),
         f"{demo.golden} golden ({demo.difficulty})",
         f"{demo.instructed} with an instruction{', suggested and not read' if demo.quick else ''}",
-        *([_times(len(demo.slips), "slip", "slips")] if demo.slips else []),
+        *([_count_words(len(demo.slips), "slip", "slips")] if demo.slips else []),
         *([seconds_words(demo.seconds)] if demo.seconds is not None else []),
     ]
     return ", ".join(parts) + (f"\napps: {one_line(', '.join(demo.apps))}" if demo.apps else "")
 
 
-def _moment(stamp: str) -> datetime | None:
+def _parse_time(stamp: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(stamp)
     except ValueError:
@@ -237,11 +239,11 @@ def _moment(stamp: str) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _quoted(text: str | None) -> str:
+def _quote(text: str | None) -> str:
     return f'"{one_line(text or "")}"'
 
 
-def _middle(action: Action) -> Point | None:
+def _box_middle(action: Action) -> Point | None:
     if not action.boxes:
         return None
     left, top, right, bottom = action.boxes[0]
@@ -257,17 +259,17 @@ def _vector_words(action: Action) -> str:
     return "down" if y > 0 else "up"
 
 
-def _tokens(usage: Usage) -> list[str]:
+def _token_parts(usage: Usage) -> list[str]:
     if usage.prompt_tokens is None and usage.completion_tokens is None:
         return []
     cache_note = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     return [f"{usage.prompt_tokens or 0:,}{cache_note} + {usage.completion_tokens or 0:,} tokens"]
 
 
-def _rest(cost: float | None, seconds: float | None) -> list[str]:
+def _cost_parts(cost: float | None, seconds: float | None) -> list[str]:
     price = "price unknown" if cost is None else f"${cost:.4f}"
     return [price, *([f"{seconds:.1f} s"] if seconds is not None else [])]
 
 
-def _times(count: int, one: str, more: str) -> str:
+def _count_words(count: int, one: str, more: str) -> str:
     return f"{count:,} {one if count == 1 else more}"

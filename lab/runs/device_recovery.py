@@ -1,4 +1,4 @@
-"""A phone that is waited for: while it is away, or talks nonsense, whoever needs it waits, and is told why."""
+"""Wrap a device: block and report the reason while it is disconnected or answers garbage."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from lab.core.trace import DeviceInfo, Step
 Answer = TypeVar("Answer")
 Tell = Callable[[Trouble | None], None]
 
-_FIRST, _MOST = 0.25, 2.0
-"""Seconds before it is asked again: at first, and at most."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 2.0
+"""First and longest pause before a retry, in seconds."""
 
 
 class RecoveringDevice:
-    """A device around another one. What only looks is asked again until it is well; what acts is done once.
+    """A device around another one. It retries what only reads, and performs actions once.
 
-    `tell` is called, from any thread, with what troubles the phone when that begins or changes, and with None when it
-    is well again; `posed` with how it is turned and shown. Once `stop` is set whoever waits gets `WaitCancelled`.
+    `tell` is called from any thread with the phone's trouble when it begins or changes, and with None when it is over.
+    `on_posture` is called with rotation and display state. Once `stop` is set, every wait raises `WaitCancelled`.
     """
 
     def __init__(
@@ -47,14 +47,15 @@ class RecoveringDevice:
     ) -> None:
         self.device = device
         self.trouble: Trouble | None = None
-        """What troubles it now."""
-        self._stop, self._tell = stop, tell
+        """The current trouble, None if the phone works."""
+        self._stop, self._report = stop, tell
         self._lock = threading.RLock()
-        self._why: dict[str, Trouble | None] = {"away": None, "failing": None, "streaming": None}
+        # In this order the first reason is reported: a lost connection explains the others.
+        self._troubles: dict[str, Trouble | None] = {"away": None, "failing": None, "streaming": None}
         self._closed = False
         self._asked_at: float | None = None
         if isinstance(device, Attached):
-            device.on_line = self._on_line
+            device.on_line = self._report_connection
         if isinstance(device, Turning):
             device.on_posture = on_posture
 
@@ -64,114 +65,115 @@ class RecoveringDevice:
 
     @property
     def via(self) -> str:
-        """How its pictures come, in a few words; empty where there is only one way."""
+        """Source of its pictures in a few words. Empty if there is only one."""
         return self.device.via if isinstance(self.device, Attached) else ""
 
     @property
     def typed_by(self) -> str:
-        """How the newest text was typed; empty where there is only one way."""
+        """Method by which the newest text was typed. Empty if there is only one."""
         return self.device.typed_by if isinstance(self.device, Typing) else ""
 
     @property
     def waited(self) -> float:
-        """Seconds for which the run has waited for the phone to answer; 0 while it does not wait."""
+        """Seconds for which the run has waited for an answer of the phone. 0 while it does not wait."""
         asked_at = self._asked_at
         return 0.0 if asked_at is None else time.monotonic() - asked_at
 
     @property
     def scorer(self) -> str:
-        """The environment that scores what is done on it; empty where there is none."""
+        """The environment that scores the phone's runs. Empty if there is none."""
         return self.device.scorer if isinstance(self.device, Scoring) else ""
 
     def hear(self, question: Question, reply: Reply) -> None:
-        """Tells a phone that scores what was replied, once."""
+        """Report the reply to a phone that scores, once."""
         if isinstance(self.device, Scoring):
             self.device.hear(question, reply)
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:
-        """What the environment says of the run, which is waited for; a `LabError` where there is none."""
+        """Wait for the environment's score of the run. Raise `LabError` if the phone has no environment."""
         device = self.device
         if not isinstance(device, Scoring):
             raise LabError("the phone", "belongs to no environment that scores.")
-        return self._patiently(lambda: device.score(steps))
+        return self._retry(lambda: device.score(steps))
 
     def observe(self) -> Screen:
-        screen = self._patiently(self.device.observe)
-        self._note(away=None, failing=None, streaming=None)
+        screen = self._retry(self.device.observe)
+        self._record_trouble(away=None, failing=None, streaming=None)
         return screen
 
     def snapshot(self) -> dict[str, Any] | None:
-        return self._patiently(self.device.snapshot)
+        return self._retry(self.device.snapshot)
 
     def restore(self, state: dict[str, Any]) -> None:
         self.device.restore(state)
 
     def perform(self, action: Action) -> None:
-        """Does it once, for what was begun may have happened: a `LabError` says so where the phone went away."""
+        """Perform an action once. Raise `LabError` if the phone disconnects. It may have happened by then."""
         try:
-            with self._waiting(action.kind != "wait"):
+            with self._measure_wait(action.kind != "wait"):
                 self.device.perform(action)
         except Trouble as trouble:
-            self._note(failing=trouble)
+            self._record_trouble(failing=trouble)
             effect = "It may or may not have been done" if trouble.sent else "Nothing was done"
             raise LabError(trouble.title, f"{trouble.message.rstrip('.')}. {effect}", trouble.hint) from trouble
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
-        """The phone's pictures; begun anew where they end in trouble, which is told until one comes again.
+        """Yield the phone's pictures. After a failure it starts again, and reports the trouble until one arrives.
 
-        It is told a moment later, for by then it is known whether the phone itself is away, which says more.
+        It reports a moment later. By then it is known if the phone itself is disconnected, which is the better reason.
         """
-        pause, reported = _FIRST, False
+        pause, reported = _FIRST_PAUSE, False
         while not stop.is_set() and not self._closed:
             try:
                 for frame in self.device.frames(stop):
                     if reported:
-                        self._note(streaming=None)
-                    pause, reported = _FIRST, False
+                        self._record_trouble(streaming=None)
+                    pause, reported = _FIRST_PAUSE, False
                     yield frame
                 return
             except Trouble as trouble:
-                if not stop.wait(pause) and not reported and self._why["away"] is None:
+                if not stop.wait(pause) and not reported and self._troubles["away"] is None:
                     reported = True
-                    self._note(streaming=trouble)
-                pause = min(2 * pause, _MOST)
+                    self._record_trouble(streaming=trouble)
+                pause = min(2 * pause, _LONGEST_PAUSE)
 
     def close(self) -> None:
         self._closed = True
         self.device.close()
 
-    def _patiently(self, ask: Callable[[], Answer]) -> Answer:
-        pause = _FIRST
-        with self._waiting():
+    def _retry(self, ask: Callable[[], Answer]) -> Answer:
+        pause = _FIRST_PAUSE
+        with self._measure_wait():
             while True:
                 try:
                     return ask()
                 except Trouble as trouble:
                     if self._stop.is_set():
                         raise WaitCancelled from trouble
-                    self._note(failing=trouble)
+                    self._record_trouble(failing=trouble)
                     if self._stop.wait(pause):
                         raise WaitCancelled from trouble
-                    pause = min(2 * pause, _MOST)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
 
     @contextmanager
-    def _waiting(self, counts: bool = True) -> Iterator[None]:
-        """Counts how long it is waited for the phone within; not where the phone is told to wait."""
+    def _measure_wait(self, counts: bool = True) -> Iterator[None]:
+        """Measure how long the phone takes to answer, except during a wait action (`counts` false)."""
         self._asked_at = time.monotonic() if counts else None
         try:
             yield
         finally:
             self._asked_at = None
 
-    def _on_line(self, away: Trouble | None) -> None:
-        self._note(away=away)
+    def _report_connection(self, away: Trouble | None) -> None:
+        self._record_trouble(away=away)
 
-    def _note(self, **troubles: Trouble | None) -> None:
-        """Keeps what is known, and tells of it where it reads otherwise than before."""
+    def _record_trouble(self, **troubles: Trouble | None) -> None:
+        """Store what is known of each trouble, and report the first one if its words changed."""
         with self._lock:
-            self._why.update(troubles)
-            now = next((why for why in self._why.values() if why is not None), None)
+            self._troubles.update(troubles)
+            now = next((why for why in self._troubles.values() if why is not None), None)
             before, self.trouble = self.trouble, now
             if (now and now.sentence) == (before and before.sentence) or self._closed:
                 return
-            self._tell(now)
+            # Under the lock, so that reports keep their order.
+            self._report(now)

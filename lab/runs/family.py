@@ -1,4 +1,4 @@
-"""The runs that were forked from one another, as a tree."""
+"""The tree of runs that were forked from one another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.core.trace import Forked
 
 
 class Limb(NamedTuple):
-    """One run in its tree: `depth` from 0, and `last` for each level whether nothing more hangs below there."""
+    """One run in its tree: `depth` from 0, and for each level in `last`, True if no sibling follows there."""
 
     kin: RelatedRun
     depth: int
@@ -18,14 +18,14 @@ class Limb(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """The lines that lead to it."""
+        """The tree's lines before it."""
         if not self.last:
             return ""
         return "".join("   " if last else "│  " for last in self.last[:-1]) + ("└─ " if self.last[-1] else "├─ ")
 
 
 def tree(family: Iterable[RelatedRun]) -> list[Limb]:
-    """Every run below the one it was forked from, in the order of their forks' steps and then as given."""
+    """Return every run below its parent, ordered by the steps of the forks, then as given."""
     kin = list(family)
     run_ids = {run.id for run in kin}
     below: dict[str | None, list[RelatedRun]] = {}
@@ -45,7 +45,7 @@ def tree(family: Iterable[RelatedRun]) -> list[Limb]:
 
 
 def change_words(forked: Forked | None) -> str:
-    """What a fork does otherwise, in one line: `reply reject: Not today`; the parent's own beginning has none."""
+    """Describe a fork's changes in one line: `reply reject: Not today`, empty for a run that is not a fork."""
     if forked is None:
         return ""
     return ", ".join(f"{what} {to}" for what, to in forked.changes) or "once more"

@@ -1,4 +1,4 @@
-"""Going on from any step of a stored run in another way: a new run that shares its beginning and knows its parent."""
+"""Fork a stored run at any step: a new run with the same beginning, a different continuation and a known parent."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ Log = Literal["clean", "noise", "none"]
 
 
 class ForkChange(NamedTuple):
-    """What a fork does otherwise; None is as the parent had it.
+    """Changes of a fork. None means as in the parent.
 
-    `say` and `decision` are the reply to the question of the step, `action` is done in the place of what the agent
-    proposed there; `agent`, `persona`, `log` and `user` are names, as `hitlab live` takes them. `reads` is whether a
-    model as the agent is told words that were read from pictures. `agent_name` and `agent_version` are what the agent
-    is called from there on.
+    `say` and `decision` reply to the step's question. `action` replaces the agent's proposal at the step. `agent`,
+    `persona`, `log` and `user` are names as in `hitlab live`. `reads` turns OCR for a model as the agent on or off.
+    `agent_name` and `agent_version` rename the agent from there on.
     """
 
     say: str | None = None
@@ -51,7 +50,7 @@ class ForkChange(NamedTuple):
 
     @property
     def reproposes(self) -> bool:
-        """Whether the step is to be proposed again, by whoever proposes then."""
+        """True if the step must be proposed again, by the new agent."""
         return any(part is not None for part in (self.agent, self.persona, self.log, self.reads))
 
 
@@ -59,7 +58,7 @@ AGAIN = ForkChange()
 
 
 def place(store: Store, text: str) -> tuple[str, int]:
-    """The run and the step (from 0) that `ID@STEP` names, its steps counted from 1 as `hitlab replay` counts."""
+    """Parse `ID@STEP` into run and step (from 0). The text counts steps from 1, as `hitlab replay` does."""
     run, at, number = text.partition("@")
     if not at:
         raise LabError(f"fork {text}", "says no step", "Write ID@STEP; `hitlab show ID` counts the steps.", code=2)
@@ -82,20 +81,20 @@ def forked(
     spec: Spec | None = None,
     agent: Agent | None = None,
 ) -> Session:
-    """A session that goes on from step `index` (from 0) of a run, its shared beginning on the disk; not yet started.
+    """Return a session, not yet started, that continues a run from step `index` (from 0). The shared part is on disk.
 
-    `spec` is what the run is made of where the file does not say it all (a live run's own); `agent` stands in for
-    what the spec names. A `LabError` says why the run cannot be forked there, and nothing is kept.
+    `spec` describes the run if the file does not have all of it (a live run's own). `agent` replaces the one that the
+    spec names. Raise `LabError` if the run cannot be forked there. Then nothing is stored.
     """
     events = list(store.runs.events(run))
     try:
         trace = fold(events)
     except ValueError as error:
         raise LabError(f"run {run}", f"is damaged in {store.path} ({error}).") from error
-    _check(trace, index)
+    _check_step(trace, index)
     _check_action(trace, change.action)
-    turn = _Turn(trace, events, index, change)
-    spec = _spec(spec or stored_spec(trace, "forked", agent=change.agent, reads=change.reads), trace, change)
+    turn = _ForkPoint(trace, events, index, change)
+    spec = _fork_spec(spec or stored_spec(trace, "forked", agent=change.agent, reads=change.reads), trace, change)
     spec = spec._replace(person=person, seat="developer", pace=pace, gate=gate or spec.gate, breaks=tuple(breaks))
     shared_events = events[: turn.shared]
     first = shared_events[0]
@@ -106,16 +105,17 @@ def forked(
         trace=uuid7(),
         parent=run,
         persona=spec.persona,
-        conditions=_conditions(first.conditions, spec),
+        conditions=_fork_conditions(first.conditions, spec),
         forked=Forked(index, shared_events[-1].seq, tuple(changes(change)), by, now()),
     )
+    # Built before the fork is stored, because only the session knows its agent, user and OCR engine.
     session = Session(store, spec, agent=agent, beginning=ForkStart([first, *shared_events[1:]], turn.overrides(by)))
-    named = bool(change.agent_name or change.agent_version)
+    is_renamed = bool(change.agent_name or change.agent_version)
     by_playbook = agent is None and is_playbook(spec.agent)  # a run that was begun by rules goes on by a playbook
     first = msgspec.structs.replace(
         first,
         task=spec.task if by_playbook else first.task,
-        agent=session.agent_actor if change.agent is not None or by_playbook or named else first.agent,
+        agent=session.agent_actor if change.agent is not None or by_playbook or is_renamed else first.agent,
         user=session.user.actor if change.user is not None else first.user,
         conditions=msgspec.structs.replace(
             first.conditions,
@@ -129,7 +129,7 @@ def forked(
 
 
 def rewound(session: Session, index: int, agent: Agent | None = None) -> Session:
-    """A live run's fork at step `index` (from 0), not yet started; the run itself is ended as stopped, and says so."""
+    """Return a live run's fork at step `index` (from 0), not yet started. The run itself ends as stopped."""
     spec = session.spec
     breaks = [point.spec for point in session.breakpoints.all]
     run, person, pace = session.trace_id, spec.person, spec.pace
@@ -143,13 +143,13 @@ def rewound(session: Session, index: int, agent: Agent | None = None) -> Session
 
 
 def changes(change: ForkChange) -> list[tuple[str, str]]:
-    """What is other, and to what, in words."""
+    """Return what a fork changes, as pairs of a name and words."""
     words = []
     if change.replies:
         decision = f"{change.decision}: " if change.decision and change.say else change.decision or ""
         words.append(("reply", f"{decision}{change.say or ''}"))
     if change.action is not None:
-        words.append(("action", _words(change.action)))
+        words.append(("action", _action_text(change.action)))
     if change.reads is not None:
         words.append(("reads", "words from pictures" if change.reads else "no words from pictures"))
     name = compose_name(change.agent_name, change.agent_version, "", ()).strip()
@@ -163,31 +163,32 @@ def changes(change: ForkChange) -> list[tuple[str, str]]:
     return words + [(name, value) for name, value in settings.items() if value is not None]
 
 
-def _words(action: Action) -> str:
+def _action_text(action: Action) -> str:
     parts = [action.kind, action.text, action.app, action.direction, action.status]
     at = f"at {action.at[0]}, {action.at[1]}" if action.at is not None else ""
     return " ".join(part for part in (*parts, at) if part)
 
 
-class _Turn:
-    """The step at which a run is forked: how far its events are shared, and what is said there instead."""
+class _ForkPoint:
+    """The step at which a run is forked: the number of shared events, and the overrides."""
 
     def __init__(self, trace: Trace, events: list[AnyEvent], index: int, change: ForkChange) -> None:
         self.index = index
         self.change = change
         self.asked = next((e for e in events if isinstance(e, Asked) and e.index == index), None)
         self.step = trace.steps[index] if index < len(trace.steps) else None
-        stands = self.asked is not None and change.action is None and (change.replies or not change.reproposes)
+        # The fork shares the parent's question unless the step is proposed again or acted otherwise.
+        shares_question = self.asked is not None and change.action is None and (change.replies or not change.reproposes)
         last: AnyEvent | None = trace.steps[index - 1] if index else events[0]
-        last = self.asked if stands else last
+        last = self.asked if shares_question else last
         assert last is not None
         self.shared = last.seq + 1
-        self.stands = stands
+        self.shares_question = shares_question
         self._check_reply(trace)
 
     def overrides(self, by: Actor) -> ForkOverrides:
-        """What is said at this step in the place of agent, gate and person."""
-        reply = self._reply(by) if self.change.replies else None
+        """Return what the fork sets in place of agent, gate and person at this step."""
+        reply = self._build_reply(by) if self.change.replies else None
         action = self.change.action
         if action is None:
             return ForkOverrides(reply=reply)
@@ -199,16 +200,16 @@ class _Turn:
 
     @property
     def _question(self) -> Question | None:
-        """The question that a reply would answer."""
-        return self.asked.question if self.stands and self.asked is not None else None
+        """The question that a reply would answer, None if there is none."""
+        return self.asked.question if self.shares_question and self.asked is not None else None
 
-    def _reply(self, by: Actor) -> Reply:
+    def _build_reply(self, by: Actor) -> Reply:
         question = self._question.id if self._question else f"q{self.index}"
         at = now()
         return Reply(question, self.change.say or "", by, self.change.decision, shown_at=at, sent_at=at, edits=0)
 
     def _check_reply(self, trace: Trace) -> None:
-        """Raises `LabError` where a reply is given and this step asks nothing that it could answer."""
+        """Raise `LabError` if there is a reply and this step asks nothing that it could answer."""
         if not self.change.replies:
             return
         what, action = f"run {trace.id}, step {self.index + 1}", self.change.action
@@ -223,7 +224,7 @@ class _Turn:
 
 
 def screen_before(store: Store, run: str, index: int) -> tuple[UiTree | None, Point | None]:
-    """The elements and the size of the screen before step `index` (from 0) of a run; None where they are not known."""
+    """Return elements and size of the screen before step `index` (from 0) of a run, or None if unknown."""
     trace = store.runs.trace(run)
     if index < len(trace.steps):
         before = trace.steps[index].before
@@ -236,29 +237,30 @@ def screen_before(store: Store, run: str, index: int) -> tuple[UiTree | None, Po
     return before.tree, before.size
 
 
-def _check(trace: Trace, index: int) -> None:
-    """Raises `LabError` where a run has no such step, or nothing is known of the phone before it."""
+def _check_step(trace: Trace, index: int) -> None:
+    """Raise `LabError` if a run has no such step, or if the phone's state before it was not stored."""
     what = f"run {trace.id}"
+    # For its checks alone. The empty agent skips that of a program, which the fork may replace.
     stored_spec(trace, "forked", agent="")
     last = trace.steps[-1].action if trace.steps else None
-    over = last is not None and last.kind in ENDING
+    has_ended = last is not None and last.kind in ENDING
     steps = len(trace.steps)
-    if index > steps or (index == steps and over):
-        raise LabError(what, f"has no step {index + 1} to be forked at; its steps are 1 to {steps + (not over)}")
+    if index > steps or (index == steps and has_ended):
+        raise LabError(what, f"has no step {index + 1} to be forked at; its steps are 1 to {steps + (not has_ended)}")
     before = trace.steps[index - 1] if index else None
     if before is not None and before.state is None:
         raise LabError(what, f"kept nothing of the phone's state after step {index}; it cannot be forked there")
 
 
 def _check_action(trace: Trace, action: Action | None) -> None:
-    """Raises `LabError` where another action could not be done as it is written."""
+    """Raise `LabError` if the other action is incomplete."""
     wrong = lacking(action, trace.device.size) if action is not None else ""
     if action is not None and wrong:
         raise LabError(f"action {action.kind}", wrong, "`hitlab schema action` says what it may hold.", code=2)
 
 
-def _spec(spec: Spec, trace: Trace, change: ForkChange) -> Spec:
-    spec = spec._replace(persona=_persona(trace, change))
+def _fork_spec(spec: Spec, trace: Trace, change: ForkChange) -> Spec:
+    spec = spec._replace(persona=_fork_persona(trace, change))
     reads = spec.reads if change.reads is None else change.reads
     spec = spec._replace(agent=change.agent or spec.agent, user=change.user or spec.user, reads=reads)
     if change.agent is None and not (change.agent_name or change.agent_version):
@@ -266,8 +268,8 @@ def _spec(spec: Spec, trace: Trace, change: ForkChange) -> Spec:
     return spec._replace(agent_name=change.agent_name, agent_version=change.agent_version)
 
 
-def _persona(trace: Trace, change: ForkChange) -> Persona | None:
-    """The persona that goes on, with the history that its agent sees."""
+def _fork_persona(trace: Trace, change: ForkChange) -> Persona | None:
+    """Return the fork's persona with the history that its agent sees."""
     from simulators import library, task_variation
 
     if change.persona is None and change.log is None:
@@ -279,7 +281,7 @@ def _persona(trace: Trace, change: ForkChange) -> Persona | None:
     return task_variation.world(trace.conditions.vary).persona(library.persona(name, log))
 
 
-def _conditions(first: Conditions, spec: Spec) -> Conditions:
-    """What is seen and done in the fork; as in the parent but for what was made other."""
+def _fork_conditions(first: Conditions, spec: Spec) -> Conditions:
+    """Return the fork's conditions: the parent's except for what changed."""
     log = spec.persona.log_source if spec.persona else "none"
     return msgspec.structs.replace(first, seat=spec.seat, gate=spec.gate, log=log)

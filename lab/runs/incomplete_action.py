@@ -1,4 +1,4 @@
-"""What an action that a person wrote still lacks to be done."""
+"""Check that an action which a person wrote is complete."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _OF_WORDS = {"input_text", "ask_user", "answer"}
 
 
 def lacking(action: Action, size: tuple[int, int] | None) -> str:
-    """What is wrong with an action on a screen of `size` pixels, in words that follow its kind; empty where nothing.
+    """Return what is wrong with an action on a screen of `size` pixels, to follow its kind in a sentence, else nothing.
 
-    Where `size` is None or has no area, places are not looked at.
+    Places are not checked if `size` is None or has no area.
     """
     if action.kind in _AT_A_PLACE and action.at is None:
         return "needs a place, as in [540, 1200]"

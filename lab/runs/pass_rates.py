@@ -1,4 +1,4 @@
-"""What many attempts at many tasks come to: pass@k, recovery from failure, means."""
+"""Results of many attempts at many tasks: pass@k, recovery from failure, means."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from lab.core.trace import Trace
 
 MODES = ("general", "personalized", "proactive")
 _PASSES = 0.99
-"""An environment's score above which a run passed, as the metrics of KnowU-Bench and MobileWorld have it."""
+"""An environment's score above which a run passed, as in the metrics of KnowU-Bench and MobileWorld."""
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """One run; `cost` in US dollars where known.
+    """One run. `cost` is in US dollars if known.
 
-    `passed` is null where the task has no rules, where its phone's state cannot be checked, or where it was stopped.
-    `state` is the sha256 of the phone's state it began from: the same for every attempt at a task. `scored_by` is the
-    environment that gave the score, empty where the task's rules did.
+    `passed` is null if the task has no rules, if its phone's state cannot be checked, or if it was stopped. `state` is
+    the sha256 of the phone's first state, the same for every attempt at a task. `scored_by` is the environment that
+    gave the score, empty if the task's rules did.
     """
 
     trace: str
@@ -38,7 +38,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class TaskResult(msgspec.Struct, frozen=True):
-    """All attempts at one task: how many passed, means per attempt over those that were not stopped, what they cost."""
+    """All attempts at one task: number of passes, means over attempts that were not stopped, and total cost."""
 
     task: str
     kind: Kind
@@ -50,10 +50,10 @@ class TaskResult(msgspec.Struct, frozen=True):
 
 
 class PassRate(msgspec.Struct, frozen=True):
-    """pass@k: of `tasks`, `passed` did within their first `k` attempts (MemGUI-Bench A.6.2); `rate` is the share.
+    """pass@k: `passed` of `tasks` within their first `k` attempts (MemGUI-Bench A.6.2). `rate` is the share.
 
     `unbiased` is the mean of 1 - C(n-c, k) / C(n, k) over tasks with c of n attempts passed (Chen et al. 2021, section
-    2.1); null where attempts are not independent draws: with a memory, or where trying stops at the first pass.
+    2.1). It is null if attempts are not independent draws: with a memory, or if attempts stop at the first pass.
     """
 
     k: int
@@ -64,10 +64,10 @@ class PassRate(msgspec.Struct, frozen=True):
 
 
 class KindResult(msgspec.Struct, frozen=True):
-    """All tasks of a kind, or `all`; `unchecked` tasks, of whose attempts nothing was checked, count in no rate.
+    """Results of all tasks of a kind, or of `all`. `unchecked` tasks have no checked attempt and count in no rate.
 
-    `recovery` is MemGUI-Bench's failure recovery rate (A.6.2) over the tasks whose attempts decide it, null where none
-    of them failed at first.
+    `recovery` is MemGUI-Bench's failure recovery rate (A.6.2) over the tasks whose attempts decide it, null if none of
+    them failed at first.
     """
 
     kind: str
@@ -82,7 +82,7 @@ class KindResult(msgspec.Struct, frozen=True):
 
 
 class BrokenRun(msgspec.Struct, frozen=True):
-    """A run that its phone broke off: archived, and no attempt; attempt `attempt` at `task` was dealt again."""
+    """A run that its phone broke off: archived and not counted. Attempt `attempt` at `task` was dealt again."""
 
     trace: str
     task: str
@@ -92,7 +92,7 @@ class BrokenRun(msgspec.Struct, frozen=True):
 
 
 class RefusedAttempt(msgspec.Struct, frozen=True):
-    """An attempt that its environment did not begin: there is no run of it, and it counts in no rate."""
+    """An attempt that its environment did not begin: it has no run and counts in no rate."""
 
     task: str
     attempt: int
@@ -101,12 +101,12 @@ class RefusedAttempt(msgspec.Struct, frozen=True):
 
 
 class BatchResult(msgspec.Struct, frozen=True):
-    """Many runs: `run`. `attempts` is the most per task; `memory`: the agent may learn from one run to the next.
+    """Result of `hitlab run`. `attempts` is the maximum per task. `memory` is true if the agent learns across runs.
 
-    `tasks` stand in the order they were named in; `kinds` are those there are, and then `all`. `jobs` attempts were
-    made side by side at `places`; `broken` runs count as no attempt, `lost` attempts were not made for want of a phone,
-    `refused` ones because their environment did not begin them. `stop_at` is in golden steps, null where the tasks'
-    budgets alone held.
+    `tasks` are in the order they were named. `kinds` are those that occur, and last `all`. `jobs` attempts ran side by
+    side at `places`. `broken` runs do not count as attempts. `lost` attempts were not made for lack of a phone, and
+    `refused` ones because their environment did not begin them. `stop_at` is in golden steps, null if only the tasks'
+    budgets applied.
     """
 
     db: str
@@ -128,10 +128,11 @@ class BatchResult(msgspec.Struct, frozen=True):
 
 
 def attempt_of(trace: Trace) -> Attempt:
-    """One run in short. It passed where its environment says so, else where it was completed and every rule held."""
+    """Summarize a run as an attempt. It passed if its environment says so, else if it completed and every rule held."""
     ended = trace.ended
     score = ended.score if ended is not None else None
     scored = trace.device.kind == "environment" and trace.source is None
+    # A completed run without a score is one whose phone's state could not be checked.
     checkable = trace.state is not None and not (trace.status == "completed" and score is None)
     ruled = checkable and any(check.weight for check in trace.task.checks)
     checked = (scored or ruled) and trace.status != "stopped"
@@ -153,7 +154,7 @@ def attempt_of(trace: Trace) -> Attempt:
 
 
 def task_result(task: str, kind: Kind, attempts: Sequence[Attempt]) -> TaskResult:
-    """What the attempts at one task come to."""
+    """Summarize the attempts at one task."""
     whole = [attempt for attempt in attempts if attempt.status != "stopped"]
     return TaskResult(
         task=task,
@@ -167,21 +168,21 @@ def task_result(task: str, kind: Kind, attempts: Sequence[Attempt]) -> TaskResul
 
 
 def dealt_again(tasks: Sequence[TaskResult], broken: Sequence[BrokenRun]) -> int:
-    """How many of the attempts that a phone broke off were begun once more."""
-    made = {(task.task, attempt.attempt) for task in tasks for attempt in task.attempts}
+    """Return how many of the broken attempts were begun again."""
+    made_attempts = {(task.task, attempt.attempt) for task in tasks for attempt in task.attempts}
     broken_off = [(run.task, run.attempt) for run in broken]
-    return sum(one in made or one in broken_off[i:] for i, one in enumerate(broken_off, 1))
+    return sum(one in made_attempts or one in broken_off[i:] for i, one in enumerate(broken_off, 1))
 
 
 def kind_results(tasks: Sequence[TaskResult], most: int, *, independent: bool) -> tuple[KindResult, ...]:
-    """What the tasks come to, by kind and together; `most` attempts were asked for."""
+    """Summarize the tasks by kind and in total. `most` is the requested number of attempts."""
     by_kind = [(kind, [task for task in tasks if task.kind == kind]) for kind in MODES]
     groups = [(kind, group) for kind, group in by_kind if group]
     return tuple(_kind_result(kind, group, most, independent) for kind, group in [*groups, ("all", list(tasks))])
 
 
 def _kind_result(kind: str, tasks: Sequence[TaskResult], most: int, independent: bool) -> KindResult:
-    outcomes = [outcome for task in tasks if (outcome := _outcome(task))]
+    outcomes = [outcome for task in tasks if (outcome := _checked_passes(task))]
     whole = [attempt for task in tasks for attempt in task.attempts if attempt.status != "stopped"]
     return KindResult(
         kind=kind,
@@ -196,15 +197,19 @@ def _kind_result(kind: str, tasks: Sequence[TaskResult], most: int, independent:
     )
 
 
-def _outcome(task: TaskResult) -> list[bool]:
+def _checked_passes(task: TaskResult) -> list[bool]:
     return [attempt.passed for attempt in task.attempts if attempt.passed is not None]
 
 
 def pass_rates(outcomes: Sequence[Sequence[bool]], most: int, *, independent: bool) -> tuple[PassRate, ...]:
-    """pass@1 to pass@most over tasks' attempts in order; a task counts for k once its first k attempts decide it."""
+    """Return pass@1 to pass@most over tasks' attempts in order.
+
+    A task counts for k once its first k attempts decide it.
+    """
     rates = []
     for k in range(1, most + 1):
         task_passes = [any(outcome[:k]) for outcome in outcomes if len(outcome) >= k or any(outcome)]
+        # The estimator needs the same number of attempts at each task.
         even = bool(outcomes) and independent and all(len(outcome) == most for outcome in outcomes)
         rates.append(
             PassRate(
@@ -219,14 +224,15 @@ def pass_rates(outcomes: Sequence[Sequence[bool]], most: int, *, independent: bo
 
 
 def unbiased(n: int, c: int, k: int) -> float:
-    """The chance that of `k` attempts drawn from `n`, of which `c` passed, at least one did."""
+    """Return the probability that of `k` attempts drawn from `n`, of which `c` passed, at least one passed."""
     return 1.0 - math.comb(n - c, k) / math.comb(n, k)
 
 
 def recovery(outcomes: Sequence[Sequence[bool]], most: int) -> float | None:
-    """The share of tasks failed at first that passed later, attempt i weighing 1/(i-1); None where none failed.
+    """Return the recovery rate, or None if no task failed at first.
 
-    A task counts once its attempts decide it: one passed, or all `most` of them failed.
+    It is the share of those tasks that passed later, where a pass at attempt i weighs 1/(i-1). A task counts once its
+    attempts decide it: one passed, or all `most` of them failed.
     """
     decided = [outcome for outcome in outcomes if len(outcome) >= most or any(outcome)]
     failed_first = [outcome for outcome in decided if outcome and not outcome[0]]

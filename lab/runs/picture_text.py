@@ -1,4 +1,4 @@
-"""Reads the words of whole runs from their pictures beforehand: those on screens whose phone said none."""
+"""Run OCR on the pictures of whole runs in advance, for screens without text in their tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class WordlessPicture(NamedTuple):
-    """A picture (by sha256) of a screen without words: the run, and the first step (from 1) that shows it."""
+    """A picture (by sha256) of a screen without text: the run, and the first step (from 1) that shows it."""
 
     run: str
     step: int
@@ -27,7 +27,7 @@ class WordlessPicture(NamedTuple):
 
 
 class UnreadPicture(NamedTuple):
-    """A picture whose words could not be read, and why."""
+    """A picture that OCR could not read, and the reason."""
 
     run: str
     step: int
@@ -35,7 +35,7 @@ class UnreadPicture(NamedTuple):
 
 
 def wordless_pictures(store: Store, runs: Sequence[str]) -> list[WordlessPicture]:
-    """The pictures of these runs on whose screen no tree says a word; each picture once, in the runs' order."""
+    """Return the pictures of these runs whose tree has no text, each once, in the runs' order."""
     pictures: dict[str, WordlessPicture] = {}
     for run in runs:
         for step, screen in _screens(store.runs.events(run)):
@@ -47,7 +47,7 @@ def wordless_pictures(store: Store, runs: Sequence[str]) -> list[WordlessPicture
 def read_pictures(
     store: Store, pictures: Sequence[WordlessPicture], reader: TextReader, done: Callable[[], None]
 ) -> list[UnreadPicture]:
-    """Reads these pictures, calls `done` after each, and gives those that could not be read."""
+    """Read these pictures, call `done` after each, and return those that could not be read."""
     unread: list[UnreadPicture] = []
     for picture in pictures:
         if reader.stored_text(picture.sha256) is None:
@@ -63,20 +63,20 @@ def read_pictures(
 
 
 def tree_reader(store: Store, reader: TextReader) -> ReadTree:
-    """Gives of a picture (by sha256) the lines that stand in it, as a tree; None where it cannot be read."""
+    """Return a function that reads a picture's lines as a tree, by its sha256, or None if it cannot be read."""
 
-    def read(sha256: str) -> UiTree | None:
+    def read_tree(sha256: str) -> UiTree | None:
         blob = store.runs.blob(sha256)
         try:
             return reader.read(sha256, blob.data).tree if blob is not None else None
         except LabError:
             return None
 
-    return read
+    return read_tree
 
 
 def _screens(events: Iterator[AnyEvent]) -> Iterator[tuple[int, Observation]]:
-    """Each screen of a run with its step, counted from 1; the last one is its end's."""
+    """Yield each screen of a run with its step, counted from 1. The last is the final screen."""
     steps = 0
     for event in events:
         match event:

@@ -1,4 +1,4 @@
-"""A stored run to be scrubbed: its steps as short lines, each read whole only when it is looked at."""
+"""A stored run for replay: its steps as short lines, and each whole step on demand."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ T = TypeVar("T")
 
 _STEPS_KEPT = 64
 _PICTURES_KEPT = 12
-_BATCH = 100
-"""Lines handed on at once while a long run is read."""
+_LINES_AT_ONCE = 100
+"""Number of lines to yield at once while reading a long run."""
 
 
 class RunProvider(Protocol):
-    """Where runs are read: a file, or what stands before it and hides something."""
+    """Source of runs: a file, or a view of it that hides something."""
 
     def events(self, trace_id: str, after: int = -1) -> Iterator[AnyEvent]: ...
 
@@ -42,10 +42,10 @@ class RunProvider(Protocol):
 
 
 class RunPlace(NamedTuple):
-    """A place in a run: a step, the question it stands at, or its end. `text` is what a search looks in.
+    """A place in a run: a step, the question it waits at, or its end. `text` is for searches.
 
-    `phone` is what the phone told of itself since the place before: that it was asleep, was turned, was well again.
-    `image` is the picture (sha256) of a step's screen of which the phone told no word; empty where it told some.
+    `phone` are the phone's reports since the place before: asleep, rotated, working again. `image` is the picture
+    (sha256) of a step's screen whose tree has no text, else empty.
     """
 
     kind: Literal["step", "asked", "end"]
@@ -60,7 +60,7 @@ class RunPlace(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What is known of a run before its steps; `made` is what it was as a demonstration, where it is one."""
+    """Facts of a run before its steps. `made` is its summary if it is a demonstration."""
 
     started: Started
     verdicts: list[Verdict]
@@ -68,7 +68,7 @@ class Head(NamedTuple):
 
 
 class PlaceView(NamedTuple):
-    """One place, read whole: what was seen `before` it and `after` it (None where nothing was), `image` of one."""
+    """One place in full: the screens `before` and `after` it (None if there is none), and the `image` of one."""
 
     number: int
     event: Step | Asked | Ended
@@ -76,32 +76,33 @@ class PlaceView(NamedTuple):
     after: Observation | None
     image: bytes | None
     lost: str
-    """Why a picture that is named is not to be had, in words: a copy packed without, a linked file that is gone."""
+    """Reason why a named picture is unavailable: a copy packed without pictures, or a linked file that is gone."""
 
 
 class RecordedRun:
-    """Reads one run. Safe on any one thread at a time; a lock keeps two readers apart."""
+    """Reader of one run. Any thread may use it, because a lock serializes views."""
 
     def __init__(self, runs: RunProvider, trace_id: str) -> None:
         self.runs = runs
         self.id = trace_id
         self.lines: list[RunPlace] = []
-        """Grows while `read` goes on; a line never changes."""
+        """Grows during `read`. A line never changes."""
         self._steps: OrderedDict[Hashable, Step | Asked | Ended] = OrderedDict()
         self._pictures: OrderedDict[Hashable, bytes | None] = OrderedDict()
         self._slips: frozenset[int] = frozenset()
         self._lock = threading.Lock()
 
     def head(self) -> Head:
-        """The run's beginning and its source's verdicts; `LabError` where there is no such run."""
+        """Return the run's beginning and its source's verdicts. Raise `LabError` if there is no such run."""
         first = next(self.runs.events(self.id))
         assert isinstance(first, Started)
+        # Only a demonstration needs the whole run read, for its summary and slips.
         demo = demonstration(self.runs.trace(self.id)) if first.agent.kind == "human" else None
         self._slips = frozenset(demo.slips if demo is not None else ())
         return Head(first, self.runs.verdicts(self.id), demo)
 
     def read(self) -> Iterator[list[RunPlace]]:
-        """Every line in batches, each event read once and let go."""
+        """Yield every line in batches, reading each event once."""
         batch: list[RunPlace] = []
         asked_event: Asked | None = None
         phone, waits = list[str](), False
@@ -124,46 +125,48 @@ class RecordedRun:
                     asked_event = None
                     text = plain(event.reason).casefold()
                     batch.append(RunPlace("end", event.seq, event.status, text=text, phone=tuple(phone)))
-            if len(batch) >= _BATCH:
+            if len(batch) >= _LINES_AT_ONCE:
                 yield batch
                 batch = []
         if asked_event is not None:
             words = action_words(asked_event.proposed.action)
             text = plain(asked_event.question.text).casefold()
-            image = _wordless(asked_event.before)
+            image = _wordless_image(asked_event.before)
             batch.append(RunPlace("asked", asked_event.seq, words, "?", text, phone=tuple(phone), image=image))
         yield batch
 
     def view(self, number: int, *, after: bool = False) -> PlaceView:
-        """The place `number` (from 0) of `lines`, with the picture before it, or the one `after`."""
+        """Return the place `number` (from 0) of `lines`, with the picture before it, or the one `after`."""
         with self._lock:
-            event = self._event(number)
+            event = self._event_at(number)
             before = (event.final or Observation()) if isinstance(event, Ended) else event.before
-            following = self._following(number)
+            following = self._next_screen(number)
             screen = following if after and following is not None else before
-            image = self._kept(self._pictures, _PICTURES_KEPT, screen.image, lambda: self._picture(screen.image))
-            return PlaceView(number, event, before, following, image, self._lost(screen.image) if image is None else "")
+            image = self._cached(self._pictures, _PICTURES_KEPT, screen.image, lambda: self._read_picture(screen.image))
+            return PlaceView(
+                number, event, before, following, image, self._lost_reason(screen.image) if image is None else ""
+            )
 
-    def _following(self, number: int) -> Observation | None:
+    def _next_screen(self, number: int) -> Observation | None:
         if number + 1 >= len(self.lines):
             return None
-        event = self._event(number + 1)
+        event = self._event_at(number + 1)
         return event.final if isinstance(event, Ended) else event.before
 
-    def _event(self, number: int) -> Step | Asked | Ended:
+    def _event_at(self, number: int) -> Step | Asked | Ended:
         seq = self.lines[number].seq
-        return self._kept(self._steps, _STEPS_KEPT, seq, lambda: self._fetched(seq))
+        return self._cached(self._steps, _STEPS_KEPT, seq, lambda: self._fetch_event(seq))
 
-    def _fetched(self, seq: int) -> Step | Asked | Ended:
+    def _fetch_event(self, seq: int) -> Step | Asked | Ended:
         event = next(islice(self.runs.events(self.id, after=seq - 1), 1))
         assert isinstance(event, Step | Asked | Ended)
         return event
 
-    def _picture(self, sha256: str | None) -> bytes | None:
+    def _read_picture(self, sha256: str | None) -> bytes | None:
         blob = self.runs.blob(sha256) if sha256 else None
         return None if blob is None or too_large(picture_size(blob.data)) else blob.data
 
-    def _lost(self, sha256: str | None) -> str:
+    def _lost_reason(self, sha256: str | None) -> str:
         if sha256 is None:
             return ""
         if (blob := self.runs.blob(sha256)) is not None:
@@ -171,8 +174,8 @@ class RecordedRun:
         links = self.runs.links(sha256)
         return "its linked picture is gone or has changed" if links else "its picture is not in this file"
 
-    def _kept(self, cache: OrderedDict[Hashable, T], most: int, key: Hashable, make: Callable[[], T]) -> T:
-        """What was read lately is read once."""
+    def _cached(self, cache: OrderedDict[Hashable, T], most: int, key: Hashable, make: Callable[[], T]) -> T:
+        """Return a cached value, or make and cache it. The least recently used one is dropped."""
         if key in cache:
             cache.move_to_end(key)
         else:
@@ -185,17 +188,17 @@ class RecordedRun:
 def _step_line(step: Step, *, slip: bool) -> RunPlace:
     words = action_words(step.proposed.action, step.before.tree)
     step_marks = ("s" if slip else "") + marks(step)
-    image = _wordless(step.before)
-    return RunPlace("step", step.seq, words, step_marks, _searched(step), step.started, step.ended, image=image)
+    image = _wordless_image(step.before)
+    return RunPlace("step", step.seq, words, step_marks, _search_text(step), step.started, step.ended, image=image)
 
 
-def _wordless(screen: Observation) -> str:
-    """The picture of a screen of which the phone told no word; empty where it told some, or there is none."""
+def _wordless_image(screen: Observation) -> str:
+    """Return the picture of a screen whose tree has no text, empty if it has some, or there is no picture."""
     return screen.image or "" if says_nothing(screen.tree) else ""
 
 
-def _searched(step: Step) -> str:
-    """All that a search finds in a step: thought, action, dialogue, error, and the words on the screen."""
+def _search_text(step: Step) -> str:
+    """Return the searchable text of a step: thought, action, dialogue, error, and the words on the screen."""
     action = step.proposed.action
     parts = [
         step.proposed.thought,

@@ -1,4 +1,4 @@
-"""What a run that was left or cut off goes on from: its phone's state, its last breakpoint, the act it was in."""
+"""Resume an interrupted run: restore its phone, its last breakpoint and its pending action."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from store.store import Store
 
 
 def put_back(store: Store, device: Device, trace: Trace) -> dict[str, Any] | None:
-    """Puts the phone back to where the run stands, where it can be; gives the state that the run began with."""
+    """Restore the phone to the run's last state, if it has snapshots. Return the state at the run's start."""
     first = _load(store, trace.id, trace.state)
     last = next((step.state for step in reversed(trace.steps) if step.state), trace.state)
     state = _load(store, trace.id, last)
@@ -40,7 +40,7 @@ def _load(store: Store, run: str, sha: str | None) -> dict[str, Any] | None:
 
 
 def cut_off(acting: Acting, state: str | None) -> Step:
-    """An act that may not have happened, as a step; `state` is the phone's own (sha256), None where it has none."""
+    """Return an action that may not have happened as a step. `state` is the phone's sha256, None without snapshots."""
     effect = "it may or may not have been done" if state is None else "the phone was put back to before the act"
     return Step(
         index=acting.index,
@@ -53,7 +53,7 @@ def cut_off(acting: Acting, state: str | None) -> Step:
 
 
 def left_at(events: Sequence[AnyEvent]) -> int:
-    """The step (from 0) before which a run was left at a breakpoint, which does not hold again there; else -1."""
+    """Return the step (from 0) at whose breakpoint a run was left, so that it does not pause there again, else -1."""
     step, at = 0, -1
     for event in events:
         match event:

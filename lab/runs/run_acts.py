@@ -1,4 +1,4 @@
-"""Archiving and tagging runs, and taking that back: what commands and screens both do."""
+"""Archive, tag and rename runs, and undo that, for commands and screens."""
 
 from __future__ import annotations
 
@@ -15,56 +15,57 @@ if TYPE_CHECKING:
 
 Kind = Literal["archived", "restored", "tagged", "untagged"]
 RENAMED_VERSION = 2
-"""The stored shape of an act that renames an agent: an earlier hitlab does not know it."""
+"""Stored version of an act that renames an agent. Earlier versions of hitlab do not know it."""
 _OPPOSITE: dict[str, Kind] = {
     "archived": "restored", "restored": "archived", "tagged": "untagged", "untagged": "tagged",
 }  # fmt: skip
 
 
 class TagChange(NamedTuple):
-    """Tags that runs are to bear, and those that they are to bear no more."""
+    """Tags to add to runs, and tags to remove."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
 
 def tag_change(words: Iterable[str]) -> TagChange:
-    """What `+name` and `-name` say; a bare name is put on, too. `LabError` where one is no tag, or both are said."""
+    """Parse `+name`, `-name` or a bare name (added). Raise `LabError` for an invalid or contradictory tag."""
     tags_on: list[str] = []
     tags_off: list[str] = []
     for word in words:
         (tags_off if word.startswith("-") else tags_on).append(check_tag(word[1:] if word[:1] in "+-" else word))
-    both = next((tag for tag in tags_on if tag in tags_off), None)
-    if both is not None:
-        raise LabError(f"tag {both!r}", "is to be put on and taken off at once.", code=2)
+    contradiction = next((tag for tag in tags_on if tag in tags_off), None)
+    if contradiction is not None:
+        raise LabError(f"tag {contradiction!r}", "is to be put on and taken off at once.", code=2)
     return TagChange(tuple(dict.fromkeys(tags_on)), tuple(dict.fromkeys(tags_off)))
 
 
 def archive_runs(store: Store, runs: Sequence[str], person: str, *, archived: bool = True) -> list[RunAct]:
-    """Takes runs out of the lists, or brings them back; gives the acts of those that were not so already."""
+    """Archive runs or restore them. Return the acts that changed something."""
     kind: Kind = "archived" if archived else "restored"
-    return store.runs.acts.record([_act(run, kind, person) for run in runs])
+    return store.runs.acts.record([_new_act(run, kind, person) for run in runs])
 
 
 def tag_runs(store: Store, runs: Sequence[str], change: TagChange, person: str) -> list[RunAct]:
-    """Puts tags on runs and takes others off; gives the acts that changed anything."""
-    acts = [_act(run, "tagged", person, tag) for run in runs for tag in change.added]
-    acts += [_act(run, "untagged", person, tag) for run in runs for tag in change.removed]
+    """Add tags to runs and remove others. Return the acts that changed something."""
+    acts = [_new_act(run, "tagged", person, tag) for run in runs for tag in change.added]
+    acts += [_new_act(run, "untagged", person, tag) for run in runs for tag in change.removed]
     return store.runs.acts.record(acts)
 
 
 def take_back(store: Store, acts: Sequence[RunAct], person: str) -> list[RunAct]:
-    """Undoes acts by acts to the contrary; gives those that changed anything."""
-    return store.runs.acts.record([_act(act.trace, _OPPOSITE[act.act], person, act.tag) for act in reversed(acts)])
+    """Undo acts by opposite acts. Return those that changed something."""
+    # The latest first, so that each finds the state that it undoes.
+    return store.runs.acts.record([_new_act(act.trace, _OPPOSITE[act.act], person, act.tag) for act in reversed(acts)])
 
 
 def rename_agent(store: Store, runs: Sequence[str], name: AgentName | None, person: str) -> list[RunAct]:
-    """Gives the agent of runs another name, or with None its own again; gives the acts that changed anything."""
+    """Rename the agent of runs, or with None restore its own name. Return the acts that changed something."""
     by = Actor("human", person)
     return store.runs.acts.record(
         [RunAct(uuid7(), run, "renamed", by, now(), RENAMED, RENAMED_VERSION, name) for run in runs]
     )
 
 
-def _act(run: str, kind: Kind, person: str, tag: str = "") -> RunAct:
+def _new_act(run: str, kind: Kind, person: str, tag: str = "") -> RunAct:
     return RunAct(uuid7(), run, kind, Actor("human", person), now(), tag)

@@ -1,6 +1,7 @@
-"""What may be chosen when a task is started: who acts, who is its user, the gate, the seat, whose persona.
+"""Options for starting a task: agent, user, gate, seat and persona.
 
-The fields are those of `hitlab live`. Nothing is left out for want of a key or a playbook: a choice says what it needs.
+The fields are those of `hitlab live`. No option is hidden for lack of a key or a playbook. It states what it needs
+instead.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from lab.runs.spec import WITHOUT_PLAYBOOK, Spec, in_world
 
 
 class Choice(NamedTuple):
-    """One value of a field: what it says, what it `needs` that is not there, and the hint where a name is typed.
+    """One option of a field: its label, what it `needs` and lacks, and the hint if a name is to be typed.
 
-    The `value` of one that is typed ends where the name begins (`model:`).
+    The `value` of a typed one ends where the name begins (`model:`).
     """
 
     value: str
@@ -27,7 +28,7 @@ class Choice(NamedTuple):
 
 
 class ChoiceField(NamedTuple):
-    """A field and what may be chosen in it, in order."""
+    """A field and its options in order."""
 
     name: str
     label: str
@@ -35,12 +36,12 @@ class ChoiceField(NamedTuple):
 
 
 def fields_of(task: Task, settings: Settings) -> list[ChoiceField]:
-    """The fields in which there is something to choose for a task, at this person's seat."""
+    """Return the fields with options for a task, at this person's seat."""
     from simulators import library
 
     fields = [
-        ChoiceField("agent", "agent", tuple(_agents(task))),
-        ChoiceField("user", "user", tuple(_users(task))),
+        ChoiceField("agent", "agent", tuple(_agent_choices(task))),
+        ChoiceField("user", "user", tuple(_user_choices(task))),
     ]
     if task.persona:
         own = library.persona(task.persona, "none")
@@ -60,7 +61,7 @@ def fields_of(task: Task, settings: Settings) -> list[ChoiceField]:
     return fields
 
 
-def _agents(task: Task) -> list[Choice]:
+def _agent_choices(task: Task) -> list[Choice]:
     needs = "" if task.playbook else "a playbook, which this task has not"
     choices = [Choice("playbook", "playbook", needs)]
     choices += [Choice(f"playbook:{one.name}", f"playbook {one.name}: {one.fault}") for one in task.playbooks]
@@ -74,7 +75,7 @@ def _agents(task: Task) -> list[Choice]:
     ]
 
 
-def _users(task: Task) -> list[Choice]:
+def _user_choices(task: Task) -> list[Choice]:
     from simulators import library
 
     needs = "" if task.id in library.scripts() else "a script, which this task has not"
@@ -87,7 +88,7 @@ def _users(task: Task) -> list[Choice]:
 
 
 def value_of(choices: RunChoices, name: str, settings: Settings) -> str:
-    """What is chosen in a field, as its choices name it, with what was typed behind."""
+    """Return the chosen value of a field in the form of its options, with any typed text appended."""
     match name:
         case "mirror":
             return "yes" if choices.mirror else ""
@@ -101,9 +102,9 @@ def value_of(choices: RunChoices, name: str, settings: Settings) -> str:
 
 
 def chosen_in(field: ChoiceField, value: str) -> tuple[int, str]:
-    """Which choice of a field a value is, and what is typed behind it; the first where it is none of them here.
+    """Return the index of a value's option and the typed text, or the first option if it is not available here.
 
-    A playbook of another task's is none of this one's.
+    Another task's playbook is not available.
     """
     for at, choice in enumerate(field.choices):
         if choice.value == value and not choice.typed:
@@ -115,7 +116,7 @@ def chosen_in(field: ChoiceField, value: str) -> tuple[int, str]:
 
 
 def choices_of(values: dict[str, str]) -> RunChoices:
-    """The choices that fields come to, by name; `LabError` where what was typed is none."""
+    """Build the choices from the fields' values by name. Raise `LabError` if typed text is invalid."""
     vary = values.get("vary", "").removeprefix("vary:").strip()
     if vary and not (vary.isascii() and vary.isdigit() and len(vary) < 10):
         raise LabError("world", f"{vary!r} is no number.")
@@ -136,7 +137,7 @@ def choices_of(values: dict[str, str]) -> RunChoices:
 
 
 def chosen_spec(task: Task, choices: RunChoices, settings: Settings) -> Spec:
-    """The run that choices come to; `LabError` where nobody could do what it asks of them."""
+    """Build the spec of a run from choices. Raise `LabError` if it cannot be run as requested."""
     from simulators import library
 
     name = choices.persona or task.persona
@@ -157,7 +158,7 @@ def chosen_spec(task: Task, choices: RunChoices, settings: Settings) -> Spec:
 
 
 def needs_of(value: str, settings: Settings) -> str:
-    """What a model that is named needs and is not there; empty where nothing is, or it is no model."""
+    """Return what a named model needs and lacks, empty if nothing, or if it is not a model."""
     kind, _, name = value.partition(":")
     if kind not in ("model", "model+memory") or not name:
         return ""

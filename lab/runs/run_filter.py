@@ -1,4 +1,4 @@
-"""What is written into the filter of a table of runs: words, and fields with a value, read into tests."""
+"""Parse the filter of a table of runs, words and fields with values, into tests."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from lab.runs.descriptions import status_words
 from lab.runs.run_rows import Cost, RunEntry, agent_words
 
 NONE = "none"
-"""The value that finds what is not known."""
+"""The value that matches unknown data."""
 UNKNOWN = Cost()
 _STATUSES = ("completed", "stopped", "failed", "budget", "open")
 _TEXT: dict[str, Callable[[RunEntry], str]] = {
-    "id": lambda it: it.run.id,
-    "task": lambda it: f"{it.run.task}\n{it.run.title}",
-    "agent": lambda it: "\n".join((*agent_words(it.run), it.agent)),
-    "persona": lambda it: it.run.persona,
-    "source": lambda it: it.run.source,
-    "status": lambda it: f"{it.run.status}\n{status_words(it.run.status)}",
-    "kind": lambda it: it.run.kind,
-    "user": lambda it: it.run.user,
-    "tag": lambda it: "\n".join(it.run.tags),
+    "id": lambda entry: entry.run.id,
+    "task": lambda entry: f"{entry.run.task}\n{entry.run.title}",
+    "agent": lambda entry: "\n".join((*agent_words(entry.run), entry.agent)),
+    "persona": lambda entry: entry.run.persona,
+    "source": lambda entry: entry.run.source,
+    "status": lambda entry: f"{entry.run.status}\n{status_words(entry.run.status)}",
+    "kind": lambda entry: entry.run.kind,
+    "user": lambda entry: entry.run.user,
+    "tag": lambda entry: "\n".join(entry.run.tags),
 }
 _NUMBERS: dict[str, Callable[[RunEntry, Cost], float | None]] = {
-    "steps": lambda it, cost: it.run.steps,
-    "asks": lambda it, cost: it.run.asks,
-    "replies": lambda it, cost: it.run.replies,
-    "attempt": lambda it, cost: it.run.attempt,
-    "score": lambda it, cost: it.run.score,
-    "tokens": lambda it, cost: cost.tokens,
-    "cost": lambda it, cost: cost.dollars,
-    "seconds": lambda it, cost: cost.seconds,
+    "steps": lambda entry, cost: entry.run.steps,
+    "asks": lambda entry, cost: entry.run.asks,
+    "replies": lambda entry, cost: entry.run.replies,
+    "attempt": lambda entry, cost: entry.run.attempt,
+    "score": lambda entry, cost: entry.run.score,
+    "tokens": lambda entry, cost: cost.tokens,
+    "cost": lambda entry, cost: cost.dollars,
+    "seconds": lambda entry, cost: cost.seconds,
 }
 _ALIASES = {
     "model": "agent",
@@ -47,7 +47,7 @@ _ALIASES = {
     "tags": "tag",
 }
 COSTLY = frozenset({"tokens", "cost", "seconds"})
-"""Fields for which a run's steps have to be read."""
+"""Fields that require reading a run's steps."""
 FIELDS = (*_TEXT, *_NUMBERS, "started")
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
     ":": operator.eq, "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
@@ -58,22 +58,22 @@ Fits = Callable[[RunEntry, Cost], bool]
 
 
 class RunFilter(NamedTuple):
-    """A filter that was read. An empty one fits every run."""
+    """A parsed filter. An empty one fits every run."""
 
     tests: tuple[Fits, ...] = ()
     costly: bool = False
-    """Whether it asks for what a run cost."""
+    """True if it tests the cost of a run."""
 
-    def fits(self, it: RunEntry, costs: Mapping[str, Cost]) -> bool:
-        """Whether a run passes every test; what is not known passes none but `none`."""
-        cost = costs.get(it.run.id, UNKNOWN)
-        return all(test(it, cost) for test in self.tests)
+    def fits(self, entry: RunEntry, costs: Mapping[str, Cost]) -> bool:
+        """Return True if a run passes every test. Unknown data passes only `none`."""
+        cost = costs.get(entry.run.id, UNKNOWN)
+        return all(test(entry, cost) for test in self.tests)
 
 
 def read(text: str) -> RunFilter:
-    """Words and `field:value` as tests, all of which a run has to pass; `-` before one turns it round.
+    """Parse words and `field:value` into tests that a run must all pass. `-` before one negates it.
 
-    A `LabError` says in a sentence which field or value there is not.
+    Raise `LabError` for an unknown field or value.
     """
     tests: list[Fits] = []
     costly, at = False, 0
@@ -81,6 +81,7 @@ def read(text: str) -> RunFilter:
     while at < len(text):
         match = _WORD.match(text, at)
         if match is None or match.end() == at:
+            # A stray character begins no word.
             at += 1  # a stray character that begins nothing
             continue
         at = match.end()
@@ -88,56 +89,57 @@ def read(text: str) -> RunFilter:
         value = quoted if quoted is not None else bare
         if not field and not value:
             continue
-        test = _test(field, sign, value) if field else _word(value)
-        costly |= bool(field) and _named(field) in COSTLY
-        tests.append(_not(test) if minus else test)
+        test = _field_test(field, sign, value) if field else _word_test(value)
+        costly |= bool(field) and _field_name(field) in COSTLY
+        tests.append(_negate(test) if minus else test)
     return RunFilter(tuple(tests), costly)
 
 
-def _test(field: str, sign: str, value: str) -> Fits:
-    name = _named(field)
+def _field_test(field: str, sign: str, value: str) -> Fits:
+    name = _field_name(field)
     if name not in FIELDS:
         problem = f"there is no field {plain(field)!r}; there are {', '.join(FIELDS)}{suggestion(field, FIELDS)}"
         raise LabError("Filter", problem, f'Put the words in quotes to look for them: "{plain(field)}{sign}..."')
     if name in _NUMBERS:
-        return _number(name, sign, value)
+        return _number_test(name, sign, value)
     if name == "started":
-        return _time(sign, value)
-    return _text(name, sign, value)
+        return _time_test(sign, value)
+    return _text_test(name, sign, value)
 
 
-def _named(field: str) -> str:
+def _field_name(field: str) -> str:
     return _ALIASES.get(field.casefold(), field.casefold())
 
 
-def _word(value: str) -> Fits:
+def _word_test(value: str) -> Fits:
     needle = value.casefold()
-    return lambda it, cost: needle in it.text
+    return lambda entry, cost: needle in entry.text
 
 
-def _text(name: str, sign: str, value: str) -> Fits:
+def _text_test(name: str, sign: str, value: str) -> Fits:
     if sign not in (":", "=", "!="):
         raise LabError("Filter", f"{name} is a word, which is no more or less; write {name}:{plain(value)}")
-    of, needle = _TEXT[name], value.casefold()
+    text_of, needle = _TEXT[name], value.casefold()
     if name == "status" and needle and not any(needle in f"{s}\n{status_words(s)}" for s in _STATUSES):
-        there = f"there are {', '.join(_STATUSES)}{suggestion(value, _STATUSES)}"
-        raise LabError("Filter", f"there is no status {plain(value)!r}; {there}")
+        known = f"there are {', '.join(_STATUSES)}{suggestion(value, _STATUSES)}"
+        raise LabError("Filter", f"there is no status {plain(value)!r}; {known}")
     if needle == NONE:
-        test: Fits = lambda it, cost: not of(it).strip()  # noqa: E731
+        test: Fits = lambda entry, cost: not text_of(entry).strip()  # noqa: E731
     elif sign == ":":
-        test = lambda it, cost: needle in of(it).casefold()  # noqa: E731
+        test = lambda entry, cost: needle in text_of(entry).casefold()  # noqa: E731
     else:
-        test = lambda it, cost: needle in of(it).casefold().split("\n")  # noqa: E731
-    return _not(test) if sign == "!=" else test
+        test = lambda entry, cost: needle in text_of(entry).casefold().split("\n")  # noqa: E731
+    return _negate(test) if sign == "!=" else test
 
 
-def _number(name: str, sign: str, value: str) -> Fits:
-    of = _NUMBERS[name]
+def _number_test(name: str, sign: str, value: str) -> Fits:
+    number_of = _NUMBERS[name]
     if value.casefold() == NONE and sign in (":", "=", "!="):
         none_wanted = sign != "!="
-        return lambda it, cost: (of(it, cost) is None) is none_wanted
+        return lambda entry, cost: (number_of(entry, cost) is None) is none_wanted
     try:
         number = float(value)
+        # NaN compares as false with every number.
         if number != number:
             raise ValueError
     except ValueError:
@@ -145,27 +147,27 @@ def _number(name: str, sign: str, value: str) -> Fits:
         raise LabError("Filter", f"{problem} after {name}{sign}", f"{name}:none finds what is not known.") from None
     compare = _SIGNS[sign]
 
-    def test(it: RunEntry, cost: Cost) -> bool:
-        measure = of(it, cost)
+    def test(entry: RunEntry, cost: Cost) -> bool:
+        measure = number_of(entry, cost)
         return measure is not None and compare(measure, number)
 
     return test
 
 
-def _time(sign: str, value: str) -> Fits:
-    """A beginning of a stored time, `2025-03` or `2025-03-04T10:00`; as far as it goes, it is compared."""
+def _time_test(sign: str, value: str) -> Fits:
+    """Parse the prefix of a stored time, `2025-03` or `2025-03-04T10:00`, and compare as far as it goes."""
     if value.casefold() == NONE:
-        return lambda it, cost: not it.run.started
+        return lambda entry, cost: not entry.run.started
     if not re.fullmatch(r"\d{4}(-\d\d(-\d\d(T\d\d(:\d\d)?)?)?)?", value):
         raise LabError("Filter", f"started{sign} is followed by a date (UTC), as 2025-03-04 or 2025-03")
     order = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (1, 0), "!=": (-1, 1)}.get(sign, (0,))
 
-    def test(it: RunEntry, cost: Cost) -> bool:
-        beginning = it.run.started[: len(value)]
+    def test(entry: RunEntry, cost: Cost) -> bool:
+        beginning = entry.run.started[: len(value)]
         return bool(beginning) and (beginning > value) - (beginning < value) in order
 
     return test
 
 
-def _not(test: Fits) -> Fits:
-    return lambda it, cost: not test(it, cost)
+def _negate(test: Fits) -> Fits:
+    return lambda entry, cost: not test(entry, cost)

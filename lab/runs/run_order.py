@@ -1,4 +1,4 @@
-"""The rows of a table of runs in order: those that fit a filter, sorted by a column, put together in groups."""
+"""Arrange a table of runs: filter, sort by a column, and group."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from lab.runs.run_rows import Cost, RunEntry
 NEWEST = "newest"
 Value = Callable[[RunEntry, Cost], float | str | None]
 SORTS: dict[str, Value] = {
-    NEWEST: lambda it, cost: it.run.n,
-    "task": lambda it, cost: it.title.casefold(),
-    "agent": lambda it, cost: it.agent.casefold(),
-    "persona": lambda it, cost: it.run.persona.casefold() or None,
-    "source": lambda it, cost: it.run.source or None,
-    "steps": lambda it, cost: it.run.steps,
-    "asks": lambda it, cost: it.run.asks,
-    "status": lambda it, cost: it.run.status,
-    "score": lambda it, cost: it.run.score,
-    "tokens": lambda it, cost: cost.tokens,
-    "cost": lambda it, cost: cost.dollars,
-    "seconds": lambda it, cost: cost.seconds,
-    "started": lambda it, cost: it.run.started or None,
+    NEWEST: lambda entry, cost: entry.run.n,
+    "task": lambda entry, cost: entry.title.casefold(),
+    "agent": lambda entry, cost: entry.agent.casefold(),
+    "persona": lambda entry, cost: entry.run.persona.casefold() or None,
+    "source": lambda entry, cost: entry.run.source or None,
+    "steps": lambda entry, cost: entry.run.steps,
+    "asks": lambda entry, cost: entry.run.asks,
+    "status": lambda entry, cost: entry.run.status,
+    "score": lambda entry, cost: entry.run.score,
+    "tokens": lambda entry, cost: cost.tokens,
+    "cost": lambda entry, cost: cost.dollars,
+    "seconds": lambda entry, cost: cost.seconds,
+    "started": lambda entry, cost: entry.run.started or None,
 }
-"""What runs are sorted by; what is not known comes last, whichever way they are sorted."""
+"""Sort keys by column. Unknown values come last in either direction."""
 WORDS = frozenset({"task", "agent", "persona", "source", "status"})
-"""Columns that are sorted from A on; of the others the most, or the newest, comes first."""
+"""Columns that sort ascending. Others sort with the largest or newest first."""
 MEANS = ("score", "steps")
-"""Columns by whose mean groups are sorted; by any other, only the runs in them are."""
+"""Columns whose group mean sorts the groups. Other columns only sort the runs within."""
 GROUPS: dict[str, Callable[[RunEntry], str]] = {
-    "task": lambda it: it.words,
-    "agent": lambda it: it.agent,
-    "source": lambda it: it.run.source or "(made here)",
-    "persona": lambda it: it.run.persona or "(no persona)",
-    "status": lambda it: it.run.status,
+    "task": lambda entry: entry.words,
+    "agent": lambda entry: entry.agent,
+    "source": lambda entry: entry.run.source or "(made here)",
+    "persona": lambda entry: entry.run.persona or "(no persona)",
+    "status": lambda entry: entry.run.status,
 }
 
 
 class Order(NamedTuple):
-    """How a table is laid out: sorted by a column, one way or the other, in groups by another where there is one."""
+    """Layout of a table: sorted by a column, perhaps in reverse, perhaps grouped by another."""
 
     by: str = NEWEST
     turned: bool = False
@@ -52,17 +52,17 @@ class Order(NamedTuple):
 
     @property
     def down(self) -> bool:
-        """Whether the most comes first."""
+        """True if the largest comes first."""
         return (self.by not in WORDS) is not self.turned
 
     @property
     def costly(self) -> bool:
-        """Whether it asks for what a run cost."""
+        """True if it sorts by the cost of a run."""
         return self.by in COSTLY
 
 
 class RunGroup(NamedTuple):
-    """Runs that have a value in common. `mean` is of the `n` that have a score, None where none has."""
+    """Runs with one value in common. `mean` is over the `n` runs with a score, None without any."""
 
     name: str
     runs: int
@@ -73,12 +73,12 @@ class RunGroup(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """How many have no score."""
+        """Number of runs without a score."""
         return self.runs - self.n
 
 
 class RunTableLine(NamedTuple):
-    """A line of the table: a run, or a group, whose runs follow it where it is `open`."""
+    """A line of the table: a run, or a group. The runs of an `open` group follow it."""
 
     entry: RunEntry | None
     group: RunGroup | None = None
@@ -86,7 +86,7 @@ class RunTableLine(NamedTuple):
 
 
 class ArrangedRuns(NamedTuple):
-    """The table as it stands: its lines, and how many runs and groups are in it."""
+    """The arranged table: its lines, and the number of runs and groups."""
 
     lines: list[RunTableLine]
     runs: int
@@ -100,56 +100,58 @@ def arrange(
     costs: Mapping[str, Cost],
     open_groups: frozenset[str],
 ) -> ArrangedRuns:
-    """The lines of a table; of a group only its own line, but for those that are opened by name."""
-    fitting = [it for it in entries if run_filter.fits(it, costs)] if run_filter.tests else list(entries)
-    fitting = _sorted(fitting, order, costs)
+    """Arrange the lines of a table. A group shows its runs only if its name is in `open_groups`."""
+    fitting = [entry for entry in entries if run_filter.fits(entry, costs)] if run_filter.tests else list(entries)
+    fitting = _sort_entries(fitting, order, costs)
     if not order.group:
-        return ArrangedRuns([RunTableLine(it) for it in fitting], len(fitting))
-    of = GROUPS[order.group]
+        return ArrangedRuns([RunTableLine(entry) for entry in fitting], len(fitting))
+    group_name = GROUPS[order.group]
     members: dict[str, list[RunEntry]] = {}
-    for it in fitting:
-        members.setdefault(of(it), []).append(it)
+    for entry in fitting:
+        members.setdefault(group_name(entry), []).append(entry)
     lines: list[RunTableLine] = []
     groups = [group_of(name, runs) for name, runs in members.items()]
-    for group in _ordered(groups, order):
+    for group in _sort_groups(groups, order):
         is_open = group.name in open_groups
         lines.append(RunTableLine(None, group, is_open))
-        lines += [RunTableLine(it) for it in members[group.name]] if is_open else []
+        lines += [RunTableLine(entry) for entry in members[group.name]] if is_open else []
     return ArrangedRuns(lines, len(fitting), len(members))
 
 
 def group_of(name: str, entries: Sequence[RunEntry]) -> RunGroup:
-    """What is said of several runs together."""
-    scores = [it.run.score for it in entries if it.run.score is not None]
+    """Summarize several runs as a group."""
+    scores = [entry.run.score for entry in entries if entry.run.score is not None]
     return RunGroup(
         name,
         len(entries),
         len(scores),
         sum(scores) / len(scores) if scores else None,
-        sum(it.run.steps for it in entries) / len(entries),
-        tuple(Counter(it.run.status for it in entries).most_common()),
+        sum(entry.run.steps for entry in entries) / len(entries),
+        tuple(Counter(entry.run.status for entry in entries).most_common()),
     )
 
 
 def column(name: str, among: Iterable[str], what: str) -> str:
-    """A column by its name; `LabError` lists which there are."""
+    """Return a column's name. Raise `LabError` with the known ones if it is unknown."""
     names = list(among)
     if name not in names:
         raise LabError("runs", f"{what} {none_of(plain(name), names)}", code=2)
     return name
 
 
-def _sorted(entries: list[RunEntry], order: Order, costs: Mapping[str, Cost]) -> list[RunEntry]:
-    """In the order asked for; among equals, and where nothing is known, the newest first."""
-    of = SORTS[order.by]
-    keyed = [(of(it, costs.get(it.run.id, UNKNOWN)), it) for it in entries]
+def _sort_entries(entries: list[RunEntry], order: Order, costs: Mapping[str, Cost]) -> list[RunEntry]:
+    """Sort entries as requested. Equal and unknown values are in the given order, newest first."""
+    sort_key = SORTS[order.by]
+    keyed = [(sort_key(entry, costs.get(entry.run.id, UNKNOWN)), entry) for entry in entries]
     sortable = [pair for pair in keyed if pair[0] is not None]
+    # The sort is stable, so that equal values stay newest first.
     sortable.sort(key=lambda pair: pair[0], reverse=order.down)  # type: ignore[arg-type,return-value]
-    return [it for _, it in sortable] + [it for value, it in keyed if value is None]
+    return [entry for _, entry in sortable] + [entry for value, entry in keyed if value is None]
 
 
-def _ordered(groups: list[RunGroup], order: Order) -> list[RunGroup]:
-    """By the mean of the column that runs are sorted by, where it has one; else by name."""
+def _sort_groups(groups: list[RunGroup], order: Order) -> list[RunGroup]:
+    """Sort groups by the mean of the sort column if it has one, else by name."""
+    # By name first: later sorts are stable, and equal means keep that order.
     groups.sort(key=lambda group: group.name.casefold(), reverse=order.turned and order.by not in MEANS)
     if order.by == "steps":
         groups.sort(key=lambda group: group.steps, reverse=order.down)

@@ -1,4 +1,4 @@
-"""The places where attempts are made: phones and environments, each with its address, as they are named by a person."""
+"""Places for attempts: the phones and environments that a person names, by address."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lab.runs.spec import Spec
 
 
 class RunPlace(NamedTuple):
-    """One phone: `device`, `harness` and `environment` are those of a `Spec`. `number` tells embedded ones apart."""
+    """One phone. `device`, `harness` and `environment` are those of a `Spec`. `number` distinguishes embedded ones."""
 
     device: str = EMBEDDED
     harness: str = ""
@@ -21,22 +21,22 @@ class RunPlace(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """What people are told that it is."""
+        """The name of the place for people."""
         if self.environment or self.device != EMBEDDED:
             return plain(self.environment or self.device, lines=False)
         return f"embedded phone {self.number}" if self.number else "the embedded phone"
 
     def spec(self, spec: Spec) -> Spec:
-        """What is run here, in place of anywhere else."""
+        """Return a spec for a run at this place."""
         return spec._replace(device=self.device, harness=self.harness, environment=self.environment)
 
 
 def run_places(
     devices: Sequence[str], harnesses: Sequence[str], environments: Sequence[str], jobs: int | None
 ) -> tuple[RunPlace, ...]:
-    """The places that are named, a harness for each device in the same order; as many embedded phones as `jobs`.
+    """Return the named places, with a harness for each device in order, or as many embedded phones as `jobs`.
 
-    A `LabError` where one is named twice, or not every device has its harness.
+    Raise `LabError` if one is named twice, or if the harnesses do not match the devices.
     """
     if environments:
         for option, addresses in (("--device", devices), ("--harness", harnesses)):

@@ -1,4 +1,4 @@
-"""A run as the table has it: its row, the text that a word is looked for in, and what it cost once that was read."""
+"""Rows of the table of runs: the stored row, its searchable text, and its cost once read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from store.run_table import RunRow
 
 
 class Cost(NamedTuple):
-    """What a run cost: tokens in and out, US dollars, seconds; None where its source does not tell."""
+    """Cost of a run: tokens in and out, US dollars, seconds. None if its source does not report it."""
 
     tokens: int | None = None
     dollars: float | None = None
@@ -20,7 +20,7 @@ class Cost(NamedTuple):
 
 
 class RunEntry(NamedTuple):
-    """A run, all its words folded, and its agent's shortest name among the runs beside it."""
+    """A run with its case-folded text, and its agent's shortest name among the runs listed with it."""
 
     run: RunRow
     text: str
@@ -28,23 +28,23 @@ class RunEntry(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Its task as people call it; a demonstration without a title by its intent."""
+        """The task's title, a demonstration's intent, or the task's id."""
         demonstrated = self.run.instruction if self.run.task.startswith(DEMONSTRATED) else ""
         return self.run.title or demonstrated or self.run.task
 
     @property
     def name(self) -> str:
-        """Its task as commands take it; what a demonstration shows has no name, and is called by its title."""
+        """The task's name in commands. A demonstration without a task has its title instead."""
         return self.title if self.run.task.startswith(DEMONSTRATED) else self.run.task
 
     @property
     def words(self) -> str:
-        """Name and title, where they differ, as a line of text."""
+        """Name and title in one line if they differ."""
         return f"{self.name}  {self.title}" if self.title != self.name else self.name
 
 
 def entry(run: RunRow) -> RunEntry:
-    """A row of the file as the table has it."""
+    """Build a table entry from a stored row."""
     words = (
         run.id, run.task, run.title, run.instruction, *agent_words(run), run.persona, run.source, run.status,
         status_words(run.status), *run.tags,
@@ -53,18 +53,18 @@ def entry(run: RunRow) -> RunEntry:
 
 
 def agent_words(run: RunRow) -> tuple[str, ...]:
-    """All that a run's agent is called by: its identity, and how it was started."""
+    """Return an agent's names: its identity, and how it was started."""
     return (run.agent, run.actor.id) if run.actor is not None and run.actor.id != run.agent else (run.agent,)
 
 
 def with_agent_names(entries: Sequence[RunEntry]) -> list[RunEntry]:
-    """The same runs, the agent of each by the shortest name that tells it from the others."""
-    names = shortest_names(it.run.actor for it in entries if it.run.actor is not None)
-    return [it._replace(agent=names.get(it.run.agent, it.run.agent)) for it in entries]
+    """Return the entries with each agent's shortest name that differs from the others."""
+    names = shortest_names(row.run.actor for row in entries if row.run.actor is not None)
+    return [row._replace(agent=names.get(row.run.agent, row.run.agent)) for row in entries]
 
 
 def cost_of(case: MeasuredRun) -> Cost:
-    """What a run cost, of all that is known of it."""
+    """Return the known cost of a run."""
     usage = case.usage
     if usage is None:
         return Cost(seconds=case.seconds)

@@ -1,4 +1,4 @@
-"""Which runs words name, wherever runs are named by ids or by a filter: `all`, ids, or words as `hitlab runs` takes."""
+"""Select runs by `all`, ids or filter words, as `hitlab runs` takes them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _FILTER = re.compile(r"-?[A-Za-z_]+(:|<=|>=|!=|<|>|=)")
-"""A word of a filter, which no id is."""
+"""A word of a filter, which cannot be an id."""
 EVERY = "all"
 
 
 def is_filter(word: str) -> bool:
-    """Whether a word is one of a filter, and no run's id."""
+    """Return True if a word belongs to a filter and is not a run's id."""
     return _FILTER.match(word) is not None
 
 
 def named_runs(store: Store, words: Sequence[str]) -> list[str]:
-    """The runs that ids, or beginnings of ids, name; none of `all` and of a filter. Archived ones are named as others.
+    """Return the runs that ids or their prefixes name, archived ones too, nothing for `all` or a filter.
 
-    Raises `LabError` where an id leads to no run, and where there are ids and a filter.
+    Raise `LabError` if an id names no run, or if ids and a filter are mixed.
     """
     ids = [word for word in words if word != EVERY and not is_filter(word)]
     if ids and len(ids) < len(words):
@@ -34,10 +34,9 @@ def named_runs(store: Store, words: Sequence[str]) -> list[str]:
 
 
 def fitting_runs(store: Store, words: Sequence[str], *, archived: bool = False) -> list[str]:
-    """The runs that a filter finds (`all`, or no word: every one), the oldest in this file first.
+    """Return the runs that a filter matches (`all` or no word: every run), the oldest in this file first.
 
-    Those of the lists alone, or with `archived` those that are archived alone. Raises `LabError` where a filter
-    cannot be read.
+    They are those in the lists, or with `archived` only archived ones. Raise `LabError` for an invalid filter.
     """
     from lab.runs.run_filter import read
     from lab.runs.run_rows import cost_of, entry
@@ -48,13 +47,13 @@ def fitting_runs(store: Store, words: Sequence[str], *, archived: bool = False) 
         raise LabError("runs", error.message, error.hint, code=2) from error
     entries = [entry(row) for row in reversed(store.runs.rows(-1)) if row.archived is archived]
     costs = (
-        {case.id: cost_of(case) for case in store.runs.measured([it.run.id for it in entries])}
+        {case.id: cost_of(case) for case in store.runs.measured([candidate.run.id for candidate in entries])}
         if run_filter.costly
         else {}
     )
-    return [it.run.id for it in entries if run_filter.fits(it, costs)]
+    return [candidate.run.id for candidate in entries if run_filter.fits(candidate, costs)]
 
 
 def with_tag(words: Collection[str], tag: str | None) -> list[str]:
-    """The words of a filter, with the tag that runs have to bear besides, where one is named."""
+    """Return the words of a filter, extended by a required tag if one is named."""
     return [*words, *([f"tag={check_tag(tag)}"] if tag is not None else [])]

@@ -1,7 +1,7 @@
-"""Servers that run on a file: where each listens, and which clients wait at an endpoint; notes in the cache folder.
+"""Note files in the cache folder about servers on a database: their address, and the clients connected to an endpoint.
 
-A note belongs to one process, which holds a lock on it for as long as it lives. The kernel releases the lock with the
-process, so that a server that was killed is never taken for one that runs.
+A note belongs to one process, which locks it while it lives. The kernel releases the lock with the process, so that a
+killed server never passes for a running one.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from lab.core.made_files import make_folder, open_descriptor
 from lab.core.settings import folder
 
 ServerKind = Literal["endpoint", "serve"]
-_KEPT = 7 * 24 * 3600
-"""Seconds for which the note of a server that ended is kept: until then it says when its clients left."""
+_KEPT_SECONDS = 7 * 24 * 3600
+"""Seconds to preserve the note of a server that ended. It says when its clients left."""
 _MOST = 64
-"""Notes of one file that are read."""
+"""Maximum number of notes to read for one database."""
 
 
 class _Note(msgspec.Struct, frozen=True):
@@ -36,10 +36,10 @@ class _Note(msgspec.Struct, frozen=True):
 
 
 class ServerNote(NamedTuple):
-    """What a server said of itself last; `at` (UTC) is when it was there last, `runs_now` whether it is there still.
+    """A server's last note. `at` (UTC) is when it last ran, and `runs_now` is true if it still does.
 
-    `here` are the runs in which a client waits on the line, `left` those that a client left while its question
-    waited, each with the time (UTC).
+    `here` are the runs with a connected client. `left` maps runs whose client left a waiting question to the time
+    (UTC).
     """
 
     address: str
@@ -50,17 +50,17 @@ class ServerNote(NamedTuple):
 
 
 class RunningServer:
-    """The note of one server; made when it listens, and left as an ended one by `close`."""
+    """The note of one running server. `close` marks it as ended or removes it."""
 
     def __init__(self, db: Path, kind: ServerKind, address: str) -> None:
         self._address = address
-        self._path = _notes() / f"{_key(db)}-{kind}-{secrets.token_hex(6)}.json"
+        self._path = _notes_folder() / f"{_db_key(db)}-{kind}-{secrets.token_hex(6)}.json"
         self._handle = -1
-        _sweep(f"{_key(db)}-{kind}-")
+        _remove_ended(f"{_db_key(db)}-{kind}-")
         self.write()
 
     def write(self, here: tuple[str, ...] = (), left: Mapping[str, str] | None = None) -> None:
-        """Replaces the note in one step; the new one is locked before it is there."""
+        """Replace the note atomically. The new file is locked before it takes the name."""
         part = self._path.with_suffix(f".{secrets.token_hex(4)}")
         data = msgspec.json.encode(_Note(self._address, here, dict(left or {})))
         handle = -1
@@ -68,21 +68,26 @@ class RunningServer:
         with suppress(OSError):
             make_folder(part.parent)
             handle = open_descriptor(part, os.O_WRONLY | os.O_EXCL)
+            # Locked under its temporary name, so that no reader finds the note unlocked.
             fcntl.flock(handle, fcntl.LOCK_EX)
             os.write(handle, data)
             part.replace(self._path)
+            # The old note's lock is released only after the new one took its place.
             self._handle, handle = handle, self._handle
         if handle >= 0:
             os.close(handle)
 
     def touch(self) -> None:
-        """Says that the server is there still: of one that is killed the note's time tells when its clients left."""
+        """Update the note's time. If the server is killed, that is when its clients left."""
         with suppress(OSError):
             if self._handle >= 0:
                 os.utime(self._handle)
 
     def close(self, left: Mapping[str, str] | None = None) -> None:
-        """Says that the server ended, and when clients left whose questions wait on; with none the note goes."""
+        """Mark the server as ended, with the times at which clients left waiting questions.
+
+        Without any, remove the note.
+        """
         if left:
             self.write((), left)
         if self._handle >= 0:
@@ -94,13 +99,13 @@ class RunningServer:
 
 
 def server_notes(db: Path, kind: ServerKind) -> list[ServerNote]:
-    """What servers of that kind on a file said last, the oldest first; those that ended too, for some days."""
+    """Return the notes of a database's servers of that kind, the oldest first. Ended ones stay for some days."""
     notes = []
-    for path in sorted(_notes().glob(f"{_key(db)}-{kind}-*.json"))[:_MOST]:
+    for path in sorted(_notes_folder().glob(f"{_db_key(db)}-{kind}-*.json"))[:_MOST]:
         with suppress(OSError, msgspec.DecodeError):  # it was removed, or replaced, just now
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
             try:
-                runs_now = not _lock(handle)
+                runs_now = not _try_lock(handle)
                 status = os.fstat(handle)
                 note = msgspec.json.decode(os.read(handle, status.st_size), type=_Note)
             finally:
@@ -111,58 +116,58 @@ def server_notes(db: Path, kind: ServerKind) -> list[ServerNote]:
 
 
 def running_address(db: Path, kind: ServerKind) -> str:
-    """Where the newest running server of that kind on a file listens; empty where none does."""
+    """Return the address of the newest running server of that kind, empty if none runs."""
     return next((note.address for note in reversed(server_notes(db, kind)) if note.runs_now), "")
 
 
 class Departures(NamedTuple):
-    """By the run of a question at the endpoint when its client left (UTC); `ended_at` is when no endpoint ran any more.
+    """The times (UTC) at which clients of waiting questions left, by run. `ended_at` is when the last endpoint ended.
 
-    A run is missing where a client waits on the line, and where no endpoint knows it.
+    A run is missing if its client is connected, or if no endpoint knows it.
     """
 
     left: Mapping[str, str]
     ended_at: str = ""
 
     def left_at(self, run: str, asked_at: str) -> str:
-        """When the client of a question left that was asked at that time; empty where it did not, or nobody knows."""
+        """Return when the client of a question asked at `asked_at` left, empty if it is connected or unknown."""
         return self.left.get(run) or (max(self.ended_at, asked_at) if self.ended_at else "")
 
 
 def departures(db: Path) -> Departures:
-    """Which clients of a file's endpoints left while their questions waited."""
-    here: set[str] = set()
+    """Return which clients of a database's endpoints left while their questions waited."""
+    connected: set[str] = set()
     left: dict[str, str] = {}
     notes = server_notes(db, "endpoint")
     for note in notes:
         left |= note.left
         if note.runs_now:
-            here.update(note.here)
+            connected.update(note.here)
         else:
             left |= dict.fromkeys(note.here, note.at)
     ended_at = notes[-1].at if notes and not any(note.runs_now for note in notes) else ""
-    return Departures({run: at for run, at in left.items() if run not in here}, ended_at)
+    return Departures({run: at for run, at in left.items() if run not in connected}, ended_at)
 
 
 def notes_stamp(db: Path) -> tuple[tuple[str, int], ...]:
-    """What is another once any endpoint's note on a file is: to be compared, never shown."""
+    """Return a value that changes with any endpoint note of a database. Only for comparison."""
     stamp = []
-    for path in sorted(_notes().glob(f"{_key(db)}-endpoint-*.json"))[:_MOST]:
+    for path in sorted(_notes_folder().glob(f"{_db_key(db)}-endpoint-*.json"))[:_MOST]:
         with suppress(OSError):
             stamp.append((path.name, path.stat().st_ino))
     return tuple(stamp)
 
 
-def _notes() -> Path:
+def _notes_folder() -> Path:
     return folder("cache") / "servers"
 
 
-def _key(db: Path) -> str:
+def _db_key(db: Path) -> str:
     return hashlib.sha256(os.fsencode(db.resolve())).hexdigest()[:20]
 
 
-def _lock(handle: int) -> bool:
-    """Whether nobody holds a note; readers do not take it for held by one another."""
+def _try_lock(handle: int) -> bool:
+    """Return True if no server holds a note's lock. Readers share the lock, so they do not block one another."""
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
@@ -170,14 +175,14 @@ def _lock(handle: int) -> bool:
     return True
 
 
-def _sweep(prefix: str) -> None:
-    """Removes notes of servers that ended: those before this one, of which it says what is left, and old ones."""
-    for path in _notes().glob("*"):
+def _remove_ended(prefix: str) -> None:
+    """Remove notes of ended servers: this database's earlier ones, which the new note supersedes, and old ones."""
+    for path in _notes_folder().glob("*"):
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
             try:
-                ended, age = _lock(handle), time.time() - os.fstat(handle).st_mtime
+                ended, age = _try_lock(handle), time.time() - os.fstat(handle).st_mtime
             finally:
                 os.close(handle)
-            if ended and (path.name.startswith(prefix) or age > _KEPT):
+            if ended and (path.name.startswith(prefix) or age > _KEPT_SECONDS):
                 path.unlink(missing_ok=True)

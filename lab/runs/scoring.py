@@ -1,4 +1,4 @@
-"""Who says how a run ended: the environment that its phone belongs to, or the task's own rules over its state."""
+"""Scorers of a run: its phone's environment, or the task's own rules on the phone's state."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lab.runs.device_recovery import RecoveringDevice
 
 
 def scorer_of(task: Task, device: RecoveringDevice, first: dict[str, Any] | None) -> Judge:
-    """What scores a run of the task on this phone, whose state at the beginning is `first`; None is a phone without."""
+    """Return the scorer of a run on this phone. `first` is the phone's first state, None for one without snapshots."""
     return EnvironmentScorer(device) if device.scorer else RuleScorer(task, first)
 
 
 class RuleScorer:
-    """Scores by the task's checks."""
+    """Score by the task's checks."""
 
     def __init__(self, task: Task, first: dict[str, Any] | None) -> None:
         self._task, self._first = task, first
@@ -31,7 +31,7 @@ class RuleScorer:
 
 
 class EnvironmentScorer:
-    """Asks the environment, and says exactly what it says."""
+    """Ask the environment and return exactly its score."""
 
     def __init__(self, device: RecoveringDevice) -> None:
         self._device = device

@@ -1,4 +1,4 @@
-"""What the screens of a run under way say: the phone's own words, or those read from the picture where it told none."""
+"""Words on the screens of a live run: from the phone's tree, or by OCR if it has none."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from lab.ocr.reader import TextReader
 
 PATIENCE = 20.0
-"""Seconds for which a run waits for the words of one picture at most, the loading of the models included."""
+"""Maximum seconds that a run waits for the words of one picture, with the loading of the models."""
 
 
 def engine_here() -> str:
-    """The engine (name and version) that reads words for runs; empty where none is installed, or `ocr` is off."""
+    """Return the OCR engine (name and version) for runs, empty if none is installed, or if `ocr` is off."""
     return engine_name() if load().ocr else ""
 
 
 class ScreenWords:
-    """Reads the words of one run's screens; safe on any thread. `picture` gives a picture's bytes by its sha256.
+    """Read the words of one run's screens. Thread-safe. `picture` returns a picture's bytes by its sha256.
 
-    Nothing of it is in the run: its events keep what the phone told. The process that reads begins with the first
-    screen without words and ends with `close`.
+    The run's events store only what the phone reported. The OCR process starts with the first screen without text and
+    ends with `close`.
     """
 
     def __init__(self, picture: Callable[[str], bytes | None]) -> None:
         self.lack: LabError | None = None
-        """What is to be installed so that words are read; None where it is there, and until a picture asked for it."""
+        """What to install for OCR. None if it is installed, and until a picture needs it."""
         self._picture = picture
         self._lock = threading.Lock()
         self._reader: TextReader | None = None
@@ -44,7 +44,7 @@ class ScreenWords:
 
     @property
     def reader(self) -> TextReader | None:
-        """What reads; None where words are not to be read, where no engine is installed (`lack`), and once closed."""
+        """The OCR reader. None if `ocr` is off, if no engine is installed (see `lack`), and once closed."""
         with self._lock:
             if self._reader is None and not self._closed and load().ocr:
                 from lab.ocr.reader import TextReader
@@ -58,38 +58,39 @@ class ScreenWords:
             return None if self._closed else self._reader
 
     def of(self, screen: Screen) -> ReadText | None:
-        """What is read in a screen's picture; None where the phone told words, and where nothing reads.
+        """Return the OCR text of a screen, or None if its tree has text or OCR is unavailable.
 
-        Waits for `PATIENCE` seconds at most; raises `LabError` where the picture cannot be read by then.
+        Wait at most `PATIENCE` seconds. Raise `LabError` if the picture is not read by then.
         """
         if not says_nothing(screen.tree):
             return None
-        return self._read(hashlib.sha256(screen.png).hexdigest(), lambda: screen.png)
+        return self._read_picture(hashlib.sha256(screen.png).hexdigest(), lambda: screen.png)
 
     def tree(self, screen: Screen | Observation) -> UiTree | None:
-        """A screen's words as a tree: the phone's own, else what is read, else (it cannot be read) the phone's own."""
+        """Return a screen's words as a tree: the phone's own if it has text or OCR fails, else OCR's."""
         if not says_nothing(screen.tree):
             return screen.tree
         try:
-            text = self.of(screen) if isinstance(screen, Screen) else self._observed(screen)
+            text = self.of(screen) if isinstance(screen, Screen) else self._read_observation(screen)
         except LabError:
             return screen.tree
         return screen.tree if text is None else text.tree
 
-    def _observed(self, screen: Observation) -> ReadText | None:
+    def _read_observation(self, screen: Observation) -> ReadText | None:
         sha256 = screen.image
-        return None if sha256 is None else self._read(sha256, lambda: self._picture(sha256))
+        return None if sha256 is None else self._read_picture(sha256, lambda: self._picture(sha256))
 
-    def _read(self, sha256: str, picture: Callable[[], bytes | None]) -> ReadText | None:
+    def _read_picture(self, sha256: str, picture: Callable[[], bytes | None]) -> ReadText | None:
         reader = self.reader
         if reader is None:
             return None
         text = reader.stored_text(sha256)
+        # The picture's bytes are only loaded if its text is not cached.
         data = picture() if text is None else None
         return text if data is None else reader.read(sha256, data, patience=PATIENCE)
 
     def close(self) -> None:
-        """Ends what reads; a picture that is being read is given up."""
+        """Stop the OCR process and abandon a picture under way."""
         with self._lock:
             self._closed = True
             reader = self._reader

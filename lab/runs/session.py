@@ -1,4 +1,4 @@
-"""Builds a run from a spec and drives it; the only one that appends a run's events, and shows each after its commit."""
+"""A live run, built from a spec and driven on a thread. Only the session appends and shows its events."""
 
 from __future__ import annotations
 
@@ -61,26 +61,23 @@ from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_ph
 from simulators.users.human import HumanGate, HumanUser
 from store.store import Store
 
-"""Who pauses a run while its phone is away."""
-
-
-_LOOK = 0.5
-"""Seconds between two looks at the loop: a wait without an end may not hear a Ctrl-C that comes right before it."""
+_POLL = 0.5
+"""Seconds between two polls of the loop. A join without timeout may miss a Ctrl-C that comes right before it."""
 
 
 class ForkStart(NamedTuple):
-    """What a fork goes on from: its first events, and what is said in another's place at its own first step."""
+    """Start of a fork: its first events, and the overrides of its own first step."""
 
     events: Sequence[AnyEvent]
     given: episode.ForkOverrides = episode.NOTHING
 
 
 class Session:
-    """One live run: a daemon thread iterates the loop, each event is committed and then shown.
+    """One live run. A daemon thread iterates the loop, and each event is committed and then shown.
 
-    `on_event` is called after each commit, in order, on the thread that committed; it must not block.
-    `failure` is set, and `on_event` called with None, when an event could not be written: the run stops there.
-    `stopped_at` is the breakpoint at which it stands; where nobody is there to go on (`attended`), it is left open.
+    `on_event` is called after each commit, in order, on the thread that committed. It must not block. If an event
+    cannot be written, `failure` is set, `on_event` is called with None, and the run stops. `stopped_at` is the
+    breakpoint at which it waits. If nobody is `attended` to continue it, the run is left open there.
     """
 
     def __init__(
@@ -94,10 +91,10 @@ class Session:
         beginning: ForkStart | None = None,
         run_id: str = "",
     ) -> None:
-        """`agent` and `device` stand in for what the spec names; a device given here is not laid out anew.
+        """`agent` and `device` replace those that the spec names. A device given here is not reset.
 
-        An agent given here outlives the run; one that the spec names is closed with it. `beginning` is a fork's.
-        `run_id` is a new run's id where it was told before the run began.
+        An agent given here outlives the run, and one from the spec is closed with it. `beginning` is a fork's. `run_id`
+        is a new run's id if it was announced before the run began.
         """
         resume = fold(beginning.events) if beginning else resume
         earlier = list(beginning.events) if beginning else list(store.runs.events(resume.id)) if resume else []
@@ -114,54 +111,61 @@ class Session:
             self.decisions,
             lambda: self.control.taken_over,
             asking=spec.gate == "ask",
-            stops=self._stops,
+            stops=self._stop_at_breakpoint,
         )
         self.words = ScreenWords(self.picture)
         self.breakpoints = Breakpoints(spec.breaks, packages(), self.words.tree)
         self.stopped_at: BreakpointStop | None = None
         self.attended = True
         self.read_ms: int | None = None
-        """Milliseconds for which the person read their part before the run; None where nobody was given that time."""
+        """Milliseconds for which the person read their part before the run. None if they were not given that time."""
         self.begins_paused = ""
-        """Why the phone stands still from the first moment on; empty where it moves at once."""
+        """Reason for a pause from the first moment on. Empty if the phone may act at once."""
         self.on_event: Callable[[AnyEvent | None], None] = lambda event: None
         self.failure: LabError | None = None
         self.crash: Exception | None = None
-        """What ended the run that no sentence was made for; its traceback is in the crash log."""
+        """The exception that ended the run, if it was not a `LabError`. Its traceback is in the crash log."""
         self.crash_log = ""
         self.over = False
         self.spent = max((event.ms or 0.0 for event in earlier), default=0.0)
-        """Milliseconds for which this run went on in earlier sittings, as far as its last event tells."""
-        self._began = monotonic_ms()
+        """Milliseconds of this run in earlier sittings, up to its last event."""
+        self._began_ms = monotonic_ms()
         self._lock = threading.RLock()
         self._blobs: dict[str, Blob] = {}
         self._seq = resume.last if resume else -1
         self._resume = resume
-        self._given = beginning.given if beginning else None
-        self._passed = left_at(earlier)
+        self._overrides = beginning.given if beginning else None
+        self._passed_step = left_at(earlier)
         self._one_turn = False
         self.hands = PersonAgent(self.person, self.turns, self.control.stop)
         self.agent = agent or (self.hands if spec.agent == PERSON else agent_of(spec.agent, store, spec.task))
         if isinstance(self.agent, Interruptible):
             self.agent.stop = self.control.stop
         if isinstance(self.agent, Illustrated):
-            self.agent.keep = self._keep
+            self.agent.keep = self._hold_blob
         if isinstance(self.agent, WordReading):
-            self.agent.read = self.words.of if spec.reads else _unread
+            self.agent.read = self.words.of if spec.reads else _read_nothing
         if isinstance(self.agent, Introducing):
             self.agent.introduce()
-        self._lent = agent is not None
+        self._agent_lent = agent is not None
         self._status = ""
         self.user = user_of(spec, self.person, self.questions)
         self.shadows = Shadows(store, self.trace_id, spec.shadows if store.kit() is None else ())
-        """Models that are asked the same as the user; of a kit none, which holds nothing that its rater may not see."""
-        self._begun = self._waits_for_phone = self._stands = False
+        """Models that are asked the same as the user.
+
+        None for a kit, which must not contain what its rater may not see.
+        """
+        self._begun = self._waits_for_phone = self._is_paused = False
+        # Postures that were reported before the run began, to record at its start.
         self._postures: list[tuple[str, str]] = []
-        self.device = RecoveringDevice(device or phone_of(spec), self.control.stop, self._troubled, self._posed)
+        self.device = RecoveringDevice(
+            device or phone_of(spec), self.control.stop, self._on_trouble, self._record_posture
+        )
         phone = self.device.device
         try:
             self.first = put_back(store, phone, resume) if resume else phone.snapshot()
         except BaseException:
+            # A phone that was given is its owner's to close.
             if device is None:
                 self.device.close()
             self._close_agent()
@@ -171,57 +175,57 @@ class Session:
 
     @property
     def agent_actor(self) -> Actor:
-        """Who works the phone, under the name that is given for it."""
+        """The agent, under the name given for it."""
         return self.spec.named(self.agent.actor)
 
     @property
     def left_in_takeover(self) -> bool:
-        """Whether a run that is resumed was left where a person acted in the agent's place."""
-        steps = self._resume.steps if self._resume and self._given is None else ()
+        """True if a resumed run was left during a take-over."""
+        steps = self._resume.steps if self._resume and self._overrides is None else ()
         return bool(steps) and steps[-1].proposed.by is not None and self.agent is not self.hands
 
     # -- running ---------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begins (or goes on with) the run on a thread of its own; Started or Resumed is durable on return."""
-        self._began = monotonic_ms()
+        """Start or resume the run on its own thread. Started or Resumed is durable on return."""
+        self._began_ms = monotonic_ms()
         try:
             if self._resume is None:
                 self.append(self._started())
-            elif self._given is None or self._resume.paused:
+            elif self._overrides is None or self._resume.paused:
                 self.append(Resumed(by=self.person))
-            if self._resume is not None and self._given is None and self.agent_actor != self._resume.agent:
+            if self._resume is not None and self._overrides is None and self.agent_actor != self._resume.agent:
                 self.append(Resumed(by=self.agent_actor))  # who goes on; a recording's words are then found by its name
             if self.begins_paused:
                 self.pause(self.begins_paused)
         except LabError:
-            self._let_go()
+            self._release()
             raise
         with self._lock:
             self._begun = True
             for posture in self._postures:
-                self._posed(*posture)
-            self._troubled(self.device.trouble)
+                self._record_posture(*posture)
+            self._on_trouble(self.device.trouble)
         self._thread.start()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Waits until the loop is over; True when it is."""
+        """Wait for the end of the loop. Return True if it has ended."""
         if timeout is None:
             while self._thread.is_alive():
-                self._thread.join(_LOOK)
+                self._thread.join(_POLL)
         else:
             self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def append(self, event: AnyEvent) -> None:
-        """Makes one event durable, with the bytes it refers to, and then shows it; nothing follows the end."""
+        """Commit one event with the blobs it refers to, then show it. Nothing follows the end."""
         with self._lock:
             if self.over:
                 return
             if isinstance(event, Ended) and isinstance(self.agent, Complaining):
                 event = msgspec.structs.replace(event, stderr=self.agent.take_errors())
             event = msgspec.structs.replace(
-                event, seq=self._seq + 1, at=now(), ms=self.spent + monotonic_ms() - self._began
+                event, seq=self._seq + 1, at=now(), ms=self.spent + monotonic_ms() - self._began_ms
             )
             try:
                 self.store.runs.append_event(self.trace_id, event, self._blobs)
@@ -232,7 +236,7 @@ class Session:
             self._blobs = {}
             self._status = event.status if isinstance(event, Ended) else ""
             self.over = isinstance(event, Ended)
-            self._stands = isinstance(event, Paused) or (self._stands and not isinstance(event, Resumed))
+            self._is_paused = isinstance(event, Paused) or (self._is_paused and not isinstance(event, Resumed))
             self.on_event(event)
             if isinstance(event, Asked):
                 self.shadows.ask(event.index)
@@ -244,11 +248,11 @@ class Session:
     def _drive(self) -> None:
         try:
             seats = episode.Seats(self.agent, self.user, self.gate, self.device, self.hands)
-            unfinished = self._cut_off()
+            unfinished = self._pending_turn()
             history = list(self._resume.steps) if self._resume else []
             brief = brief_of(self.spec.task, self.spec.persona)
             limit = self.spec.step_limit
-            judge, crashed = self._judge, self._crashed
+            judge, crashed = self._judge, self._record_crash
             for event in episode.run(brief, seats, self.control, self, judge, history, unfinished, limit, crashed):
                 if self.over:
                     return
@@ -260,23 +264,23 @@ class Session:
                 self._fail(error)
         finally:
             if self.over or self.control.stop.is_set():
-                self._let_go()
+                self._release()
 
-    def _crashed(self, error: Exception) -> None:
+    def _record_crash(self, error: Exception) -> None:
         self.crash, self.crash_log = error, write_crash_log(error)
 
-    def _let_go(self) -> None:
-        """Lets go of the phone, and of an agent that is the run's own."""
+    def _release(self) -> None:
+        """Release the phone, and the agent if it is the run's own."""
         self.device.close()
         self.words.close()
         self._close_agent()
 
     def _close_agent(self) -> None:
-        if isinstance(self.agent, Closable) and not self._lent:
+        if isinstance(self.agent, Closable) and not self._agent_lent:
             self.agent.close(self._status)
 
-    def _troubled(self, trouble: Trouble | None) -> None:
-        """The phone is away, and the run stands still until it is back; on whichever thread noticed."""
+    def _on_trouble(self, trouble: Trouble | None) -> None:
+        """Pause the run while the phone is unavailable, and resume it afterwards. Called on any thread."""
         with self._lock, suppress(LabError):  # kept in `failure` by append
             if not self._begun or self.over or (trouble is None and not self._waits_for_phone):
                 return
@@ -286,13 +290,13 @@ class Session:
             elif not self.control.paused:
                 self.append(Resumed(by=PHONE))
 
-    def _posed(self, state: str, sentence: str) -> None:
-        """The phone is turned, or shown elsewhere, and the run stands or goes on as it did; on any thread."""
+    def _record_posture(self, state: str, sentence: str) -> None:
+        """Record the phone's posture without pausing or resuming the run. Called on any thread."""
         with self._lock, suppress(LabError):  # kept in `failure` by append
             if not self._begun:
                 self._postures.append((state, sentence))
             elif not self.over:
-                event = Paused if self._stands else Resumed
+                event = Paused if self._is_paused else Resumed
                 self.append(event(by=PHONE, reason=sentence, state=state))
 
     def _fail(self, error: LabError) -> None:
@@ -304,12 +308,12 @@ class Session:
     # -- what people at the run do ---------------------------------------------------------------------------
 
     def pause(self, reason: str = "") -> None:
-        """The phone stands still; recorded at once, also while a question is open."""
+        """Pause the phone. The event is committed at once, also while a question is open."""
         self.control.pause()
         self.append(Paused(by=self.person, reason=reason))
 
     def go_on(self) -> None:
-        """The phone moves again, also where one turn alone was allowed; what waits at a breakpoint is let through."""
+        """Resume the phone, also after a single turn. An action that waits at a breakpoint is approved."""
         self._check_phone()
         with self._lock:
             stop, self.stopped_at = self.stopped_at, None
@@ -323,7 +327,7 @@ class Session:
         self.control.resume()
 
     def one_turn(self) -> None:
-        """One turn passes (at a breakpoint, the one that waits), then the phone stands still again."""
+        """Let one turn pass (at a breakpoint the waiting one), then pause again."""
         self._check_phone()
         with self._lock:
             stop, self.stopped_at = self.stopped_at, None
@@ -339,9 +343,9 @@ class Session:
             raise LabError(trouble.title, trouble.message, "The run goes on by itself when the phone is well.")
 
     @contextmanager
-    def _stops(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Iterator[bool]:
-        """True, and the run stands still, where a breakpoint holds; it goes on once the person has decided."""
-        met = self.breakpoints.met(proposed, screen, history) if len(history) != self._passed else None
+    def _stop_at_breakpoint(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Iterator[bool]:
+        """Yield True and pause if a breakpoint matches. Resume after the person's decision."""
+        met = self.breakpoints.met(proposed, screen, history) if len(history) != self._passed_step else None
         if met is None:
             yield False
             return
@@ -350,6 +354,7 @@ class Session:
             self.stopped_at = stop
             self.control.pause()
             self.append(Paused(by=self.person, reason=REASON + stop.words))
+            # Nobody can continue it, so the run is left open here.
             self.over = self.over or not self.attended
         if self.over:
             self.control.halt()
@@ -362,63 +367,68 @@ class Session:
                 self._resume_phone()
 
     def take_over(self, by_person: bool) -> None:
-        """The person acts in the agent's place, or gives it back."""
+        """Let the person act in the agent's place, or return it to the agent."""
         self.control.take_over(by_person)
+        # Release the thread that waits in the other's place: for the person's turn, or for the gate's decision.
         self.turns.withdraw() if not by_person else self.decisions.withdraw()
 
     def flag(self, index: int, on: bool = True) -> None:
-        """Says that step `index` (from 0) was a slip, or takes that back; recorded at once."""
+        """Flag step `index` (from 0) as a slip, or remove the flag. The event is committed at once."""
         self.append(Flagged(index=index, by=self.person, on=on))
 
     def stop(self, reason: str = "") -> None:
-        """Ends the run as an event, now, whatever agent or person is doing."""
+        """End the run as stopped, whatever agent or person is doing."""
         self.control.halt()
         self.append(Ended(status="stopped", reason=reason or f"ended by {self.person.id}"))
 
     def give_up(self, reason: str) -> bool:
-        """Ends the run as failed, now, whoever is waited for; False where it was over already."""
+        """End the run as failed, whatever it waits for. Return False if it was already over."""
         with self._lock:
             if self.over:
                 return False
+            # Before the halt, at which the loop would record another end.
             self.append(Ended(status="failed", reason=reason))
         self.control.halt()
         return True
 
     def leave(self) -> None:
-        """Leaves a run open, to be resumed later; never waits for whoever is blocked. One not begun leaves nothing."""
+        """Leave a run open for a later resume, without waiting for blocked threads.
+
+        A run not yet begun leaves nothing.
+        """
         with self._lock:
             if not self.over and self._seq >= 0:
                 self.append(Paused(by=self.person, reason="left"))
             self.over = True
-            begun = self._begun
-        if not begun:
-            self._let_go()
+            has_begun = self._begun
+        if not has_begun:
+            self._release()
         self.control.halt()
 
     def save_draft(self, question: Question, text: str) -> None:
-        """Keeps what a person has typed and not sent."""
+        """Store what a person has typed and not sent."""
         self.store.runs.save_draft(self.trace_id, question.id, text)
 
     def draft(self, question: Question) -> str:
-        """What was typed before and not sent."""
+        """Return what was typed before and not sent."""
         return self.store.runs.draft(self.trace_id, question.id)
 
     def begun(self, question: Question) -> tuple[str, str] | None:
-        """When a question was put before a person in an earlier sitting, and when they began to type; UTC.
+        """Return when an earlier sitting showed a question and when typing began (UTC).
 
-        None the first time, which is kept by an empty draft.
+        None the first time, which an empty draft records.
         """
         times = self.store.runs.draft_times(self.trace_id, question.id)
         if times is None:
             self.save_draft(question, "")
         return times
 
-    # -- what the loop needs (episode.Keep) ------------------------------------------------------------------
+    # -- what the loop needs (episode.BlobKeeper) ------------------------------------------------------------------
 
     def screen(self, screen: Screen) -> Observation:
-        """Keeps a screenshot's bytes for the next commit."""
+        """Hold a screenshot's bytes for the next commit, and return the observation."""
         return Observation(
-            self._keep(Blob(screen.png, "image/png")),
+            self._hold_blob(Blob(screen.png, "image/png")),
             screen.size,
             tree_without(screen.tree),
             screen.activity,
@@ -427,15 +437,15 @@ class Session:
         )
 
     def state(self, state: dict[str, Any] | None) -> str | None:
-        """Keeps the phone's state for the next commit."""
-        return None if state is None else self._keep(Blob(encode(state), "application/json"))
+        """Hold the phone's state for the next commit, and return its sha256."""
+        return None if state is None else self._hold_blob(Blob(encode(state), "application/json"))
 
     def picture(self, sha256: str) -> bytes | None:
-        """The bytes of a picture that this run refers to, committed or about to be."""
+        """Return the bytes of a picture of this run, committed or about to be."""
         blob = self._blobs.get(sha256) or self.store.runs.blob(sha256)
         return blob.data if blob else None
 
-    def _keep(self, blob: Blob) -> str:
+    def _hold_blob(self, blob: Blob) -> str:
         sha = blob.sha256
         with self._lock:
             self._blobs[sha] = blob
@@ -473,16 +483,19 @@ class Session:
 
     @property
     def user_sha(self) -> str:
-        """The hash of the prompt and parameters of its user; empty where that is no model."""
+        """Hash of the prompt and parameters of a model as the user. Empty for other users."""
         return self.user.config_sha if isinstance(self.user, Configured) else ""
 
     @property
     def reads(self) -> str:
-        """The engine that reads words for its agent; empty where none does, or the agent takes none."""
+        """Engine that reads words for the agent. Empty if none does, or if the agent does not use it."""
         return engine_here() if self.spec.reads and isinstance(self.agent, WordReading) else ""
 
-    def _cut_off(self) -> episode.PendingTurn | None:
-        """What a run cut off in mid-turn leaves: an act that may not have happened is closed as a step without one."""
+    def _pending_turn(self) -> episode.PendingTurn | None:
+        """Return the turn under way in an interrupted run.
+
+        An action that may not have happened is first closed as a step.
+        """
         trace = self._resume
         if trace is None:
             return None
@@ -492,23 +505,23 @@ class Session:
             self._resume = msgspec.structs.replace(trace, steps=(*trace.steps, step), acting=None)
         if trace.asked is not None and trace.answered is None:
             self.shadows.ask(trace.asked.index)
-        return episode.PendingTurn(trace.asked, trace.answered, self._given or episode.NOTHING)
+        return episode.PendingTurn(trace.asked, trace.answered, self._overrides or episode.NOTHING)
 
 
-def _unread(screen: Screen) -> ReadText | None:
-    """Nothing is read for an agent that is not to have it."""
+def _read_nothing(screen: Screen) -> ReadText | None:
+    """Return nothing, for an agent without OCR."""
     return None
 
 
 def packages() -> dict[str, str]:
-    """The embedded phone's apps: each one's package by its name."""
+    """Return the embedded phone's packages by app name."""
     from simulators.phone.installed import APPS
 
     return {app.label.casefold(): app.package for app in APPS.values()}
 
 
 def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> User:
-    """The agent's user that a spec names; a `LabError` where it names none."""
+    """Return the user that a spec names. Raise `LabError` if the name is invalid."""
     kind, _, file = spec.user.partition(":")
     if kind == "human" and not file:
         return HumanUser(person, questions)
@@ -532,10 +545,10 @@ def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> U
 
 
 def check_spec(store: Store | None, spec: Spec) -> None:
-    """Raises `LabError` where a run could not be made of this: no such agent or user, or a harness without a phone.
+    """Raise `LabError` if a run cannot be made from this spec: invalid agent or user, or a harness without a phone.
 
-    Nothing is started; whether the phone is there is seen when the run is built. `store` is None where the file that
-    the run goes to is not made yet.
+    Nothing is started, and the phone is only checked when the run is built. `store` is None if the run's file does not
+    exist yet.
     """
     check_phone(spec)
     user_of(spec, Actor("human", spec.person), Mailbox())

@@ -1,8 +1,8 @@
-"""Shadow simulators: models that are asked what a run's user is asked, silently, on threads of their own.
+"""Shadow simulators: models that silently answer a run's questions on background threads.
 
-A question is put together from the run's committed events, as its user was shown it: so it can be asked later, too.
-What a model answers goes into rows of its own (`store.shadows`), which nobody at the run, no agent and no rater reads.
-The run goes on by its user's answer alone, and never waits.
+A question is built from the run's committed events as its user saw it, so it can also be asked later. The answers are
+rows of their own (`store.shadows`), which nobody at the run, no agent and no rater sees. The run continues with its
+user's answer alone and never waits.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from simulators.users.model import SEEING_SHOWS, USER_SHOWS, ModelUser, UnusedRe
 from store.store import Store
 
 FORM = "model:NAME"
-"""How a shadow is named."""
+"""The form of a shadow's name."""
 _LONGEST_WHY = 400
-"""Characters of a reason that are kept."""
+"""Longest stored reason, in characters."""
 
 
 class ShadowQuestion(NamedTuple):
-    """A question of a run, at `step` (from 0), with all that its user was shown when it was asked."""
+    """A question of a run, at `step` (from 0), with all that its user was shown."""
 
     started: Started
     question: Question
@@ -48,14 +48,17 @@ class ShadowQuestion(NamedTuple):
 
     @property
     def shows(self) -> tuple[Show, ...]:
-        """What its user is shown: the words on the screen where a person saw the phone."""
+        """The parts shown to its user: with the words on the screen if a person saw the phone."""
         user = self.started.user
         sees = user is not None and user.kind == "human" and self.started.conditions.mirror
         return SEEING_SHOWS if sees else USER_SHOWS
 
 
 def check_shadows(names: Sequence[str], settings: Settings | None = None) -> tuple[str, ...]:
-    """Names of shadows, each once; `LabError` for what names no model, and with settings where its key is missing."""
+    """Return the distinct names of shadows. Raise `LabError` for one that names no model.
+
+    With `settings`, also raise it if a model's key is missing.
+    """
     for name in names:
         kind, _, model = name.partition(":")
         if kind != "model" or not model:
@@ -69,16 +72,16 @@ def check_shadows(names: Sequence[str], settings: Settings | None = None) -> tup
 
 
 class Shadows:
-    """The shadow models of one run under way. Nothing here blocks but `wait`, and nothing raises into the run."""
+    """The shadow models of one live run. Only `wait` blocks, and no error reaches the run."""
 
     def __init__(self, store: Store, run: str, names: Sequence[str]) -> None:
         self._store, self._run, self._names = store, run, tuple(names)
         self._threads: list[threading.Thread] = []
         self.stop = threading.Event()
-        """Set where nobody waits for an answer any more."""
+        """Set if nobody waits for an answer any more."""
 
     def ask(self, index: int) -> None:
-        """Has each model asked the question of step `index`, whose event is committed; returns at once."""
+        """Ask each model the question of step `index` in the background. Its event must be committed."""
         for name in self._names:
             thread = threading.Thread(target=self._ask_one, args=(name, index), name=f"shadow {name}", daemon=True)
             with suppress(RuntimeError):  # no thread to be had: it is missing, and can be asked later
@@ -86,7 +89,7 @@ class Shadows:
                 self._threads.append(thread)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Until all that was asked is kept, or for so long; whether it is."""
+        """Wait until all answers are stored, or for `seconds`. Return True if they are."""
         until = None if seconds is None else time.monotonic() + seconds
         for thread in self._threads:
             thread.join(None if until is None else max(0.0, until - time.monotonic()))
@@ -100,7 +103,7 @@ class Shadows:
 
 
 def shadow_questions(store: Store, run: str, index: int | None = None) -> list[ShadowQuestion]:
-    """The questions of a run (or that of one step) as its user was shown them, from its committed events."""
+    """Return the questions of a run (or of one step) as its user saw them, from its committed events."""
     questions: list[ShadowQuestion] = []
     started: Started | None = None
     steps: list[Step] = []
@@ -117,55 +120,56 @@ def shadow_questions(store: Store, run: str, index: int | None = None) -> list[S
 
 
 def answer_shadow(store: Store, run: str, name: str, question: ShadowQuestion, stop: threading.Event) -> ShadowAnswer:
-    """Asks a model a question of a run, unless it has answered it, and keeps the answer or why there is none.
+    """Ask a model a question of a run, unless it has answered, and store the answer or the reason for none.
 
-    The first row says that it was asked; the one that comes of it supersedes that. Raises `WaitCancelled` where `stop`
-    is set, `LabError` where the file does not take a row.
+    The first row records the request, and the result supersedes it. Raise `WaitCancelled` if `stop` is set, and
+    `LabError` if the file refuses a row.
     """
-    here = [one for one in store.shadows.current(run) if (one.index, one.by.id) == (question.step, name)]
-    if here and here[0].missing in (None, "clash"):
-        return here[0]
+    earlier = [one for one in store.shadows.current(run) if (one.index, one.by.id) == (question.step, name)]
+    # Two different answers are not asked a third time: a merge brought them together.
+    if earlier and earlier[0].missing in (None, "clash"):
+        return earlier[0]
     actor = Actor("model", name, name.partition(":")[2])
     row = ShadowAnswer(
         uuid7(), run, question.question.id, question.step, actor, now(), missing="unfinished", shown_at=now(),
-        supersedes=here[0].id if here else None,
+        supersedes=earlier[0].id if earlier else None,
     )  # fmt: skip
     try:
         started = question.started
         user = model_user(actor.name, load(), started.task, started.persona, question.shows)
     except LabError as error:
-        return store.shadows.record(_missing(row, "no_answer", error))
+        return store.shadows.record(_without_answer(row, "no_answer", error))
     row = store.shadows.record(replace(row, config_sha=user.config_sha))
-    return store.shadows.record(_reply(row, user, question, stop))
+    return store.shadows.record(_ask_model(row, user, question, stop))
 
 
-def _reply(row: ShadowAnswer, user: ModelUser, question: ShadowQuestion, stop: threading.Event) -> ShadowAnswer:
-    """The row that takes the place of the one that says a model was asked."""
+def _ask_model(row: ShadowAnswer, user: ModelUser, question: ShadowQuestion, stop: threading.Event) -> ShadowAnswer:
+    """Return the result that supersedes the row of a request."""
     row = replace(row, id=uuid7(), supersedes=row.id)
     try:
         user.look(question.screen)
         reply = user.reply(question.question, question.history, stop)
     except UnusedReplies as error:
-        return _missing(replace(row, usage=error.usage), "unusable", error)
+        return _without_answer(replace(row, usage=error.usage), "unusable", error)
     except NoModelAnswer as error:
-        return _missing(replace(row, usage=error.usage if error.usage.cost else None), "no_answer", error)
+        return _without_answer(replace(row, usage=error.usage if error.usage.cost else None), "no_answer", error)
     except LabError as error:
-        return _missing(row, "no_answer", error)
+        return _without_answer(row, "no_answer", error)
     return replace(
         row, at=now(), text=reply.text, decision=reply.decision, missing=None,
         shown_at=reply.shown_at, sent_at=reply.sent_at, usage=reply.usage,
     )  # fmt: skip
 
 
-def _missing(row: ShadowAnswer, missing: MissingShadow, error: LabError) -> ShadowAnswer:
+def _without_answer(row: ShadowAnswer, missing: MissingShadow, error: LabError) -> ShadowAnswer:
     why = clean(without_keys(error.sentence), lines=False)[:_LONGEST_WHY]
     return replace(row, at=now(), missing=missing, why=why)
 
 
 class ShadowsAsked(NamedTuple):
-    """What came of asking shadows once more: of how many questions, how many are answered, how many were just now.
+    """Result of asking shadows again: of how many questions how many are answered, and how many are new.
 
-    `cost` is what that cost, in US dollars, as far as it is known; `interrupted`: Ctrl+C ended the asking.
+    `cost` is in US dollars, as far as known. `interrupted` is true if Ctrl+C ended it.
     """
 
     of: int
@@ -182,17 +186,17 @@ def ask_missing(
     stop: threading.Event,
     may_ask: Callable[[float | None], bool] = lambda cost: True,
 ) -> ShadowsAsked:
-    """Asks shadows what they have not answered at these runs; `may_ask` is told what was spent, and may end it.
+    """Ask shadows the unanswered questions of these runs, as long as `may_ask` returns True for the cost so far.
 
-    It is told None where nobody knows what an answer cost. After Ctrl+C nothing more is asked, and the rest is counted.
+    The cost is None if that of an answer is unknown. After Ctrl+C nothing more is asked, and the rest is only counted.
     """
-    of = answer_count = new = 0
+    question_count = answer_count = new = 0
     cost, unpriced, interrupted = 0.0, False, False
     for run in runs:
         current = {(one.index, one.by.id): one for one in store.shadows.current(run)}
         for question in shadow_questions(store, run):
             for name in names:
-                of += 1
+                question_count += 1
                 answer = current.get((question.step, name))
                 if (
                     (answer is None or answer.missing is not None)
@@ -208,4 +212,4 @@ def ask_missing(
                     unpriced = unpriced or (answer.usage is not None and answer.usage.cost is None)
                     new += answer.missing is None
                 answer_count += answer is not None and answer.missing is None
-    return ShadowsAsked(of, answer_count, new, cost, interrupted)
+    return ShadowsAsked(question_count, answer_count, new, cost, interrupted)

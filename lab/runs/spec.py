@@ -1,4 +1,4 @@
-"""What a run is made of: the spec that a person asks for, and the seats, the world and the phone that it names."""
+"""Spec of a run, and builders of the agent, the world and the phone that it names."""
 
 from __future__ import annotations
 
@@ -27,23 +27,24 @@ WITHOUT_PLAYBOOK = (
     "and `hitlab record` lets a person do it."
 )
 PERSON = "person"
-"""The agent that is the person at the run: what they do is a demonstration."""
+"""Name of the agent that is the person at the run, for demonstrations."""
 
 
 class Spec(NamedTuple):
-    """What a run is made of.
+    """All options of a run.
 
-    `agent` is `playbook`, `playbook:NAME` (`rule` was its name), `recorded:ID`, `process:COMMAND`, `model:NAME`,
-    `model+memory:NAME`, or `person` in a demonstration, where `quick` is whether a touch acts before its instruction
-    was read; `user` is `human`, `script`, `script:FILE` or `model:NAME`. `device` is `embedded`, or what adb calls a
-    phone: its serial, or `host:port`;
-    `harness` is the address at which a served phone takes snapshots. `environment` is the address of an environment
-    whose phone and verdict the run is made with, in place of a device and the task's checks: an `http://` base URL, or
-    `androidworld:PYTHON`; empty where there is none. `reads` is whether a model as the agent is told
-    words that were read from the picture of a screen whose phone told none. `step_limit` ends the run after so many
-    steps, of which no agent is told; 0 leaves that to the task's budget. `user_screens` is whether a model as the user
-    is told the words on the screen. `agent_name` and `agent_version` are what the agent is called in place of what it
-    says of itself. `shadows` are models (`model:NAME`) that are asked the same as the user, silently.
+    `agent` is `playbook`, `playbook:NAME` (formerly `rule`), `recorded:ID`, `process:COMMAND`, `model:NAME`,
+    `model+memory:NAME`, or `person` in a demonstration. `quick` lets a person's touch act before they read its
+    instruction. `user` is `human`, `script`, `script:FILE` or `model:NAME`. `user_screens` gives a model as the user
+    the words on the screen. `shadows` are models (`model:NAME`) that are silently asked the same as the user.
+
+    `device` is `embedded` or adb's name of a phone: its serial or `host:port`. `harness` is the address that takes
+    snapshots of a served phone. `environment` is the address of an environment that provides phone and score, in place
+    of a device and the task's checks: an `http://` base URL or `androidworld:PYTHON`, empty without one.
+
+    `reads` gives a model as the agent the words that OCR read from a picture without text in its tree. `step_limit`
+    ends the run after that many steps without the agent's knowledge (0: only the task's budget). `agent_name` and
+    `agent_version` replace the agent's own.
     """
 
     task: Task
@@ -71,7 +72,7 @@ class Spec(NamedTuple):
     agent_version: str = ""
 
     def named(self, agent: Actor) -> Actor:
-        """The agent under the name and version that are given for it."""
+        """Return the agent under the given name and version."""
         changes = {
             "implementation": self.agent_name or (agent.implementation or agent.id if self.agent_version else ""),
             "version": self.agent_version,
@@ -80,7 +81,7 @@ class Spec(NamedTuple):
 
 
 def brief_of(task: Task, persona: Persona | None) -> Brief:
-    """All that an agent may know of a task: the exposed log for personalized and proactive ones, no facts ever."""
+    """Return what an agent may know of a task: the exposed log for personalized and proactive tasks, never facts."""
     log: tuple[str, ...] = ()
     if persona is not None and task.kind != "general":
         log = tuple(entry.exposed for entry in persona.log)
@@ -88,14 +89,14 @@ def brief_of(task: Task, persona: Persona | None) -> Brief:
 
 
 def resume_spec(trace: Trace, **changes: Any) -> Spec:
-    """The spec that an open run was made from, with what a person now asks for laid over it."""
+    """Return the spec of an open run, with a person's new options applied."""
     if trace.ended is not None:
         raise LabError(f"run {trace.id}", f"has ended ({trace.ended.status}); only an open run can be resumed")
     return stored_spec(trace, "resumed", **changes)
 
 
 def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
-    """The spec of a stored run; a `LabError` where it cannot be `what` (resumed, forked) here."""
+    """Return the spec of a stored run. Raise `LabError` if it cannot be `what` (resumed, forked) here."""
     real = trace.device.kind == "adb" and trace.source is None
     if trace.device.kind == "environment" and trace.source is None:
         problem = f"was made in an environment ({trace.device.id}), which cannot be put back; it cannot be {what}"
@@ -129,6 +130,7 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         attempt=trace.attempt,
         device=trace.device.id if real and what == "resumed" else EMBEDDED,
         quick=trace.conditions.quick,
+        # Only runs of models record it. Others get the default.
         reads=bool(trace.conditions.reads) or trace.agent.kind != "model",
         step_limit=trace.conditions.step_limit,
         user_screens=trace.conditions.user_screens,
@@ -137,12 +139,12 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         agent_version=trace.agent.version if changes.get("agent") is None else "",
     )
     spec = spec._replace(**{k: v for k, v in changes.items() if v is not None})
-    _check_reading(trace, spec, what)
+    _check_ocr(trace, spec, what)
     return spec
 
 
-def _check_reading(trace: Trace, spec: Spec, what: str) -> None:
-    """Raises `LabError` where its agent was told words that were read from pictures, and nothing here reads any."""
+def _check_ocr(trace: Trace, spec: Spec, what: str) -> None:
+    """Raise `LabError` if its agent used OCR and none is installed here."""
     from lab.runs.screen_words import engine_here
 
     engine = trace.conditions.reads
@@ -153,14 +155,14 @@ def _check_reading(trace: Trace, spec: Spec, what: str) -> None:
 
 
 def user_name(user: Actor) -> str:
-    """How a spec names a user who is no person."""
+    """Return a spec's name for a user who is not a person."""
     return user.id if user.kind == "model" else f"script:{user.id}"
 
 
 def limited(spec: Spec, times: float) -> Spec:
-    """The spec of a run that ends after floor(times x golden steps + 1) steps (MemGUI-Bench A.9.6).
+    """Return the spec with a limit of floor(times x golden steps + 1) steps (MemGUI-Bench A.9.6).
 
-    A `LabError` where nobody has told the task's golden steps.
+    Raise `LabError` if the task's golden steps are unknown.
     """
     if spec.task.shortest is None:
         problem = f"has no golden steps, so {times:g} times as many is no limit."
@@ -171,7 +173,7 @@ def limited(spec: Spec, times: float) -> Spec:
 
 
 def in_world(spec: Spec, vary: int) -> Spec:
-    """The spec with task and persona as a seed's world has them, and the phone's menus shuffled by that seed too."""
+    """Return the spec with task and persona of a seed's world, and the phone's menus shuffled by that seed."""
     from simulators.task_variation import world
 
     seed_world = world(vary)
@@ -180,10 +182,10 @@ def in_world(spec: Spec, vary: int) -> Spec:
 
 
 def agent_of(name: str, store: Store | None, task: Task | None = None, asker: ModelAsker | None = None) -> Agent:
-    """The agent that a name stands for; a `LabError` where it stands for none. A playbook is the `task`'s.
+    """Build the agent of that name. Raise `LabError` if it is invalid. A playbook is the `task`'s.
 
-    `asker` asks its model, where that is not asked from here. `store` holds the runs that `recorded:ID` names; None
-    where the file is not made yet.
+    `asker` asks its model if that is not asked from this process. `store` has the runs that `recorded:ID` names, None
+    if the file does not exist yet.
     """
     kind, _, source = name.partition(":")
     if is_playbook(name):
@@ -208,15 +210,15 @@ def agent_of(name: str, store: Store | None, task: Task | None = None, asker: Mo
 
 
 AGENT_FORMS = ("playbook", "playbook:NAME", "recorded:ID", "process:COMMAND", "model:NAME", "model+memory:NAME")
-"""How agents are named."""
+"""Forms of agent names."""
 USER_FORMS = ("human", "script", "script:FILE", "model:NAME")
-"""How those are named who answer an agent's questions."""
+"""Forms of user names."""
 
 
 def no_form(name: str, forms: Sequence[str]) -> str:
-    """What is wrong with a name that has none of the forms; suggested is the one whose first word may be meant.
+    """Return the error text for a name in none of the forms, with a suggestion.
 
-    Where the first word is right, what is behind it is wrong: the form itself is suggested then.
+    If its first word is right, the rest is wrong, and the suggestion is that form itself.
     """
     kind, colon, source = name.partition(":")
     near = [form for form in forms if form.partition(":")[0] == kind]
@@ -227,12 +229,12 @@ def no_form(name: str, forms: Sequence[str]) -> str:
 
 
 def is_playbook(agent: str) -> bool:
-    """Whether a spec's agent plays its task's playbook: `playbook`, `playbook:NAME`, or `rule`, as it was called."""
+    """Return True if an agent plays its task's playbook: `playbook`, `playbook:NAME`, or `rule`, its former name."""
     return agent == "rule" or agent.partition(":")[0] == "playbook"
 
 
 def playbook_agent(agent: str, task: Task | None) -> Agent:
-    """The agent that plays a task's playbook; a `LabError` says who else can do a task without one."""
+    """Build the agent that plays a task's playbook. Raise `LabError` with the alternatives if it has none."""
     from lab.agents.playbook import PlaybookAgent
     from lab.core.playbook import chosen
 
@@ -244,7 +246,7 @@ def playbook_agent(agent: str, task: Task | None) -> Agent:
 
 
 def may_ask(task: Task, agent: str) -> bool:
-    """Whether an agent may ask the user something: any may but a playbook without a question."""
+    """Return True if an agent may ask the user something: any may except a playbook without a question."""
     from lab.core.playbook import Move, chosen, walk
 
     if not is_playbook(agent):
@@ -256,18 +258,19 @@ def may_ask(task: Task, agent: str) -> bool:
 
 
 def with_playbook(task: Task, vary: int) -> Task:
-    """A stored run's task; one that was built in before there were playbooks has today's, in the run's own world."""
+    """Return a stored run's task. A built-in one from before playbooks gets today's, in the run's own world."""
     from simulators import library
     from simulators.task_variation import world
 
     if task.playbook or task.playbooks or task.id not in library.tasks():
         return task
+    # With the run's own names and prices, which the playbook types and taps.
     today = world(vary).task(library.task(task.id))
     return msgspec.structs.replace(task, playbook=today.playbook, playbooks=today.playbooks)
 
 
 def given_playbook(task: Task, file: str | None, agent: str | None) -> Task:
-    """A task with the playbook of a file in place of its own; raises `LabError` where another agent is to do it."""
+    """Return a task with the playbook of a file. Raise `LabError` if another agent is to do it."""
     from lab.core.playbook import load_playbook
 
     if file is None:
@@ -279,9 +282,9 @@ def given_playbook(task: Task, file: str | None, agent: str | None) -> Task:
 
 
 def phone_of(spec: Spec) -> Device:
-    """The phone that a run is made on, where the task begins: the embedded one, an environment's, one with a harness.
+    """Return the phone of a run at the task's start: embedded, an environment's, or one with a harness.
 
-    One that is only attached is as it is.
+    A phone that is only attached stays as it is.
     """
     check_phone(spec)
     if spec.environment:
@@ -290,7 +293,7 @@ def phone_of(spec: Spec) -> Device:
 
 
 def check_phone(spec: Spec) -> None:
-    """Raises `LabError` where what is said of the phone does not go together, or an environment's address is none."""
+    """Raise `LabError` if the options for the phone conflict, or if an environment's address is invalid."""
     if spec.environment:
         from simulators.environments.address import read_address
 
@@ -304,7 +307,7 @@ def check_phone(spec: Spec) -> None:
 
 
 def embedded(spec: Spec) -> Phone:
-    """The embedded phone as the task wants it: its seed, its world, its time, what is laid over its first state."""
+    """Build the embedded phone for the task: its seed, world, time and initial state."""
     from simulators.phone.phone import Phone
 
     phone = Phone(spec.seed, clock=spec.task.time) if spec.task.time else Phone(spec.seed)
@@ -317,7 +320,7 @@ def embedded(spec: Spec) -> Phone:
 
 
 def environment_phone(spec: Spec) -> Device:
-    """An environment's phone, reset for the task; what was left of a task before is torn down."""
+    """Return an environment's phone, reset for the task. An earlier task's remains are torn down."""
     from simulators.environments.factory import open_environment
 
     environment = open_environment(spec.environment)
@@ -328,19 +331,20 @@ def environment_phone(spec: Spec) -> Device:
 
 
 def attached(spec: Spec) -> Device:
-    """The phone at adb's end of the line as it is; a served one with its harness is first laid out for the task."""
+    """Connect to the phone that adb names. A served one with its harness is first set up for the task."""
     from lab.core.settings import load
     from lab.devices.adb import AdbPhone
     from lab.devices.harness import Harness
 
     settings = load()
     harness = Harness(spec.harness, harness_token()) if spec.harness else None
-    whose = harness.health().get("serialno") if harness is not None else None
+    harness_serial = harness.health().get("serialno") if harness is not None else None
     phone = AdbPhone(spec.device, via=settings.via, fps=settings.fps, video=settings.video, harness=harness)
     if harness is None:
         return phone
     try:
-        if whose and phone.serialno() != whose:
+        # The harness of another phone would set that one up and leave this one as it is.
+        if harness_serial and phone.serialno() != harness_serial:
             hint = "Name the harness that was printed with this phone's address."
             raise LabError("--harness", f"{harness.url} is another phone's, not that of {phone.serial}.", hint)
         harness.restore(embedded(spec).snapshot())
@@ -351,7 +355,7 @@ def attached(spec: Spec) -> Device:
 
 
 def harness_token() -> str:
-    """The token of a served phone's harness, which is told to nobody but through the environment."""
+    """Return the token of a served phone's harness. It is only ever passed through the environment."""
     token = os.environ.get("HITLAB_HARNESS_TOKEN", "")
     if not token:
         raise LabError("--harness", "needs the token that `hitlab phone` printed.", "Set HITLAB_HARNESS_TOKEN to it.")

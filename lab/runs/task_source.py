@@ -1,4 +1,4 @@
-"""Where the tasks that are run come from: those that come with hitlab and files, or an environment's own."""
+"""Sources of tasks: the built-in ones and files, or an environment's own."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class TaskSource(Protocol):
     """Tasks by name."""
 
     def names(self) -> list[str]:
-        """Those of all tasks."""
+        """Return the names of all tasks."""
 
     def kind(self, name: str) -> Kind:
-        """What kind a task is of."""
+        """Return a task's kind."""
 
     def task(self, name: str) -> Task:
-        """One task; a `LabError` where there is none of that name."""
+        """Return a task. Raise `LabError` if the name is unknown."""
 
     def persona(self, task: Task) -> Persona | None:
-        """The person of a task, with the log that it has agents see; None where it has none."""
+        """Return a task's person with the log for agents, or None if it has none."""
 
     def check(self, task: Task) -> None:
-        """A `LabError` where a run of the task could not be scored, as far as that can be told beforehand."""
+        """Raise `LabError` if a run of the task could not be scored, as far as that is known beforehand."""
 
 
 class Library:
@@ -46,11 +46,11 @@ class Library:
         return library.persona(task.persona, task.log) if task.persona else None
 
     def check(self, task: Task) -> None:
-        """What a phone cannot be checked for is told at the end of its run."""
+        """Check nothing. A phone without a checkable state is reported at the end of its run."""
 
 
 class EnvironmentTasks:
-    """An environment's tasks, their parameters by a seed."""
+    """An environment's tasks, with parameters drawn by a seed."""
 
     def __init__(self, address: str, seed: int) -> None:
         from simulators.environments.factory import open_environment
@@ -65,7 +65,7 @@ class EnvironmentTasks:
         return kind or self.task(name).kind
 
     def tasks(self) -> Sequence[Task]:
-        """As the environment lists them, without what is asked where it leaves that out."""
+        """Return the environment's list of tasks. It may lack their instructions."""
         return self._environment.tasks()
 
     def task(self, name: str) -> Task:
@@ -83,7 +83,7 @@ class EnvironmentTasks:
 
 @contextmanager
 def task_source(environment: str, seed: int) -> Iterator[TaskSource]:
-    """The tasks of the environment at that address; hitlab's own where it is empty."""
+    """Yield the tasks of the environment at an address, or hitlab's own if it is empty."""
     if not environment:
         yield Library()
         return
@@ -95,7 +95,7 @@ def task_source(environment: str, seed: int) -> Iterator[TaskSource]:
 
 
 def one_environment(addresses: Sequence[str] | None, device: str | None, harness: str | None) -> str:
-    """The environment that `--env` names, empty where none is; a `LabError` for several, or a phone beside it."""
+    """Return the environment that `--env` names, or an empty text. Raise `LabError` for several, or a phone as well."""
     if not addresses:
         return ""
     if len(addresses) > 1:
