@@ -1,4 +1,4 @@
-"""What is settled at places of a hitlab file's studies: acts by whoever settled them, the newest of which stands."""
+"""Settlements of disagreements in a study: append-only acts, of which the newest at each place applies."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from store.studies import Studies, check_no_kit, key_of
 
 
 class Ruling(NamedTuple):
-    """What is to be settled, and in which unit."""
+    """One settlement to store, with its unit."""
 
     unit: Unit
     what: Settlement
 
 
 class Adjudications:
-    """What is settled at places of a study, by whom and why."""
+    """Reads and writes settlements (adjudicated answers) of a study."""
 
     def __init__(self, database: Database, studies: Studies, labels: Labels) -> None:
         self._database, self._studies, self._labels = database, studies, labels
@@ -39,21 +39,25 @@ class Adjudications:
     # Writing
 
     def settle(self, study: Study, unit: Unit, what: Settlement, by: Actor) -> SignedSettlement:
-        """Keeps what is right at a place, durable on return; what stood there as settled is superseded.
+        """Store the right answer at a place and supersede the earlier settlement there; durable on return.
 
-        `study` and `unit` are as they were read from this file. Raises `LabError` where the file is a kit, the one who
-        settles rated the unit or has withdrawn, somebody has not handed it in yet, a reason is missing, or the value,
-        the majority or the discussion is not as it is told.
+        `study` and `unit` must come from this file. Raise `LabError` if the file is a kit, the settler rated the unit
+        or has withdrawn, a rater has not handed it in yet, the reason is missing, or the value, majority or discussion
+        contradicts the stored answers.
         """
         return self.settle_each(study, [Ruling(unit, what)], by)[0]
 
     def settle_each(
         self, study: Study, rulings: Sequence[Ruling], by: Actor, *, open_only: bool = False, of_batch: str = ""
     ) -> list[SignedSettlement]:
-        """Keeps several, all or none; with `open_only` what another settled meanwhile stays as it was settled, with
-        `of_batch` all that does not stand as it was settled in that batch."""
+        """Store several settlements, all or none.
+
+        `open_only` skips places that another person settled meanwhile. `of_batch` skips places whose current settlement
+        is not from that batch.
+        """
         settlements: list[SignedSettlement] = []
         with self._database.writing() as db:
+            # Inside the write lock, so that no answer or settlement can arrive between the checks and the insert.
             check_no_kit(db)
             settlements_by_place = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
             for unit, what in rulings:
@@ -77,14 +81,17 @@ class Adjudications:
         return settlements
 
     def _later(self, db: sqlite3.Connection, study: Study) -> str:
-        """Now, after the newest settlement: what is settled last stands."""
+        """Return the current time, but later than the newest settlement, so that the last one always applies.
+
+        The system clock may have been set back.
+        """
         sql = "SELECT max(at) FROM act WHERE study = ? AND version = ? AND act = 'adjudicated'"
         return later(now(), db.execute(sql, key_of(study)).fetchone()[0])
 
     # Reading
 
     def settled(self, study: Study, unit: str | None = None) -> dict[tuple[str, FieldReference], SignedSettlement]:
-        """What stands as settled, by unit and place."""
+        """Return the current settlements by unit and place."""
         sql = "SELECT body FROM act WHERE study = ? AND version = ? AND act = 'adjudicated'"
         more = " AND unit = ?" if unit is not None else ""
         values = (*key_of(study), *(() if unit is None else (storable(unit),)))
@@ -92,7 +99,7 @@ class Adjudications:
         return adjudicated(decode(body, Act, "an act in the file", newest=VERSION) for (body,) in rows)
 
     def may_settle(self, study: Study, unit: Unit, by: Actor) -> str:
-        """Why a person may not settle anything in a unit now, as a sentence; empty where they may."""
+        """Return why a person may not settle anything in a unit now, as a sentence; empty if they may."""
         if self._labels.withdrew(by.id):
             return f"{by.id} has withdrawn."
         labels = list(self._labels.read(study, unit.id))
@@ -103,6 +110,7 @@ class Adjudications:
         assignments = self._studies.assignments(study, unit=unit.id)
         if any(assignment.rater == by.id for assignment in assignments):
             return f"it is dealt to {by.id}, who is to rate it and has not."
+        # A rater who has not handed in could still see the settled answer, so settling waits for all who remain.
         handed_sheets = self.handed(study, unit.id, {assignment.rater for assignment in assignments})
         waits = {
             assignment.rater
@@ -116,7 +124,7 @@ class Adjudications:
         return ""
 
     def handed(self, study: Study, unit: str, raters: Collection[str]) -> set[tuple[str, str, int]]:
-        """The sheets of a unit (rater, unit, run) that these people have handed in."""
+        """Return the sheets of a unit (rater, unit, run) that these raters have handed in."""
         sql = (
             "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND act IN ('commit', 'reopen') "
             "AND unit = ?"
@@ -127,7 +135,7 @@ class Adjudications:
         return set(handed_in(decode(body, Act, "an act in the file", newest=VERSION) for body in bodies))
 
     def answers_at(self, study: Study, unit: str, spot: FieldReference) -> list[PlaceAnswer]:
-        """What stands at a place of a unit by everybody who rated it; of people only what is handed in."""
+        """Return the current answers of all raters at a place; a person's only if handed in."""
         labels = list(self._labels.read(study, unit))
         return place_answers(study, spot, labels, self.handed(study, unit, {label.rater.id for label in labels}))
 
@@ -162,7 +170,7 @@ class Adjudications:
 
 
 def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
-    """The field that is asked at a place of a unit; what a rule answered is not settled by anybody."""
+    """Return the field asked at a place of a unit; raise `LabError` if none is or a rule answered it."""
     places = fields_by_target(study.protocol, unit)
     fields_here = [field for target, fields in places if target == spot.target for field in fields]
     field = next((candidate for candidate in fields_here if candidate.id == spot.field), None)
@@ -178,7 +186,7 @@ def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
 def _check_settlement(
     title: str, field: Field, unit: Unit, what: Settlement, by: Actor, answers: Sequence[PlaceAnswer]
 ) -> None:
-    """What is settled must fit its field, and what is told of raters must be so."""
+    """Raise `LabError` if the settled value does not fit its field or the claims about raters are false."""
     _check_fits(title, field, unit, what, by, what.value, what.reason_missing)
     settled_answer = PlaceAnswer(by, what.value, what.reason_missing)
     if what.by_means == "majority":
@@ -202,7 +210,7 @@ def _check_settlement(
 
 
 def _plain_answer(answer: PlaceAnswer) -> PlaceAnswer:
-    """A reason counts as a word of its own where somebody moved away from it."""
+    """Treat a missing reason as the answer itself, so that a move away from it can name it."""
     return PlaceAnswer(answer.rater, answer.reason_missing) if answer.reason_missing else answer
 
 
@@ -214,8 +222,8 @@ def _check_fits(
 
 
 def _plain(what: Settlement) -> dict[str, Any]:
-    """It as an act tells it; `LabError` where JSON cannot hold it."""
-    # Each text apart: escaped with a reason that UTF-8 cannot hold, a name would be no longer the one that is settled.
+    """Return the settlement as JSON fields of an act; raise `LabError` if JSON cannot represent it."""
+    # Escape each text separately: escaped together with a reason that is not valid UTF-8, a name would change.
     moves = tuple(replace(move, code=storable(move.code), why=storable(move.why)) for move in what.moves)
     what = replace(what, reason=storable(what.reason), moves=moves)
     try:
@@ -223,6 +231,7 @@ def _plain(what: Settlement) -> dict[str, Any]:
         settlement: Settlement = decode(encode(what), Settlement, "a settlement")
     except (OverflowError, RecursionError, TypeError) as error:
         raise LabError(f"unit of {what.field}", f"field value: cannot be kept ({error}).") from error
+    # JSON has no NaN or infinity: such a value comes back as None.
     if (settlement.value is None) is not (what.value is None):
         raise LabError(f"place {what.field}", f"field value: {what.value!r} cannot be kept.")
     return fields

@@ -1,4 +1,4 @@
-"""Designs in a hitlab file: each act on one is a row, and no row is ever changed."""
+"""Task designs in a hitlab file: append-only acts, one row each."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _NEWEST_FROZEN = f"{_FROZEN} (SELECT max(version) FROM design WHERE task = ?1 AN
 
 
 class Designs:
-    """The designs of tasks, as acts that follow each other."""
+    """Designs of tasks, as a chain of acts."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def append(self, revision: Revision) -> list[Revision]:
-        """Appends one act on a design, durable on return; gives the heads that now stand, the new one last.
+        """Append one act on a design, durable on return; return the current heads, the new one last.
 
-        More than one head means that two people drafted at the same time: both are kept. Raises `LabError` where
-        the rules refuse the act: a frozen version never changes, and who drafted one does not verify it.
+        More than one head means that two people drafted concurrently and both drafts are kept. Raise `LabError` if the
+        rules refuse the act: a frozen version never changes, and its author may not verify it.
         """
         with self._database.writing() as db:
             check_stays(db, revision.by.id, _what(revision))
@@ -45,23 +45,23 @@ class Designs:
         return sorted(heads, key=lambda head: head.id == revision.id)
 
     def revision(self, id: str) -> Revision:
-        """One act on a design, with the design as it left it."""
+        """Return one act on a design, with the design after it."""
         rows = self._database.rows_in("design", "SELECT body FROM design WHERE id = ?", escape_surrogates(id))
         if not rows:
             raise LabError(f"revision {id}", f"is not in {self._database.path}.")
         return _decoded(rows[0])
 
     def heads(self, subject: Subject) -> list[Revision]:
-        """Where a task's design stands: nothing, one revision, or several that were made beside each other."""
+        """Return the current heads of a task's design: none, one, or several concurrent revisions."""
         return [_decoded(row) for row in self._database.rows_in("design", _HEADS, *_safe(subject))]
 
     def frozen(self, subject: Subject) -> Revision | None:
-        """The newest verified version, what studies build on; None where there is none, or two of that number."""
+        """Return the newest verified version, which studies build on; None if there is none or two share the number."""
         rows = self._database.rows_in("design", _NEWEST_FROZEN, *_safe(subject))
         return _decoded(rows[0]) if len(rows) == 1 else None
 
     def history(self, subject: Subject) -> list[RevisionLine]:
-        """Every act on a task's design, the oldest first."""
+        """Return every act on a task's design, oldest first."""
         rows = self._database.rows_in(
             "design",
             "SELECT id, version, act, by, at, note FROM design WHERE task = ? AND asked = ? ORDER BY n",
@@ -70,11 +70,11 @@ class Designs:
         return [RevisionLine(*row) for row in rows]
 
     def authors(self, subject: Subject, version: int) -> list[str]:
-        """Who drafted or submitted a version, by study code."""
+        """Return the study codes of those who drafted or submitted a version."""
         return [code for (code,) in self._database.rows_in("design", _AUTHORS, *_safe(subject), version)]
 
     def subjects(self) -> list[Subject]:
-        """Every task that has a design, by name."""
+        """Return every task that has a design, by name."""
         sql = "SELECT DISTINCT task, asked FROM design ORDER BY task, asked"
         return [Subject(*row) for row in self._database.rows_in("design", sql)]
 
@@ -86,7 +86,7 @@ _AUTHORS = (
 
 
 def _check(db: sqlite3.Connection, earlier_revisions: list[Revision], revision: Revision) -> None:
-    """The rules, asked while nobody else can write."""
+    """Check the rules for the next act; call inside the write transaction."""
     if any(earlier.subject != revision.subject for earlier in earlier_revisions):
         raise LabError(_what(revision), "follows a revision of another task's design.")
     heads = {_decoded(row).id for row in db.execute(_HEADS, revision.subject)}
@@ -108,7 +108,7 @@ def _found(db: sqlite3.Connection, id: str) -> Iterable[tuple[str]]:
 
 
 def design_row(revision: Revision) -> tuple[Any, ...]:
-    """The values of `INSERT_DESIGN`; the body is text, so that any SQLite browser shows it."""
+    """Return the values for `INSERT_DESIGN`; the body is text so that any SQLite browser shows it."""
     return (
         revision.id,
         *_safe(revision.subject),

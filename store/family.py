@@ -1,4 +1,4 @@
-"""Which runs were forked from one another: read from the runs' own rows and the beginnings of their streams."""
+"""Fork relations between runs, read from run rows and the first events of their streams."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ Read = Callable[..., list[Any]]
 
 
 def family(read: Read, trace_id: str) -> dict[str, tuple[str | None, Forked | None]]:
-    """Every run that shares a beginning with this one, by id: its parent, and where it left it. `read` runs SQL."""
+    """Map every run connected to this one by forks to its parent and fork point.
+
+    `read` runs SQL. Ids of parents that are not in the file are left out.
+    """
     parents: dict[str, str] = dict(read("SELECT id, parent FROM trace WHERE parent IS NOT NULL"))
     children: dict[str, list[str]] = {}
     for child, parent in parents.items():

@@ -1,4 +1,4 @@
-"""Whether the same part of two pictures shows the same, be it dimmed or lit otherwise."""
+"""Similarity of the same area in two pictures, independent of brightness."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _LEAST = 0.85
-"""Correlation of brightness from which on two pieces are alike; another text on the same ground stays well below."""
+"""Minimum correlation of brightness of similar pieces; different text on the same background stays well below."""
 _FLAT = 2.0
-"""Standard deviation of brightness, 0 to 255, below which a piece shows nothing."""
+"""Standard deviation of brightness (0 to 255) below which a piece counts as empty."""
 _EDGE = 0.2
-"""The share of a part's height, above and below, that is left out: its frame, or what begins to lie over it."""
+"""Share of an area's height cut off above and below: its frame, or an overlay's edge."""
 _KEPT = 4
 
 
 class Likeness:
-    """Compares parts of pictures by their sha256; the last few stay decoded."""
+    """Compares areas of pictures by sha256; caches the last few decoded pictures."""
 
     def __init__(self, blob: Callable[[str], Blob | None]) -> None:
         self._blob = blob
         self._grey: OrderedDict[str, Image | None] = OrderedDict()
 
     def __call__(self, first: str, second: str, part: Bounds) -> bool:
-        """Whether both pictures, of the same size, show the same in a piece of this part that shows anything."""
+        """Return True if both pictures have one size and any non-empty piece of the area is similar in both."""
         import numpy as np
 
         image_a, image_b = self._picture(first), self._picture(second)
@@ -68,7 +68,7 @@ class Likeness:
 
 
 def _alike(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
-    """Whether brightness goes up and down alike in two pieces, however dim either is."""
+    """Return True if the brightness of two pieces correlates; False if either is flat."""
     if not a.size:
         return False
     deviation_a, deviation_b = float(a.std()), float(b.std())
