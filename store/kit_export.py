@@ -1,8 +1,8 @@
-"""Kits: a hitlab file of its own with what one rater of a study may see, and nothing that they may not.
+"""Kits: hitlab files with only what one rater of a study may see.
 
-Runs go through `lab.core.blinding`, units lose the designers' words; of people only this rater's own rows are there.
-Gold of the rater's own calibration units stands in it, for the program shows it. So does a task to be played, which the
-phone is set up by and scored with, without what it is rated by afterwards.
+Runs go through `lab.core.blinding`. Units lose the designers' texts. Of people's rows only the rater's own are
+included. Gold of the rater's calibration and practice units is included, because the program shows it. So is a task to
+play, from which the phone is set up and scored, without the questions that rate it afterwards.
 """
 
 from __future__ import annotations
@@ -39,25 +39,29 @@ if TYPE_CHECKING:
     from store.store import Store
 
 OWN: frozenset[ActKind] = frozenset({*RATER_ACTS, "held", "released", "dealt"})
-"""What a rater does, or is told, themselves; the rest is said of a study, and may name others."""
+"""Acts by or about a rater alone. Other acts concern the study and may name other people."""
 
 
 def own(act: Act) -> bool:
-    """Whether an act is its rater's own; to leave is, where they say why, and not where another is to go on."""
+    """Return True if an act is the rater's own.
+
+    Leaving is, if it gives only their reason. It is not if it names a successor.
+    """
     return act.act in OWN or (act.act == "left" and set(act.detail) <= {"why", "sha"})
 
 
 def make_kit(store: Store, study: Study, rater: str, out: Path) -> Kit:
-    """Writes a rater's kit to the new file `out`, which appears whole or not at all.
+    """Write a rater's kit to the new file `out`, which appears whole or not at all.
 
-    Raises `LabError` where the file is there already, nothing is dealt to the rater, they have withdrawn, one of their
-    plays is under way, or the study is locked.
+    Raise `LabError` if the file exists, nothing is dealt to the rater, they have withdrawn or left, one of their plays
+    is unfinished, or the study is locked.
     """
     if out.exists() or out.is_symlink():
         raise LabError(named(out), "is there already; no kit was made.", "Name a new file.")
     part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
         removed(part)
+        # The lock keeps a sweep from removing the unfinished file as a leftover.
         with held(part):
             with _as_of_now(store), sqlite_errors(out):
                 kit = _write(store, store.studies.study(study.id, study.version), rater, part)
@@ -72,7 +76,7 @@ def make_kit(store: Store, study: Study, rater: str, out: Path) -> Kit:
 
 @contextmanager
 def _as_of_now(store: Store) -> Iterator[None]:
-    """All reading within sees the file as it was at one moment, whoever writes meanwhile."""
+    """Read the file from one snapshot within the block, unaffected by concurrent writes."""
     db = store.database.connection()
     db.execute("BEGIN")
     try:
@@ -135,7 +139,10 @@ def _check(store: Store, study: Study, rater: str, assignments: list[Assignment]
 
 
 def _check_plays(store: Store, study: Study, rater: str, acts: Iterable[Act]) -> None:
-    """A run is made in one file: the same play begun in two would be two runs of one id."""
+    """Raise `LabError` if the rater has an unfinished play in this file.
+
+    A run is made in one file: the same play continued in two would give two runs with one id.
+    """
     interrupted_runs = {act.detail.get("run") for act in acts if act.act == "interrupted"}
     for run in {str(act.detail.get("run", "")) for act in acts if act.act == "played"} - interrupted_runs:
         if not _over(store, run):
@@ -151,13 +158,13 @@ def _over(store: Store, run: str) -> bool:
 
 
 def plan_for(study: Study, rater: str) -> Study:
-    """A plan as one of its raters may read it."""
+    """Return the study's plan without what its raters must not read."""
     raters = (rater,) if "raters" in study.blind else study.raters
     return replace(study, raters=raters, note="", seed=0, width=None, shadows=(), by=None)
 
 
 def _units(store: Store, study: Study, rater: str, assignments: Iterable[Assignment]) -> Iterator[tuple[int, Unit]]:
-    """A rater's units at their places in the study, as they may see them."""
+    """Yield the rater's units, blinded, with their positions in the study."""
     pilot = {assignment.unit for assignment in assignments if assignment.stage == "pilot"}
     unit_ids = {assignment.unit for assignment in assignments}
     for position, unit in enumerate(store.studies.units(study)):
@@ -166,7 +173,7 @@ def _units(store: Store, study: Study, rater: str, assignments: Iterable[Assignm
 
 
 def unit_for(study: Study, unit: Unit, rater: str, *, gold: bool) -> Unit:
-    """A unit as a rater may read it, who can open the file with any tool."""
+    """Return a unit without what its rater must not read, as they can open the kit with any SQLite tool."""
     return replace(
         blinded_unit(unit, study.shown),
         gold=unit.gold if gold else (),
@@ -183,13 +190,14 @@ def _insert_answers(db: sqlite3.Connection, labels: Iterable[Label], acts: Itera
 
 
 def _blinded_run(store: Store, study: Study, run: str) -> Imported:
-    """A run without what is hidden, and the pictures that are still referred to."""
+    """Return a blinded run with the pictures that its events still refer to."""
     events = [blinded(event, study.shown) for event in store.runs.events(run)]
     blob_ids = sorted({sha256 for event in events for sha256 in run_rows.referred(event)})
     blobs = {sha256: blob for sha256 in blob_ids if (blob := store.runs.blob(sha256)) is not None}
     return Imported(events, blobs, [])
 
 
+# Queries over the rows of a new kit, and the `Kit` field that limits each to the rows sent.
 _SENT = (
     ("SELECT body FROM study", ""),
     ("SELECT position || ' ' || id || ' ' || body FROM unit ORDER BY position", ""),
@@ -200,7 +208,7 @@ _SENT = (
 
 
 def digest(execute: Callable[..., Iterable[Any]], kit: Kit) -> str:
-    """The hash of all that went out in a kit, whatever was added since."""
+    """Return the hash of all rows that a kit was sent with, ignoring rows added since."""
     whole = hashlib.sha256()
     for sql, count in _SENT:
         for (body,) in execute(sql, (getattr(kit, count),) if count else ()):

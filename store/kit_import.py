@@ -1,7 +1,7 @@
-"""Taking a kit's work back to where its study came from: by the rules for labels, all of it or nothing.
+"""Importing a kit's answers into the file of its study: all or nothing, under the rules for labels.
 
-What the rules decide is decided by the rows of the kit itself, in the order in which they were given there, and by the
-study and its units as they stand here. Where the rater also worked here, both last words stand as a clash.
+The rules are checked against the kit's own rows in their original order, and against this file's study and units. If
+the rater also worked in this file, both last answers remain and form a clash.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 
 class KitContent(NamedTuple):
-    """What came in from a kit: how many labels, acts, plays dealt again and runs were new, and how many were there.
+    """Result of importing a kit: numbers of new labels, acts, repeated plays and runs, and of rows already present.
 
-    `clashes` are the places of its sheets at which two last words now stand.
+    `clashes` are the places (unit, target, field) of its sheets that now have two last answers.
     """
 
     kit: Kit
@@ -53,31 +53,31 @@ class KitContent(NamedTuple):
     there: int
     clashes: tuple[tuple[str, str, str], ...] = ()
     final: frozenset[tuple[str, str, str]] = frozenset()
-    """Those of the places that nobody settles: what is right was shown there."""
+    """Clashes that stay unsettled, because the gold answer was shown there."""
     covered: bool = False
-    """Whether something in it was covered that had been redacted here."""
+    """True if the import covered something that had been redacted in this file."""
     carried: int = 0
-    """How many of the answers were carried along into the version as which the study goes on."""
+    """Number of answers carried over into the study's extended version."""
 
 
 class _Answer(NamedTuple):
-    """All of a kit that may come in."""
+    """Everything in a kit that may be imported."""
 
     dealt: list[Assignment]
     labels: list[Label]
     acts: list[Act]
     runs: list[Imported]
     uncovered: Uncovered
-    """What was redacted here after the kit was made, and still stands in it."""
+    """Content redacted in this file after the kit was made, which the kit still has uncovered."""
     erased: list[OwnText]
-    """What people said in its runs that were erased here with who withdrew."""
+    """Texts from the kit's runs that were erased in this file with people who withdrew."""
 
 
 def take_kit(store: Store, path: Path) -> KitContent:
-    """Takes a kit's labels, acts and newly made runs in, all or none; what is here already is passed over.
+    """Import a kit's labels, acts and new runs, all or none, and skip those already present.
 
-    Raises `LabError` where it is no kit, or was changed, or of another version of the study, where its rater has
-    withdrawn, or anything in it is not its rater's or is refused by the rules.
+    Raise `LabError` if it is not a kit, was changed, belongs to another version of the study, its rater has withdrawn,
+    or any row is not its rater's or breaks the rules.
     """
     kit_work = _read_kit(store, path)
     with store.database.writing() as db:
@@ -88,7 +88,7 @@ def take_kit(store: Store, path: Path) -> KitContent:
 
 
 def kit_in(store: Store, db: sqlite3.Connection, path: Path) -> KitContent:
-    """The same within the caller's transaction, of which a refusal is the end."""
+    """Import a kit within the caller's transaction, which a `LabError` ends."""
     return _take(store, db, _read_kit(store, path), f"kit {path}")
 
 
@@ -102,6 +102,7 @@ def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
             study = _study(store, kit, what)
             return kit, study, _kit_answers(store, other, kit, study, what)
     except LabError as error:
+        # Only for a damaged file: its hint names a pack, which a rater does not have.
         if "hitlab pack" not in error.hint:
             raise
         raise LabError(
@@ -157,7 +158,7 @@ def _kit(store: Store, other: Store, what: str) -> Kit:
 
 
 def _study(store: Store, kit: Kit, what: str) -> Study:
-    """The study as it stands here; it must be the very one that the kit was made of."""
+    """Return this file's study and raise `LabError` unless the kit was made from exactly it."""
     here = store.studies.versions(kit.study)
     if kit.version not in here:
         version_names = ", ".join(f"v{version}" for version in here) or "no version"
@@ -200,7 +201,7 @@ def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) 
 
 
 def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
-    """What redactions covered here in what the kit still holds as it was: its items, and its runs."""
+    """Collect what redactions in this file covered and the kit still shows, in units and runs."""
     uncovered, replaced_runs = Uncovered(), _replaced(store)
     sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
     for unit in other.studies.units(study):
@@ -218,13 +219,13 @@ def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
 
 
 def _replaced(store: Store) -> dict[str, str]:
-    """The runs that stand in the place of redacted ones here, by the old ones' ids."""
+    """Map runs that were redacted in this file to the runs that replaced them."""
     sql = "SELECT trace, replaced_by FROM tombstone WHERE replaced_by IS NOT NULL"
     return dict(store.database.rows_in("tombstone", sql))
 
 
 def _plays(other: Store, kit: Kit, acts: Iterable[Act], plays: Mapping[str, Play], what: str) -> Iterator[Imported]:
-    """The runs that this rater made in the kit, and that are over, each with its task as it is in `plays`, by unit."""
+    """Yield the finished runs that the rater made in the kit, each with its unblinded task from `plays` (by unit)."""
     played = {str(act.detail.get("run", "")): act.unit for act in acts if act.act == "played"}
     for run, unit in played.items():
         if run in kit.runs or not other.runs.holds(run):
@@ -242,13 +243,13 @@ def _plays(other: Store, kit: Kit, acts: Iterable[Act], plays: Mapping[str, Play
 
 
 def _under_way(other: Store, act: Act, run_ids: set[str]) -> bool:
-    """Whether the run that an act tells of goes on in the kit, so that it is taken when it is over."""
+    """Return True if an act's run is unfinished in the kit. It is imported later, once it is over."""
     run = str(act.detail.get("run", ""))
     return run not in run_ids and other.runs.holds(run)
 
 
 def _left_in(store: Store, study: Study, answer: _Answer) -> _Answer:
-    """Without what is about units that were erased here with somebody who withdrew; all else still comes in."""
+    """Drop rows about units that were erased here with a person who withdrew."""
     if not store.database.read("SELECT 1 FROM withdrawal LIMIT 1"):
         return answer
     here = {
@@ -266,7 +267,7 @@ def _left_in(store: Store, study: Study, answer: _Answer) -> _Answer:
 
 
 def _check_sheets(store: Store, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str) -> None:
-    """Raises `LabError` where a sheet of the kit holds what could not have been said in it."""
+    """Raise `LabError` if a sheet of the kit breaks the rules for labels or was not dealt to its rater."""
     assignment_by_sheet = {(assignment.unit, assignment.run): assignment for assignment in answer.dealt}
     sheets: dict[tuple[str, int], tuple[list[Label], list[Act]]] = {}
     for label in answer.labels:
@@ -288,7 +289,7 @@ def _check_sheets(store: Store, study: Study, kit: Kit, answer: _Answer, known_i
 def _check_not_after_leaving(
     store: Store, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str
 ) -> None:
-    """What was done before another took this rater's place is taken; nothing after it."""
+    """Raise `LabError` if new rows are later than the moment when another rater took over."""
     leave_times = [act.at for act in store.labels.acts(study, kit.rater) if act.act == "left" and not own(act)]
     if not leave_times:
         return
@@ -303,7 +304,7 @@ def _check_not_after_leaving(
 def _check_sheet(
     at_first: SheetState, labels: list[Label], acts: list[Act], of_rater: list[Act], known_ids: set[str]
 ) -> None:
-    """Goes through a sheet as it came about; what is here already was checked when it came."""
+    """Replay a sheet in its original order and check each new row. Rows already in this file were checked before."""
     study, unit = at_first.study, at_first.unit
     hand_ins = [act for act in acts if act.act in ("commit", "reopen")]
     acts_so_far: list[Act] = []
@@ -323,13 +324,13 @@ def _check_sheet(
 
 
 def _check_handed(sheet: Sheet, study: Study, act: Act, known_ids: set[str]) -> None:
-    """Raises `LabError` where a unit could not have been handed in, or taken back, by what stood on its sheet."""
+    """Raise `LabError` if the sheet's state did not allow this hand-in or its withdrawal."""
     what = f"unit {sheet.unit.id}"
     if act.id in known_ids:
         return
     if act.act == "reopen" and (study.protocol.forward or sheet.unit.gold):
         raise LabError(what, "was taken back, and this study has no going back.")
-    # A play that was cut off is handed in unanswered, and dealt again.
+    # An interrupted play is handed in unanswered, and then dealt again.
     if act.act == "commit" and sheet.unanswered and sheet.unit.play is None:
         raise LabError(what, f"was handed in with {len(sheet.unanswered)} unanswered.")
 
@@ -343,7 +344,7 @@ def _held(acts: Iterable[Act], at: str) -> bool:
 
 
 def _known(db: sqlite3.Connection, answer: _Answer, replaced_runs: Mapping[str, str], what: str) -> set[str]:
-    """The ids of what is here already; `LabError` where it is here, and otherwise than covered by a redaction."""
+    """Return the ids already in this file. Raise `LabError` if a row differs by more than a redaction."""
     known_ids = set()
     for table, kind, kit_rows in (("label", Label, answer.labels), ("act", Act, answer.acts)):
         for kit_row in kit_rows:
@@ -357,7 +358,7 @@ def _known(db: sqlite3.Connection, answer: _Answer, replaced_runs: Mapping[str, 
 
 
 def _is_covered(here: str, kit_row: bytes, replaced_runs: Mapping[str, str]) -> bool:
-    """Whether a row stands here as it is in the kit but for what was redacted, or erased with who withdrew."""
+    """Return True if a row here equals the kit's except for redacted or erased content."""
     try:
         return bool(more_covered(msgspec.json.decode(here), msgspec.json.decode(kit_row), replaced_runs))
     except ValuesDiffer:
@@ -379,7 +380,7 @@ def _insert(
 
 
 def _dealt_again(db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer) -> Iterator[Assignment]:
-    """Plays that were dealt once more in the kit; behind all others, where their places are taken here."""
+    """Return plays that were dealt again in the kit, moved behind all others if their positions are taken here."""
     sql = "SELECT DISTINCT unit FROM assignment WHERE study = ? AND version = ? AND rater = ?"
     units = {unit for (unit,) in db.execute(sql, (storable(study.id), study.version, storable(kit.rater)))}
     return placed(db, study, kit.rater, (one for one in answer.dealt if one.unit in units))
@@ -397,7 +398,7 @@ def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:
 
 
 def _sheets_after(store: Store, study: Study, kit: Kit, answer: _Answer) -> list[Sheet]:
-    """The kit's sheets as they now stand here."""
+    """Return the kit's sheets in their current state in this file."""
     sheets = dict.fromkeys((label.unit, label.run) for label in answer.labels)
     return [store.labels.sheet(study, store.studies.unit(study, id), kit.rater, run) for id, run in sheets]
 

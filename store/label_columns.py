@@ -1,4 +1,4 @@
-"""A study's labels as they stand, column by column: a million of them in seconds, none kept as an object."""
+"""A study's current labels as columns: a million in seconds, without an object for each."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from store.studies import key_of
 from store.times import milliseconds
 
 _BATCH = 5_000
-"""Labels that are objects at a time: as many as a processor's cache holds, and as nobody waits for."""
+"""Labels decoded at a time: few enough for the processor's cache and for a short wait."""
 _SOME = "SELECT n, body FROM label WHERE study = ? AND version = ?"
 _MOST = "SELECT n, body FROM label WHERE +study = ? AND +version = ?"
-"""The same without an index: where most of a file's labels are wanted, going through all of them is faster."""
+"""The same without an index: faster if most labels of the file belong to the study."""
 _SIZE = "SELECT (SELECT count(*) FROM label WHERE study = ? AND version = ?), (SELECT ifnull(max(n), 0) FROM label)"
 _UNITS = "SELECT body FROM unit WHERE study = ? AND version = ? ORDER BY position"
 _DEALT = "SELECT unit, rater, run FROM assignment WHERE study = ? AND version = ? ORDER BY n"
@@ -37,7 +37,7 @@ Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Sheet = tuple[str, str, int]
-"""A sheet as its rows name it: unit, rater, run."""
+"""Key of a sheet in its rows: unit, rater, run."""
 
 
 class _KnownRow(msgspec.Struct, frozen=True, gc=False):
@@ -50,7 +50,7 @@ class _Unit(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Answer(msgspec.Struct, frozen=True, gc=False):
-    """What arithmetic reads of a label; the rest of its row stays unread."""
+    """Fields of a label that statistics need. The rest of its row stays undecoded."""
 
     unit: str
     target: str
@@ -80,7 +80,10 @@ class _LeftRow(msgspec.Struct, frozen=True):
 
 
 class Rows(NamedTuple):
-    """One column each, in the order they came in; names are indices as in `Columns`, the rater's among `raters`."""
+    """Labels as columns, in order of insertion.
+
+    Names are indices as in `Columns`, raters indices of the reader's own.
+    """
 
     n: Longs
     unit: Ints
@@ -97,23 +100,24 @@ class Rows(NamedTuple):
     confidence: Floats
 
     def where(self, selection: Any) -> Rows:
-        """Those of a mask, or in the order of indices."""
+        """Return the rows of a mask, or rows in the order of indices."""
         return Rows(*(column[selection] for column in self))
 
 
 def columns_of(db: sqlite3.Connection, study: Study) -> Columns:
-    """The labels that stand in a study, of people only what is handed in, within the caller's transaction."""
+    """Return the current labels of a study within the caller's transaction; people's only if handed in."""
     return _columns_of(db, study, _read(db, study))
 
 
 def columns_and_times(db: sqlite3.Connection, study: Study) -> tuple[Columns, AnswerTimes]:
-    """The same, with when every answer was given."""
+    """Return the same columns, and the time of every answer."""
     times: list[AnswerTimes] = []
     reading = _read(db, study, times)
     columns = _columns_of(db, study, reading)
     if not times:
         return columns, AnswerTimes(*(np.zeros(0, kind) for kind in (*[np.int32] * 3, *[np.float64] * 3)))
     answer_times = AnswerTimes(*(np.concatenate(column) for column in zip(*times, strict=True)))
+    # Times are numbered by raters as they were read. `columns` sorts them, so renumber.
     places = {(actor.kind, actor.id): at for at, actor in enumerate(columns.raters)}
     actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in reading.raters]
     return columns, answer_times._replace(
@@ -143,9 +147,10 @@ def _columns_of(db: sqlite3.Connection, study: Study, reading: _Reading) -> Colu
 
 
 def _numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
-    """The rows' numbers of these labels."""
+    """Return the row numbers of these labels."""
     numbers: list[int] = []
     label_ids = [storable(id) for id in ids]
+    # SQLite limits the number of parameters in a statement.
     for at in range(0, len(label_ids), 500):
         some = label_ids[at : at + 500]
         numbers += (n for (n,) in db.execute(f"SELECT n FROM label WHERE id IN ({','.join('?' * len(some))})", some))
@@ -153,7 +158,7 @@ def _numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
 
 
 class _Index(dict[Any, int]):
-    """Names as numbers, in the order in which they come; what is no name is -1, and not among them."""
+    """Numbers names in order of first use. An empty name is -1 and not stored."""
 
     def __missing__(self, name: Any) -> int:
         if not name:
@@ -163,7 +168,7 @@ class _Index(dict[Any, int]):
 
 
 class _Steps(dict[str | None, int]):
-    """The steps (from 0) that places in runs name, which many answers share; -1 where one names none."""
+    """Step (from 0) of each evidence text, cached because many answers share it; -1 if it names none."""
 
     def __missing__(self, evidence: str | None) -> int:
         self[evidence] = step = -1 if evidence is None else _step(evidence)
@@ -171,14 +176,14 @@ class _Steps(dict[str | None, int]):
 
 
 class _Places(dict[str, int]):
-    """Names that are known as numbers; any other is -1."""
+    """Numbers of known names; -1 for any other."""
 
     def __missing__(self, name: str) -> int:
         return -1
 
 
 class _Reading:
-    """Batches of rows as columns."""
+    """Converts batches of rows into columns."""
 
     def __init__(self, study: Study, units: Sequence[_Unit], times: list[AnswerTimes] | None = None) -> None:
         self.units = _Places({storable(unit.id): i for i, unit in enumerate(units)})
@@ -192,12 +197,12 @@ class _Reading:
         self.superseded: set[str] = set()
         self._parts: list[Rows] = []
         self._times = times
-        """Where each batch's times are kept, where they are wanted."""
+        """Receives each batch's answer times, if given."""
         self._decode = msgspec.json.Decoder(_Answer).decode
         self._newest = VERSION
 
     def take(self, batch: list[tuple[int, str]]) -> None:
-        """Takes rows in: n, body."""
+        """Add a batch of rows (n, body)."""
         labels = self._decoded([body for _, body in batch])
         self.superseded.update([label.supersedes for label in labels if label.supersedes])
         self.superseded.update([id for label in labels if label.also for id in label.also])
@@ -231,7 +236,7 @@ class _Reading:
             self._times.append(AnswerTimes(*places, at[mask] / 1000, shown_at[mask] / 1000, idle[mask] / 1000))
 
     def rows(self) -> Rows:
-        """All that were taken in."""
+        """Return all rows added so far."""
         if not self._parts:
             self._parts.append(Rows(*(np.zeros(0, kind) for kind in _KINDS)))
         return Rows(*(np.concatenate(column) for column in zip(*self._parts, strict=True)))
@@ -239,6 +244,7 @@ class _Reading:
     def _decoded(self, bodies: list[str]) -> list[_Answer]:
         try:
             labels = list(map(self._decode, bodies))
+        # Decode one by one: `decode` raises an error that names the label and its version.
         except msgspec.DecodeError:
             return [decode(body, _Answer, "a label in the file", newest=VERSION) for body in bodies]
         if max(map(_OF, labels), default=VERSION) > VERSION:
@@ -254,7 +260,7 @@ def _ints(numbers: Iterable[int]) -> Ints:
 
 
 def _step(evidence: str) -> int:
-    """The step (from 0) that a place in a run names; -1 where it names none."""
+    """Return the step (from 0) that a label's evidence names; -1 if none."""
     number = whole_number(evidence.rpartition("@")[2]) or 0
     return number - 1 if number < 2**31 else -1
 
@@ -269,9 +275,13 @@ def _columns(
     handed_sheets: set[Sheet],
     leavers: set[str],
 ) -> Columns:
-    """What stands of the rows, ordered by what they are about, its names sorted so that no order of coming in shows."""
+    """Return the current labels as columns, sorted by unit, target and field.
+
+    Names are sorted too, so that the result does not depend on the order of insertion.
+    """
     rows = reading.rows()
     raters, rater = _raters(reading.raters, (who for _, who, _ in dealt_sheets))
+    # `null` as a value means that the answer was skipped or withdrawn.
     null = reading.values.pop(b"null", -1)
     values = _renumbered(reading.values, np.where(rows.value == null, -1, rows.value) if null >= 0 else rows.value)
     reasons = _renumbered(reading.reasons, rows.reason)
@@ -295,7 +305,7 @@ def _columns(
 
 
 def _raters(bodies: Mapping[bytes, int], dealt_codes: Iterable[str]) -> tuple[tuple[Actor, ...], Ints]:
-    """Who rated or was to, by kind and id, and for each of `bodies` which of them it is."""
+    """Return everyone who rated or was dealt units, sorted by kind and id, and for each of `bodies` its index."""
     actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in bodies]
     first: dict[tuple[str, str], Actor] = {}
     for actor in sorted(actors, key=lambda actor: (actor.kind, actor.id, actor.name)):
@@ -309,7 +319,7 @@ def _raters(bodies: Mapping[bytes, int], dealt_codes: Iterable[str]) -> tuple[tu
 
 
 def _renumbered(index: Mapping[Any, int], column: Ints) -> tuple[tuple[Any, ...], Ints]:
-    """Names in their own order, and a column that numbers them so."""
+    """Return sorted names, and the column renumbered to match."""
     names = sorted(index)
     new = np.full(max(index.values(), default=-1) + 2, -1, dtype=np.int32)  # the last is for -1
     new[[index[name] for name in names]] = np.arange(len(names), dtype=np.int32)
@@ -317,7 +327,10 @@ def _renumbered(index: Mapping[Any, int], column: Ints) -> tuple[tuple[Any, ...]
 
 
 def _alone(rows: Rows) -> tuple[Mask, int]:
-    """Which rows, ordered by place, are the only last word at theirs; and the number of places with several."""
+    """Return a mask of rows that are the only last answer at their place, and the number of places with several.
+
+    `rows` must be sorted by place.
+    """
     if not len(rows.n):
         return np.zeros(0, dtype=np.bool_), 0
     key = np.stack((rows.unit, rows.target, rows.field, rows.rater, rows.run))
@@ -327,7 +340,7 @@ def _alone(rows: Rows) -> tuple[Mask, int]:
 
 
 class _Sheets:
-    """Sheets as single numbers: of unit, rater's code and run."""
+    """Encodes sheets as single integers made of unit, rater code and run."""
 
     def __init__(self, reading: _Reading, raters: Sequence[Actor], rows: Rows) -> None:
         self._units = reading.units
@@ -341,21 +354,21 @@ class _Sheets:
             self._by_code.setdefault(storable(actor.id), i)
 
     def of(self, unit: Ints, rater: Ints, run: Ints) -> Longs:
-        """Each row's sheet."""
+        """Return each row's sheet number."""
         whose = unit.astype(np.int64) * max(1, len(self._codes)) + self._code[rater]
         return whose << 32 | run.astype(np.int64)
 
     def known(self, sheets: Iterable[Sheet]) -> Longs:
-        """Sheets that are named."""
+        """Return the numbers of named sheets, without those of unknown units or raters."""
         there = ((self._units.get(unit, -1), self._codes.get(rater, -1), run) for unit, rater, run in sheets)
         whole = max(1, len(self._codes))
         keys = [(unit * whole + code) << 32 | run for unit, code, run in there if unit >= 0 and code >= 0]
         return np.array(keys, dtype=np.int64)
 
     def dealt(self, dealt_sheets: Sequence[Sheet], handed_sheets: set[Sheet], leavers: set[str]) -> tuple[Ints, Mask]:
-        """The sheets that were to be handed in, in the order of units, and whether each was.
+        """Return the sheets that count as dealt, by unit, and a mask of those handed in.
 
-        What somebody who left had not handed in is another's now. A model or script hands in by answering.
+        Open sheets of a rater who left belong to a successor and are dropped. A model or script hands in by answering.
         """
         rows = self._rows
         answered_sheets = set(np.unique(self.of(rows.unit, rows.rater, rows.run)[self.person_not[rows.rater]]).tolist())
