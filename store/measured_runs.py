@@ -1,4 +1,4 @@
-"""Runs as metrics read them: their events without screens, thoughts and prompts, so that thousands are quickly read."""
+"""Runs for metrics: events without screens, thoughts and prompts, so that thousands load quickly."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ FROM event WHERE trace = ? ORDER BY seq
 """
 _VERDICTS = "SELECT body FROM verdict WHERE trace = ? ORDER BY position"
 _IN_MEMORY = 256 * 1024
-"""How many bytes of steps are put aside in memory before they are written to the disk."""
+"""Bytes of steps that a spool holds in memory before it writes to the disk."""
 _DECODED = 2048
-"""How many steps of spooled runs stay decoded: papers look at one run and at its task's demonstrations by turns."""
+"""Steps of spooled runs that stay decoded: metrics alternate between a run and its task's demonstrations."""
 _STEPS = msgspec.json.Decoder(list[MeasuredStep])
 _JUDGED = msgspec.json.Decoder(list[Verdict])
 
@@ -71,7 +71,7 @@ class _Started(msgspec.Struct, tag="started", tag_field="event"):
 
 
 class _Extra(msgspec.Struct, frozen=True):
-    """Of the source's own fields what FingerTip-20K's actions tell of the place that was touched."""
+    """The one field of a source's own that metrics read: FingerTip-20K's content of the touched place."""
 
     content: Any = None
 
@@ -111,10 +111,10 @@ _Event = _Started | _Step | _Flagged | _Ended
 def measured_runs(
     database: Database, ids: Iterable[str] | None = None, *, spooled: bool = False
 ) -> Iterator[MeasuredRun]:
-    """Runs as metrics read them, those named or all, the oldest in this file first; one at a time is in memory.
+    """Yield runs for metrics (those in `ids`, or all, oldest first), one at a time in memory.
 
-    `spooled` is for who holds them all: steps and verdicts are in a temporary file then, few of them in memory.
-    Raises `LabError` where a run is not there, or was written by a newer hitlab.
+    With `spooled`, steps and verdicts are stored in a temporary file, for callers that hold all runs. Raise `LabError`
+    if a run is missing or was written by a newer hitlab.
     """
     shared = _Shared(database)
     spool = _Spool() if spooled else None
@@ -129,18 +129,18 @@ def measured_runs(
 
 
 class _Spool:
-    """Steps and verdicts of many runs in a temporary file that goes with them."""
+    """Steps and verdicts of many runs in a temporary file, deleted with this object."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 (it closes with this object)
         self._end = 0
         self._recent: dict[int, list[Any]] = {}
-        """Decoded parts by their place in the file, those that were wanted last at the end."""
+        """Decoded parts by their offset in the file, least recently used first."""
         self._decoded = 0
         weakref.finalize(self, self._file.close)
 
     def without_parts(self, run: MeasuredRun) -> MeasuredRun:
-        """The run, with what may be large of it in the file; `LabError` where the disk is full."""
+        """Return the run with its large parts moved to the file; raise `LabError` if the disk is full."""
         verdicts = run.verdicts
         if any(verdict.extra for verdict in verdicts):
             verdicts = self._add(verdicts, _JUDGED)
@@ -173,7 +173,7 @@ class _Spool:
 
 
 class _Spooled(Sequence[_Part]):
-    """What one run has of a spool, decoded when it is wanted."""
+    """One run's part of a spool, decoded on access."""
 
     __slots__ = ("_decoder", "_length", "_size", "_spool", "_start")
 
@@ -203,7 +203,7 @@ class _Spooled(Sequence[_Part]):
 
 
 class _Shared:
-    """What many runs have in common: tasks and personas, decoded once, smaller values, agents as people call them."""
+    """Values shared by many runs: tasks and personas decoded once, smaller values interned, agents by display name."""
 
     def __init__(self, database: Database) -> None:
         self.agents = StoredAgents(database)
@@ -212,7 +212,7 @@ class _Shared:
         self._values: dict[Any, Any] = {}
 
     def one(self, value: _Value) -> _Value:
-        """The first value that equals this one."""
+        """Return the first value seen that equals this one, so that equal values share memory."""
         same: _Value = self._values.setdefault(value, value)
         return same
 
@@ -281,7 +281,10 @@ def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared
 
 
 def _decoded(body: str, what: str) -> _Event:
-    """An event's few fields; its version is read by itself only where that makes a difference: twice costs twice."""
+    """Decode the needed fields of an event.
+
+    The version is checked after decoding or on failure, because parsing it beforehand doubles the time.
+    """
     try:
         event: _Event = decode(body, _Event, what)
     except LabError:
@@ -309,7 +312,7 @@ def _turn(step: _Step, slips: dict[int, bool]) -> MeasuredStep:
 
 
 def _time(at: str, ms: float | None) -> tuple[float | None, float | None]:
-    """An event's time in seconds: since the run began, and of day."""
+    """Return an event's time in seconds: since the start of the run, and of day. At most one is not None."""
     if ms is not None:
         return ms / 1000, None
     try:
@@ -319,7 +322,10 @@ def _time(at: str, ms: float | None) -> tuple[float | None, float | None]:
 
 
 def _span(clock: list[tuple[float | None, float | None]]) -> float | None:
-    """Seconds from the first event that has a time to the last; None where fewer than two have one."""
+    """Return seconds between the first and last event with a time; None if fewer than two have one.
+
+    Times since the start of the run take precedence over times of day.
+    """
     for which in (0, 1):
         times = [time[which] for time in clock if time[which] is not None]
         if len(times) > 1:
@@ -328,14 +334,14 @@ def _span(clock: list[tuple[float | None, float | None]]) -> float | None:
 
 
 def _reported_seconds(ended: _Ended | None, seconds: float | None) -> float | None:
-    """What the source says the run took, before what its events' times come to."""
+    """Return the duration that the source reports; else the one computed from event times."""
     if ended is not None and ended.usage is not None and ended.usage.seconds is not None:
         return ended.usage.seconds
     return seconds
 
 
 def _open_questions(kinds: Sequence[str]) -> int:
-    """1 where something was asked after the last step; asked again after a pause it is the same question."""
+    """Return 1 if a question was asked after the last step, else 0. A question repeated after a pause counts once."""
     for kind in reversed(kinds):
         if kind in ("asked", "step"):
             return int(kind == "asked")
@@ -350,7 +356,7 @@ def _waited(
     *,
     timed: bool,
 ) -> float | None:
-    """Seconds with a question open or the run standing still; None where that is not told, as in most imported runs."""
+    """Return seconds with a question open or the run paused; None if unknown, as in most imported runs."""
     if not any(kind in ("asked", "paused") for kind in kinds):
         return 0.0
     if started.source is not None:
@@ -362,7 +368,7 @@ def _waited(
 
 
 def _stood_still(kinds: list[str], clock: list[tuple[float | None, float | None]]) -> float:
-    """Seconds that a question or a pause, or both, took up."""
+    """Return the total seconds covered by questions and pauses, overlaps counted once."""
     total = 0.0
     since: float | None = None
     why: set[str] = set()
@@ -372,6 +378,7 @@ def _stood_still(kinds: list[str], clock: list[tuple[float | None, float | None]
             continue
         if kind in ("asked", "paused"):
             since = since if why else now
+            # Only the first of overlapping reasons starts the span. It ends with the last.
             why.add(kind)
         elif kind in ("answered", "resumed", "step", "ended") and why:
             why -= {"asked"} if kind in ("answered", "step") else {"paused"} if kind == "resumed" else set(why)
@@ -385,7 +392,7 @@ def _between(first: str | None, last: str | None) -> float:
 
 
 def _usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
-    """The whole run's: what its source told of it, or else its steps' together."""
+    """Return the run's total usage: each figure as its source reports it, else the sum of its steps."""
     own = [step.proposed.usage for step in steps if step.proposed.usage is not None]
     total = total_usage(own) if own else None
     usage = ended.usage if ended else None

@@ -1,4 +1,4 @@
-"""Runs of one hitlab file that come into another: what went on in one goes on in both, nothing else may differ."""
+"""Merging of runs: a longer copy of a run extends a shorter one, and nothing else may differ."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _OF_RUNS: tuple[tuple[str, type[Any], int], ...] = (
     ("run_act", RunAct, RUN_ACT_VERSION),
     ("shadow", ShadowAnswer, SHADOW_VERSION),
 )
-"""What was said of runs or done with them, by table: what a row is, and its newest stored shape."""
+"""Tables of rows about runs: table name, type of a row, and its newest stored version."""
 
 
 def runs_in(into: Merging, source: Source) -> None:
-    """Every run with its pictures, verdicts, drafts and what was said of it; none that was erased anywhere."""
+    """Merge every run with its pictures, verdicts and drafts, and rows about runs, except runs erased in any file."""
     repeating = into.repeating(lambda sql, *values: list(source.rows(sql, *values)), source.path)
     for (id,) in source.rows("SELECT id FROM trace ORDER BY n"):
         if not into.erased(id) and id not in repeating:
@@ -89,7 +89,7 @@ def _run_in(into: Merging, source: Source, id: str) -> None:
 
 
 def _events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
-    """A run's events, each at its place."""
+    """Yield a run's events with their numbers; raise `LabError` unless they form a complete sequence."""
     expected = 0
     for seq, body in source.rows("SELECT seq, body FROM event WHERE trace = ? ORDER BY seq", id):
         event: AnyEvent = decode(text_of(body, "event"), AnyEvent, f"run {id}, event {seq}", newest=VERSION)
@@ -130,9 +130,9 @@ def _event_in(into: Merging, id: str, seq: int, event: AnyEvent) -> None:
 
 
 def _pictures_in(into: Merging, source: Source, id: str) -> None:
-    """The bytes that a run refers to, or where they stand outside; what is here already is not read."""
+    """Merge a run's pictures and links. Bytes already in this file are not read."""
     bodies = into.db.execute("SELECT body FROM event WHERE trace = ?", (id,)) if into.withdrawals else ()
-    here = "".join(body for (body,) in bodies)  # a state that was covered here has another hash
+    here = "".join(body for (body,) in bodies)  # a redacted state has another hash here
     for (sha256,) in source.rows("SELECT sha256 FROM use WHERE trace = ? ORDER BY sha256", id):
         if into.withdrawals and f'"{sha256}"' not in here:
             continue
@@ -170,7 +170,10 @@ def _verdicts_in(into: Merging, source: Source, id: str) -> None:
 
 
 def designs_in(into: Merging, source: Source) -> None:
-    """Every act on a design. Where a run was redacted in one of the files only, its words for what was covered stay."""
+    """Merge every act on a design.
+
+    If only one of the two files has redacted runs, its wording of an act replaces the other's.
+    """
     ours, theirs = into.redacted, {id for id, stone in source.said.stones.items() if stone.why == "redacted"}
     for body, row in source.bodies("design", Revision, DESIGN_VERSION):
         if theirs - ours and not ours - theirs and _covered(into, row):
@@ -189,7 +192,7 @@ def _stands(into: Merging, id: str) -> bool:
 
 
 def _covered(into: Merging, row: Revision) -> bool:
-    """Puts the covered words in the place of those that stand here; False where the act is not here."""
+    """Replace the stored act's texts by the redacted ones; return False if the act is not in this file."""
     covering_row: Any = into.db.execute("SELECT n, body FROM design WHERE id = ?", (row.id,)).fetchone()
     if covering_row is None:
         return False

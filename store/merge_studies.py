@@ -1,7 +1,7 @@
-"""Studies of one hitlab file that come into another: plans, items, who was dealt what, labels and acts.
+"""Merging of studies: plans, units, assignments, labels and acts.
 
-A plan is frozen, so that of one version nothing may differ but what a withdrawal took out: what one file lacks then
-goes from the other. Two last words of one rater at one place both stand, as a clash for them to settle.
+A plan is frozen, so two copies of a version may differ only by withdrawals: a unit that one file lacks is erased from
+the other. Two last answers of a rater at one place both remain, as a clash for the rater to settle.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 _OF = "study = ? AND version = ?"
 _NEWS = ("commit", "reopen")
-"""Acts after which other answers count; the rest may still be kept in a locked study."""
+"""Acts that change which answers count. All others may still be added to a locked study."""
 
 
 def studies_in(into: Merging, source: Source) -> None:
-    """Every version of every study."""
+    """Merge every version of every study."""
     for _, study in source.bodies("study", Study, VERSION):
         if storable(study.id) != study.id:
             raise LabError(f"study {study.name}", "has a name that no file can hold.")
@@ -79,7 +79,7 @@ def _locked(one: Callable[..., Any], study: Study) -> bool:
 
 
 def _check_nothing_more(into: Merging, source: Source, study: Study) -> None:
-    """Raises `LabError` where a study that is locked in the file was answered in others after they parted."""
+    """Raise `LabError` if a study locked in `source` got answers in other files after the copies diverged."""
     acts = f"SELECT id FROM act WHERE {_OF} AND act IN {_NEWS}"
     for table, sql in (("label", f"SELECT id FROM label WHERE {_OF}"), ("act", acts)):
         for (id,) in into.db.execute(sql, key_of(study)):
@@ -95,10 +95,9 @@ def _check_nothing_more(into: Merging, source: Source, study: Study) -> None:
 
 
 def _units(into: Merging, source: Source, study: Study) -> Iterator[tuple[int, Unit]]:
-    """A study's units at their places; `LabError` where they are not those that its plan was frozen over.
+    """Yield a study's units with their positions; raise `LabError` if the plan was frozen over other units.
 
-    Where runs were redacted, or somebody withdrew, words that units quoted were covered in them, and no hash of them
-    says more.
+    Redactions and withdrawals change quoted text in units, so the sample's hash is not compared after any.
     """
     whole, count = hashlib.sha256(), 0
     sql = f"SELECT position, id, body FROM unit WHERE {_OF} ORDER BY position"
@@ -116,7 +115,7 @@ def _units(into: Merging, source: Source, study: Study) -> Iterator[tuple[int, U
 
 
 def _same_units(into: Merging, source: Source, study: Study) -> None:
-    """What was taken out of either file with somebody who withdrew goes from here, too; the rest must be the same."""
+    """Erase units that the other file erased for a withdrawal; raise `LabError` if other units differ."""
     there = set()
     for _, unit in _units(into, source, study):
         there.add(storable(unit.id))
@@ -140,7 +139,7 @@ def _same_units(into: Merging, source: Source, study: Study) -> None:
 
 
 def _dealt_in(into: Merging, source: Source, study: Study) -> None:
-    """Who was dealt what; where both files dealt on their own, this one's places stay and the other's come behind."""
+    """Merge assignments. If both files dealt independently, this file's positions stay and the others follow."""
     units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF}", key_of(study))}
     sql = f"SELECT DISTINCT rater FROM assignment WHERE {_OF} ORDER BY rater"
     many = source.one(f"SELECT count(*) FROM assignment WHERE {_OF}", *key_of(study)) > MANY
@@ -165,7 +164,7 @@ def _assignments(source: Source, study: Study, rater: str, units: set[str]) -> I
 
 
 def _labels_in(into: Merging, source: Source, study: Study) -> None:
-    """Labels as they stand, by the rules for a single one; what they supersede may have come before or comes later."""
+    """Merge labels under the rules for a single one. The label that one supersedes may arrive before or after it."""
     check = _checker(into, study)
     for body, label in source.bodies("label", Label, VERSION, _OF, *key_of(study)):
         what = f"label {label.id}"
@@ -179,7 +178,7 @@ def _labels_in(into: Merging, source: Source, study: Study) -> None:
 
 
 def _checker(into: Merging, study: Study) -> Callable[[Label, str], bool]:
-    """Says of a label whether its unit is here, and raises `LabError` where it could not have been given."""
+    """Return a check that is True if a label's unit is in this file; it raises `LabError` for an impossible label."""
 
     @lru_cache(maxsize=4096)
     def unit_of(id: str) -> tuple[Unit, frozenset[tuple[str, str]]] | None:
@@ -213,7 +212,7 @@ def _checker(into: Merging, study: Study) -> Callable[[Label, str], bool]:
 
 
 def _acts_in(into: Merging, source: Source, study: Study) -> int:
-    """What people did; gives how many of the new acts may still come into a locked study."""
+    """Merge acts; return how many of the new ones a locked study may still receive."""
     units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF}", key_of(study))}
     late = 0
     for body, act in source.bodies("act", Act, VERSION, _OF, *key_of(study)):
@@ -232,9 +231,9 @@ def _acts_in(into: Merging, source: Source, study: Study) -> int:
 
 
 def _check_settled(into: Merging, study: Study, act: Act, what: str) -> None:
-    """Raises `LabError` where what was settled is not of a place that is asked, or no answer to what is asked there.
+    """Raise `LabError` if a settlement's place is not asked or its value does not fit the field.
 
-    Who rated, and what most said, is not asked anew: answers may come with another file.
+    Raters and majority are not checked again, because answers may arrive with a later file.
     """
     settlement: Settlement = convert(act.detail, Settlement, what)
     body = into.one(f"SELECT body FROM unit WHERE {_OF} AND id = ?", *key_of(study), storable(act.unit))
@@ -278,10 +277,9 @@ _GOING_ON = (
 
 
 def clashes_in(into: Merging) -> Iterator[tuple[str, int, str, str, int, str, str, bool]]:
-    """Places with two last words of one rater: study, version, rater, unit, run, target, field, and if handed in.
+    """Yield the clashes of all studies: study, version, rater, unit, run, target, field, and True if handed in.
 
-    Of a study that was extended those of the version as which it goes on: what was answered before was carried there,
-    and is settled there alone.
+    For an extended study only its newest version counts: earlier answers were carried over and are settled there.
     """
     studies = into.db.execute(_GOING_ON).fetchall()
     for key in studies:

@@ -1,6 +1,6 @@
-"""What a person said in a hitlab file, in their own words: what they replied, typed, wrote, and told of themselves.
+"""Texts of one person in a hitlab file: replies, typed text, notes, and facts about themselves.
 
-Every row that they signed is looked through, whichever table it is in.
+All rows that the person signed are searched, in every table.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _NAMES = FIXED | {
 }  # fmt: skip
 """Fields that hold names, hashes and times."""
 _OF_OTHERS = frozenset({"prompt", "before", "design", "tree", "task", "persona", "protocol", "observation"})
-"""Parts of what somebody signs that are not their words: what they were shown, and what others build on."""
+"""Parts of a signed row that are not the signer's words: what they saw, and what others wrote."""
 _HIDDEN = "hidden"
-"""Who signs in a kit what a person said."""
+"""Actor id that replaces a person's code in a kit."""
 _HASH = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d{4}-\d\d-\d\dT[\d:.+Z-]+")
 _NOT_THEIRS = frozenset({"event", "study", "unit", "assignment", "trace", "tombstone", "withdrawal", "kit", "run_act"})
-"""Tables of which a row that they signed is no text of theirs; of events each is looked through by itself."""
+"""Tables whose rows are never a person's text as a whole. Events are searched one by one."""
 
 
 def own_texts(read: Read, code: str) -> list[OwnText]:
-    """Every text of a person in a file; `read` runs SQL there."""
+    """Return every text of a person in a file; `read` runs SQL."""
     tables = text_tables(read)
     texts = list(_said_in_runs(read, code))
     if any(table.name == "study" for table in tables):
@@ -46,14 +46,14 @@ def own_texts(read: Read, code: str) -> list[OwnText]:
 
 
 def texts_in_runs(read: Read, runs: Iterable[str]) -> list[OwnText]:
-    """What people said in these runs, whoever they are: in a kit nobody's code stands."""
+    """Return the texts of all people in these runs; a kit's runs do not contain their codes."""
     return _distinct(read, (text for run in runs for text in _said_in(read, run, None)))
 
 
 def _distinct(read: Read, texts: Iterable[OwnText]) -> list[OwnText]:
-    """Texts but for hashes, times and names."""
+    """Return the texts without hashes, times and names."""
     names = _names_in(read)
-    names |= {"accept", "reject", "approve", "amend"}  # what a review or a reply decides
+    names |= {"accept", "reject", "approve", "amend"}  # decisions of a review or a reply
     return [one for one in texts if tidy(one.text) and not _HASH.fullmatch(one.text) and one.text not in names]
 
 
@@ -68,7 +68,7 @@ def _said_in_runs(read: Read, code: str) -> Iterator[OwnText]:
 
 
 def _said_in(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
-    """What they said in a run, each with what of it only repeats what stood before them there."""
+    """Yield a person's texts in a run, each with the parts that only repeat text shown to them before."""
     sql = "SELECT kind, body FROM event WHERE trace = ? ORDER BY seq"
     texts: dict[str, tuple[int, OwnText]] = {}
     questions: dict[str, str] = {}
@@ -78,11 +78,12 @@ def _said_in(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
         questions |= {question["id"]: question["text"]} if question else {}
         for text, answers in _own(event, code):
             texts.setdefault(text, (at, OwnText(text, event.get("at", ""), questions.get(answers, ""))))
+    # Second pass: find these texts in what others wrote, to know which parts were on screen first.
     quotations = Quotations(texts)
     shown: dict[str, int] = {}
     seen: set[str] = set()
     for at, (kind, body) in enumerate(read(sql, run)):
-        if kind == "acting" or not quotations.stand_in(body):  # an act repeats what was proposed or decided
+        if kind == "acting" or not quotations.stand_in(body):  # an `acting` event repeats the proposal or the decision
             continue
         event = msgspec.json.decode(body)
         for text in Counter(strings_in(event)) - Counter(text for text, _ in _own(event, code)):
@@ -96,7 +97,7 @@ def _said_in(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
 
 
 def _written_in_rows(read: Read, code: str, tables: Iterable[TextTable]) -> Iterator[OwnText]:
-    """What they signed in rows of any table: answers, notes, remarks, reviews, drafts that an act keeps."""
+    """Yield the texts that a person signed in any table: answers, notes, reviews, drafts stored in acts."""
     runs: dict[tuple[Any, ...], frozenset[str]] = {}
     quoted = f"%{msgspec.json.encode(storable(code)).decode()}%"
     for table in tables:
@@ -118,7 +119,7 @@ def _runs_of(read: Read, study: str, version: int, unit: str) -> frozenset[str]:
 
 
 def _facts_of(read: Read, code: str) -> Iterator[OwnText]:
-    """What a persona tells that is this person's alone: no run and no item of another has it."""
+    """Yield facts of personas that belong to this person only: no other person's run or unit uses them."""
     others = {id for (id,) in read("SELECT DISTINCT persona FROM trace WHERE user IS NOT ?", storable(code))}
     personas: dict[str, tuple[str, Any]] = {}
     first = "SELECT e.body FROM event e JOIN trace t ON t.id = e.trace WHERE t.user = ? AND e.seq = 0"
@@ -141,7 +142,7 @@ def _facts_of(read: Read, code: str) -> Iterator[OwnText]:
 
 
 def _names_in(read: Read) -> set[str]:
-    """What protocols call their fields and options: an answer by one is nobody's words."""
+    """Return ids of protocols' fields and options: as an answer they are not a person's own words."""
     names: set[str] = set()
     there = list(read("SELECT 1 FROM sqlite_master WHERE name = 'study'"))
     for (body,) in read("SELECT body FROM study") if there else ():
@@ -155,7 +156,7 @@ def _names_in(read: Read) -> set[str]:
 
 
 def _own(value: Any, code: str | None, *, own: bool = False, question: str = "") -> Iterator[tuple[str, str]]:
-    """The texts in a row that a person signed (None: anybody), each with the id of the question that it answers."""
+    """Yield a person's texts in a row (anyone's if `code` is None), each with the id of the question it answers."""
     match value:
         case str() if own and len(value) > 1:
             yield value, question
@@ -165,7 +166,7 @@ def _own(value: Any, code: str | None, *, own: bool = False, question: str = "")
         case dict():
             own, question = _is_signed(value, code, own), value.get("question_id", question)
             for key, item in value.items():
-                if key == "drafts" and isinstance(item, list):  # each a place, and what was typed there
+                if key == "drafts" and isinstance(item, list):  # each draft is a place and its typed text
                     item = [draft[-1] for draft in item if draft]
                 if key in ("detail", "changes") or (
                     key not in _OF_OTHERS and not (key in _NAMES and not isinstance(item, dict))
@@ -174,7 +175,7 @@ def _own(value: Any, code: str | None, *, own: bool = False, question: str = "")
 
 
 def _is_signed(value: dict[str, Any], code: str | None, own: bool) -> bool:
-    """Whether a part of a row is this person's; one that nobody signs belongs to what it is a part of."""
+    """Return True if a part of a row is this person's; a part without a signature inherits `own`."""
     for key in ("by", "rater"):
         match value.get(key):
             case {"kind": str(kind), "id": str(id)}:
@@ -185,7 +186,7 @@ def _is_signed(value: dict[str, Any], code: str | None, own: bool) -> bool:
 
 
 def strings_in(value: Any, *, keys: bool = True) -> Iterator[str]:
-    """Every text in a value, as deep as it goes."""
+    """Yield every text in a nested value."""
     match value:
         case str():
             yield value
