@@ -1,4 +1,4 @@
-"""Writing runs out of a hitlab file: a folder that appears whole or not at all."""
+"""Export of runs to a folder that appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from store.leftovers import held
 from store.store import Store
 
 REVIEWED = "hitlab-reviewed"
-"""The source's format of a run that is the reviewed text of another."""
+"""Source format of a run that is the reviewed text of another."""
 
 
 def export_runs(
@@ -34,10 +34,10 @@ def export_runs(
     reviewed: bool = False,
     on_run: Callable[[str], None] = lambda id: None,
 ) -> int:
-    """Writes runs into the new folder `out`, a folder for each; gives how many bytes.
+    """Write runs to the new folder `out`, one folder each; return the number of bytes.
 
-    With `reviewed`, each demonstration's reviewed text in place of its own, under an id of its own. Raises `LabError`
-    where a run cannot be written, and then nothing is.
+    `reviewed` exports each demonstration's reviewed text as a run with its own id. Raise `LabError` if any run cannot
+    be written. Nothing is written then.
     """
     writer = writers().get(format)
     if writer is None:
@@ -61,7 +61,7 @@ def export_runs(
 
 
 class KeptRun:
-    """A run as it stands in the file."""
+    """A run as stored in the file."""
 
     reviewed: str | None = None
 
@@ -105,7 +105,7 @@ class KeptRun:
 
 
 class ReviewedRun(KeptRun):
-    """A demonstration's reviewed text: a run of its own, whose id follows from what was reviewed."""
+    """A demonstration's reviewed text as a run of its own, with an id derived from the reviewed values."""
 
     def __init__(self, store: Store, id: str) -> None:
         super().__init__(store, id)
