@@ -24,7 +24,7 @@ from store.run_rows import TOMBSTONE, tombstone_row
 from store.schema import APPEND_ONLY, guard, triggers
 
 _OF_RUN = ("run_act", "shadow", "review", "clearance", "draft", "verdict", "event", "use")
-"""Tables whose rows belong to a run, in an order that satisfies the foreign keys."""
+"""Tables whose rows refer to a run and are deleted before its `trace` row."""
 
 
 class Destroyed(NamedTuple):

@@ -1,7 +1,7 @@
-"""Where a person's own words stand in a hitlab file outside their own rows, and covering them there.
+"""Quotations of a person's texts outside their own rows, and their redaction.
 
-Every text of every table is looked through, as the file's schema lists them. What is surely theirs is covered. A text
-that anybody may say, that they only repeated, or that stood in the file before they said it, is left to a person.
+All texts of all tables in the schema are searched. Texts that are certainly theirs are redacted. A person decides on
+texts that anyone may say, that they only repeated, or that were in the file before they said them.
 """
 
 from __future__ import annotations
@@ -35,19 +35,20 @@ _ROWS: dict[str, tuple[Any, int]] = {
     "answer_link": (Act, VERSION), "design": (Revision, DESIGN_VERSION), "review": (Review, REVIEW_VERSION),
     "shadow": (ShadowAnswer, 1), "verdict": (Verdict, 1), "run_act": (RunAct, 1),
 }  # fmt: skip
-"""What a row's `body` must be still once it is covered."""
+"""Type and version that a redacted `body` must still decode to."""
 _ANOTHER = {"kind": "human", "id": ""}
-"""Who signs what stands in a draft of an answer."""
+"""Signer assigned to a draft of an answer, which has none of its own."""
 _FROZEN = "study"
-"""Plans never change: their hash names them in kits and copies."""
+"""Table of frozen plans, which are never redacted: kits and copies identify a plan by its hash."""
 _PLACES = 100
-"""Places of a text that are told; the others are counted."""
+"""Maximum number of places listed for a text; the rest is only counted."""
 
 
 class _Hit(NamedTuple):
-    """A row that quotes: what, which whole texts another person said there themselves, and replies after questions.
+    """A row that quotes: quoted texts, texts that another person said there themselves, number of short replies.
 
-    `at` is when the task of an item was frozen that quotes, empty for all else.
+    `says` pairs whole texts with the quoted part. `repeated` counts replies that are recognized by their question. `at`
+    is the time when the quoting task of a unit was frozen, empty otherwise.
     """
 
     table: TextTable
@@ -62,7 +63,7 @@ class _Hit(NamedTuple):
 
 
 class QuotedTexts(NamedTuple):
-    """What was found: texts of theirs elsewhere, and where they stay, a sentence each; `rows` were covered."""
+    """Result of a search: the person's texts found elsewhere, a sentence for each place left, rows redacted."""
 
     texts: tuple[QuotedText, ...] = ()
     left: tuple[str, ...] = ()
@@ -70,31 +71,31 @@ class QuotedTexts(NamedTuple):
 
 
 class _Texts:
-    """What is known of a person's texts, by how they are compared."""
+    """A person's texts, keyed by their normalized form."""
 
     def __init__(self, own: Iterable[OwnText], covers: Collection[str]) -> None:
         self.by_tidy: dict[str, list[OwnText]] = {}
         for one in own:
             self.by_tidy.setdefault(tidy(one.text), []).append(one)
         self.confirmed = self.by_tidy.keys() & set(map(tidy, covers))
-        """What of their texts somebody says is covered; another person's own word stays where it is the very same."""
+        """Texts of the person that a user decided to redact. Another person's own identical text stays."""
         self.named = set(map(tidy, covers)) - self.by_tidy.keys()
-        """Other texts to be covered, whoever said them."""
+        """Other texts to redact, whoever said them."""
         self.by_tidy |= {tidy(text): [OwnText(text)] for text in covers if tidy(text) in self.named}
         self.quotations = Quotations(self.by_tidy)
         self.answers = {(tidy(one.question), text) for text, all in self.by_tidy.items() for one in all if one.question}
 
     def first_at(self, text: str) -> str:
-        """When it was said first; empty where that is unknown."""
+        """Return the time when a text was first said; empty if unknown."""
         times = [one.at for one in self.by_tidy[text]]
         return min(times) if all(times) else ""
 
     def had_before(self, text: str) -> frozenset[str]:
-        """The runs that were before them as they wrote it."""
+        """Return the runs that the person was shown while writing a text."""
         return frozenset[str]().union(*(one.runs for one in self.by_tidy[text]))
 
     def repeats(self, text: str, says: str) -> bool:
-        """Whether a text, or a part of it, only repeats what they had been shown, each time they said it."""
+        """Return True if the person was shown `says` before each time they said the text."""
         return all(says in one.repeats for one in self.by_tidy[text])
 
 
@@ -106,10 +107,10 @@ def cover_quoted(
     cover_all: bool = False,
     blobs: sqlite3.Connection | None = None,
 ) -> QuotedTexts:
-    """Covers a person's texts wherever they stand in a file, within the caller's transaction.
+    """Redact a person's texts everywhere in a file, within the caller's transaction.
 
-    `covers` are texts that are covered although they may be anybody's; `cover_all`: all of theirs are. `blobs` is the
-    file that holds the bytes of phones' states, where that is another one than `db`.
+    `covers` are texts to redact even if anyone may say them. `cover_all` redacts all texts of theirs. `blobs` is the
+    database with the bytes of phone states, if it is not `db`.
     """
     texts = _Texts(own, covers)
     if not texts.by_tidy:
@@ -118,7 +119,7 @@ def cover_quoted(
 
 
 class _Covering:
-    """One search through a file, within its transaction."""
+    """One search and redaction of a file, within its transaction."""
 
     def __init__(self, db: sqlite3.Connection, texts: _Texts, *, cover_all: bool, blobs: sqlite3.Connection) -> None:
         self.db, self.blobs = db, blobs
@@ -134,6 +135,7 @@ class _Covering:
         confirmed = unsure if self.cover_all else unsure & self.texts.confirmed
         spares = {text for text in confirmed if not is_telling(text)}
         covers = sure | self.texts.named | (confirmed - spares)
+        # A list, not a generator with `any`: every hit must be redacted.
         rows = sum([self._covered(hit, covers, spares) for hit in hits])
         return QuotedTexts(tuple(self._found(hits, covers, spares)), tuple(self.left), rows)
 
@@ -143,7 +145,7 @@ class _Covering:
     # -- where they stand ----------------------------------------------------------------------------------------
 
     def _put_in(self) -> set[str]:
-        """Forks in which a reply was put in the place of what their person said."""
+        """Return forks in which a reply replaced the one that the person gave."""
         sql = "SELECT trace FROM event WHERE seq = 0 AND instr(body, '\"changes\":[') AND instr(body, '[\"reply\",')"
         return {run for (run,) in self.db.execute(sql)}
 
@@ -187,21 +189,21 @@ class _Covering:
         return QuotationRedaction(self.texts.quotations, covers, spares, self.texts.answers)
 
     def _run(self, run: str) -> tuple[str, str, str]:
-        """A run's user, agent and format."""
+        """Return a run's user, agent and format."""
         if run not in self.runs:
             row = self.db.execute("SELECT user, agent, source FROM trace WHERE id = ?", (run,)).fetchone()
             self.runs[run] = tuple(value or "" for value in row or ("", "", ""))  # type: ignore[assignment]
         return self.runs[run]
 
     def _planned_at(self, unit: dict[str, Any], columns: dict[str, str]) -> str:
-        """When the task of an item that quotes was frozen; empty where another part of the item quotes."""
+        """Return when the unit's quoting task was frozen; empty if another part of the unit quotes."""
         redaction = self._redaction((), ())
         redaction.cover([unit.get("task"), unit.get("play")])
         sql = "SELECT max(at) FROM study WHERE id = ?"
         return str(self.db.execute(sql, (columns["study"],)).fetchone()[0] or "") if redaction.found else ""
 
     def _place(self, table: str, document: dict[str, Any], columns: dict[str, str], run: str) -> str:
-        """Where a row stands, in words."""
+        """Describe a row's place for users."""
         who = document.get("rater") or document.get("by") or {}
         name = str(who.get("id", "")) if isinstance(who, dict) else ""
         study = f"study {document.get('study') or columns.get('study') or ''}"
@@ -237,7 +239,7 @@ class _Covering:
     # -- what is surely theirs -------------------------------------------------------------------------------------
 
     def _decided(self, hits: Iterable[_Hit]) -> tuple[set[str], set[str]]:
-        """What is covered by itself, and what is left to a person: whole texts, and parts of them."""
+        """Return the texts (whole or parts) to redact automatically, and those that a person must decide on."""
         sure: dict[str, bool] = {}
         for hit in hits:
             for text, says in hit.says:
@@ -248,12 +250,12 @@ class _Covering:
         }
 
     def _was_there(self, hit: _Hit, text: str) -> bool:
-        """Whether they had it before them when they said it."""
+        """Return True if the person had seen the quoting row when they said the text."""
         said_at = self.texts.first_at(text)
         return bool(hit.at and said_at and hit.at < said_at) or hit.run in self.texts.had_before(text)
 
     def _found(self, hits: Iterable[_Hit], covers: Collection[str], spares: Collection[str]) -> Iterator[QuotedText]:
-        """Texts of theirs that stand elsewhere, with the places of each: those that are covered first."""
+        """Yield the person's texts found elsewhere with their places, redacted ones first."""
         places: dict[tuple[bool, str], list[str]] = {}
         for hit in hits:
             found: set[tuple[bool, str]] = set()
@@ -261,7 +263,7 @@ class _Covering:
                 is_covered = says in covers or says in spares
                 is_own = says in hit.own and says not in covers and not is_telling(says)
                 if hit.table.name == _FROZEN or is_own or (not is_covered and says != text):
-                    continue  # what another said themselves, and a part of a text that says little
+                    continue  # another person's own text, or an uncertain part of a text
                 found.add((is_covered, text))
             for key in found - {(False, text) for covered, text in found if covered}:
                 places.setdefault(key, []).append(hit.place)
@@ -275,7 +277,7 @@ class _Covering:
     # -- covering --------------------------------------------------------------------------------------------------
 
     def _covered(self, hit: _Hit, covers: Collection[str], spares: Collection[str]) -> bool:
-        """Covers one row; whether anything in it was covered."""
+        """Redact one row; return True if anything changed."""
         if not hit.repeated and not any(says in covers or says in spares for _, says in hit.says):
             return False
         if hit.table.name == _FROZEN:
@@ -305,7 +307,7 @@ class _Covering:
         return False
 
     def _without(self, hit: _Hit, value: Any, covers: Collection[str], spares: Collection[str]) -> Any:
-        """A column's value without what is to be covered, as it can be stored."""
+        """Return a column's value without the texts to redact, in the form in which it is stored."""
         text = _text(value)
         redaction = self._redaction(covers, spares)
         redaction.put_in = hit.put_in
@@ -314,13 +316,13 @@ class _Covering:
         if new == (document if document is not None else text):
             return value
         if document is not None:
-            if hit.table.name == "act" and document.get("act") == "judged":  # it answers the old question no more
+            if hit.table.name == "act" and document.get("act") == "judged":  # the reply no longer fits it
                 new = {**new, "detail": {**new["detail"], "question": WITHDRAWN}}
             new = msgspec.json.encode(new).decode()
         return new.encode() if isinstance(value, bytes) else new
 
     def _is_readable(self, table: str, body: str | None) -> bool:
-        """Whether a row that is covered is still one."""
+        """Return True if a redacted row still decodes."""
         if body is None or table not in _ROWS:
             return True
         kind, newest = _ROWS[table]
@@ -331,7 +333,7 @@ class _Covering:
         return True
 
     def _covered_state(self, hit: _Hit, covers: Collection[str], spares: Collection[str]) -> bool:
-        """Puts a covered state in a state's place, under its own hash, wherever runs name it."""
+        """Replace a phone state by a redacted one with its own hash, wherever runs refer to it."""
         (data, mime) = self.blobs.execute("SELECT bytes, mime FROM blob WHERE sha256 = ?", (hit.row,)).fetchone()
         new = Blob(self._without(hit, data, covers, spares), mime)
         if new.data == data:
@@ -354,7 +356,7 @@ def _text(value: Any) -> str:
 
 
 def _json_in(text: str) -> Any:
-    """The mapping or list of a row's JSON; None where it is plain text."""
+    """Return the JSON object or array of a row; None for plain text."""
     if text[:1] not in ("{", "["):
         return None
     try:

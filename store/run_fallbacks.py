@@ -1,4 +1,4 @@
-"""What of a run that comes in was not taken as it stands in its source, told by its own events."""
+"""Fallbacks of an imported run, found in its events."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _ASIDE = frozenset(
         "left_mouse_down", "left_mouse_up", "middle_click", "right_click", "back_click", "forward_click",
     }
 )  # fmt: skip
-"""What sources name that is done, but not on the phone's screen: `other` is right for it."""
+"""Action names of sources that do nothing on the phone's screen, so that `other` is not a fallback."""
 _TOOLS = frozenset({"tau2", "inspect"})
 """Formats whose agents call tools of any name."""
 
 
 def fallbacks_in(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
-    """What a run's events tell of what its reader could not take: for every format by the same rules.
+    """Return what a run's reader could not use, by the same rules for every format.
 
-    `has_blob` tells whether the bytes of a picture are in the file already.
+    `has_blob` returns True if a picture's bytes are already in the file.
     """
     found = Fallbacks()
     started = run.events[0]
     if not isinstance(started, Started):
         return found
-    if isinstance(run.images, Blobs):  # our own format: all else stands there as it was recorded
+    if isinstance(run.images, Blobs):  # hitlab's own format loses nothing else
         _add_lost(found, run, has_blob)
         return found
     if started.source is None:
@@ -52,13 +52,13 @@ def fallbacks_in(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
     for step in steps:
         place = f"step {step.index + 1} of {path}"
         if isinstance(why := step.extra.get("screenshot"), str) and not isinstance(run.images, Pictures):
-            found.add("picture", place, why)  # those of files are counted with the whole run (`incomplete_runs`)
+            found.add("picture", place, why)  # `incomplete_runs` counts missing files
         _add_step(found, step, place, format)
     return found
 
 
 def _add_lost(found: Fallbacks, run: Imported, has_blob: Callable[[str], bool]) -> None:
-    """Pictures and phone states that events name and no `blob` line brings."""
+    """Count pictures and phone states that events refer to but no `blob` line holds."""
     counted = set(run.images)
     for event in run.events:
         for sha256 in sorted(referred(event) - counted):
@@ -82,7 +82,7 @@ def _add_step(found: Fallbacks, step: Step, place: str, format: str) -> None:
 
 
 def name_of(action: Action) -> str:
-    """What the source calls an action, as far as its spelling tells; empty where it has none."""
+    """Return the source's name of an action, guessed from its raw form; empty if none."""
     raw: Any = action.raw
     for _ in range(3):
         if isinstance(raw, dict):
@@ -95,6 +95,6 @@ def name_of(action: Action) -> str:
 
 
 def _shown(action: Action) -> str:
-    """An action's own words, cut to what a sentence holds."""
+    """Return an action's original words, shortened for a sentence."""
     words = action.raw if isinstance(action.raw, str) else name_of(action)
     return " ".join(words.split())[:60]

@@ -1,6 +1,6 @@
-"""Redacting runs: new ones, covered, take the place of the originals, which are destroyed in the same transaction.
+"""Redaction of runs: redacted copies replace the originals, which are erased in the same transaction.
 
-Whatever repeats a run goes with it (see `store.lineage`), and so do the words where designs and studies quote them.
+All repetitions of a run are redacted with it (see `store.lineage`), and so are quotations in designs and studies.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from store.study_redaction import StudiesCovered, cover_studies, local_words
 from store.tombstones import check_stays
 
 _NAMED = 5
-"""Runs in which words still stand that are named; the others are counted."""
+"""Maximum number of runs named as still holding the words. The others are counted."""
 
 
 class RemainingPlaces(NamedTuple):
-    """Where the words still stand: other runs, and plans of studies (with tasks to be played), which are frozen."""
+    """Places that still hold the words: other runs, and frozen plans of studies (with tasks to play)."""
 
     runs: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> list[str]:
-        """Where that is, a sentence each, without a full stop."""
+        """The places as sentences without a full stop."""
         places = []
         if self.runs:
             some = ", ".join(self.runs[:_NAMED]) + (", ..." if len(self.runs) > _NAMED else "")
@@ -60,7 +60,7 @@ class RemainingPlaces(NamedTuple):
 
 
 class Redacted(NamedTuple):
-    """What a redaction did: the new run in place of the old one, and of each that had to go with it."""
+    """Result of a redaction: maps each redacted run to its new run, and counts what was redacted."""
 
     replaced: dict[str, str]
     boxes: int
@@ -72,17 +72,17 @@ class Redacted(NamedTuple):
     reviews: int
     destroyed: Destroyed
     unseen: int
-    """Pictures without a tree: words in them were covered only where a box was drawn."""
+    """Number of pictures without a UI tree: words in them were redacted only inside drawn boxes."""
     outside: tuple[str, ...] = ()
-    """Files with the pictures as they were: they were linked, and stand where they did."""
+    """Files of linked pictures in their original form, which still exist."""
     studies: StudiesCovered = StudiesCovered()
     left: RemainingPlaces = RemainingPlaces()
     read: int = 0
-    """Pictures whose words were read from them: what was misread is not covered."""
+    """Number of pictures whose words were found by OCR: a misread word is not redacted."""
 
 
 class _Run(NamedTuple):
-    """A run as it stands, and its place in the file's order."""
+    """A stored run with its rows, and its position `n` in the file."""
 
     n: int
     events: list[AnyEvent]
@@ -102,12 +102,11 @@ def redact(
     everywhere: bool = False,
     read: ReadTree | None = None,
 ) -> Redacted:
-    """Covers boxes (by step from 0) and words for good: in a run, in all that share its beginning or repeat it, and
-    where designs and studies quote it.
+    """Redact boxes (by step from 0) and words permanently.
 
-    `read` gives the lines in a picture (by sha256) whose phone said none, where they can be read. Other runs that hold
-    one of the painted pictures are covered too with `everywhere`; without it they are a
-    `LabError` that names them, and nothing is done.
+    This covers the run, all runs that share its beginning or repeat it, and quotations in designs and studies. `read`
+    returns the lines of a picture (by sha256) without a UI tree, if they can be recognized. `everywhere` also redacts
+    other runs with the same pictures. Without it, such runs raise a `LabError` that names them, and nothing is done.
     """
     if not boxes and not words:
         raise LabError("redact", "nothing was named to be covered.", "--box or --text says what.", code=2)
@@ -120,6 +119,7 @@ def redact(
     covered_runs = {id: _covered(redactor, run) for id, run in runs.items()}
     used_blobs = {sha for run in covered_runs.values() for event in run.events for sha in run_rows.referred(event)}
     with store.erasure.erasing() as eraser:
+        # Inside the transaction: the runs were read before, and may have changed since.
         check_stays(eraser.db, by.id, "redact")
         _check_unchanged(eraser, runs)
         destroyed = eraser.erase_runs(runs, keep=used_blobs)
@@ -156,7 +156,7 @@ UNION ALL SELECT trace, text FROM draft UNION ALL SELECT trace, tag FROM run_act
 UNION ALL SELECT trace, body FROM shadow
 UNION ALL SELECT trace, CAST(bytes AS TEXT) FROM use JOIN blob USING (sha256) WHERE mime = 'application/json'
 """
-"""All texts of runs; the last are states of the phone, which hold what no screen showed."""
+"""Query for all texts of runs. The last part reads phone states, which hold data that no screen showed."""
 _PLANS = """
 SELECT id, body FROM study UNION ALL
 SELECT study, json_extract(body, '$.play') FROM unit WHERE json_extract(body, '$.play') IS NOT NULL
@@ -164,7 +164,10 @@ SELECT study, json_extract(body, '$.play') FROM unit WHERE json_extract(body, '$
 
 
 def _left(store: Store, cloak: TextRedaction, covered: Collection[str]) -> RemainingPlaces:
-    """Where the words were not covered, row by row; not in the runs that were, where a word may be one of our own."""
+    """Return the places where the words remain.
+
+    Redacted runs are left out, because one of hitlab's own terms in them may equal a redacted word.
+    """
 
     def holding(sql: str) -> tuple[str, ...]:
         names: dict[str, None] = {}
@@ -196,7 +199,7 @@ def _widened(
     *,
     everywhere: bool,
 ) -> tuple[dict[str, _Run], RunRedactions]:
-    """The runs to cover and what in them: a family, and with `everywhere` whoever holds the same pictures."""
+    """Return the runs to redact and the redactions: a family, and with `everywhere` all runs with the same pictures."""
     runs: dict[str, _Run] = {}
     todo = list(family)
     while True:
@@ -228,7 +231,7 @@ def _run(store: Store, id: str) -> _Run:
 
 
 def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
-    """Nothing may have been said of a run, or done with it, between reading and erasing it, or it would be lost."""
+    """Raise `LabError` if rows about a run were added since it was read: erasing it would lose them."""
     for id, run in runs.items():
         for table, rows, change in (
             ("review", run.reviews, "reviewed"),
@@ -256,7 +259,7 @@ def _covered(redactor: Redactor, run: _Run) -> _Run:
 
 
 def _pictures(store: Store, runs: Mapping[str, _Run], redactions: RunRedactions) -> dict[str, Blob]:
-    """Every picture that is painted, or says more than its pixels, as it will be; by the original's sha256."""
+    """Return the new version of each picture to redact or strip of metadata, by the original's sha256."""
     pictures = {}
     for sha256 in sorted({sha for id in runs for sha in store.runs.used(id)}):
         blob = store.runs.blob(sha256)
@@ -275,7 +278,7 @@ def _pictures(store: Store, runs: Mapping[str, _Run], redactions: RunRedactions)
 
 
 def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> None:
-    """Puts a covered run in, at the old one's place in the file's order."""
+    """Insert a redacted run at the original's position in the file."""
     used_blobs = {sha for event in run.events for sha in run_rows.referred(event)}
     own = {sha: blob for sha, blob in blobs.items() if sha in used_blobs}
     imported = Imported(run.events, own, run.verdicts, run.reviews)
@@ -286,7 +289,7 @@ def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> Non
 
 
 def _subjects(runs: Mapping[str, _Run], covered_runs: Mapping[str, _Run]) -> dict[Subject, Subject]:
-    """What designs were of, and are of now, where what was asked was covered."""
+    """Map design subjects whose instruction was redacted to their new subjects."""
     subjects = {}
     for id, run in runs.items():
         first, again = run.events[0], covered_runs[id].events[0]
@@ -298,7 +301,7 @@ def _subjects(runs: Mapping[str, _Run], covered_runs: Mapping[str, _Run]) -> dic
 
 
 def _rewrite_designs(eraser: Eraser, cloak: TextRedaction, subjects: Mapping[Subject, Subject]) -> int:
-    """Covers the words, and names the new runs, in every act on a design that quotes either; gives how many acts."""
+    """Redact words and replace run ids in every act on a design; return the number of acts changed."""
     count = 0
     for n, body in eraser.db.execute("SELECT n, body FROM design ORDER BY n").fetchall():
         old: Revision = decode(body, Revision, "a design in the file", newest=DESIGN_VERSION)

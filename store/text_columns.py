@@ -1,4 +1,4 @@
-"""Every column of a hitlab file that holds text, as the file's schema has it: a table added later is among them."""
+"""Text columns of a hitlab file, read from its schema, so that tables added later are included."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Read = Callable[..., Iterable[Any]]
 
 
 class TextTable(NamedTuple):
-    """A table's columns: those that hold text or bytes, and of these those by which rows refer to one another."""
+    """A table's text and byte columns, and those of them that are keys."""
 
     name: str
     columns: tuple[str, ...]
@@ -19,7 +19,10 @@ class TextTable(NamedTuple):
 
 
 def text_tables(read: Read) -> list[TextTable]:
-    """The tables of a file that hold text; `read` runs SQL. A virtual table and a computed column hold none."""
+    """Return the tables of a file that hold text; `read` runs SQL.
+
+    Virtual tables and generated columns are left out.
+    """
     tables = []
     rows = list(read("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY rowid"))
     for name, sql in rows:
@@ -40,5 +43,5 @@ def text_tables(read: Read) -> list[TextTable]:
 
 
 def _quoted(name: str) -> str:
-    """A name as SQL takes it, whatever it holds."""
+    """Return a name quoted for SQL."""
     return name if re.fullmatch(r"[a-z_]+", name) and name != "use" else '"' + name.replace('"', '""') + '"'
