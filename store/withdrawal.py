@@ -1,11 +1,12 @@
-"""A participant's right: everything of one person is taken out of a hitlab file for good, and does not come back.
+"""Withdrawal of a participant: all data of one person is erased from a hitlab file and is not accepted again.
 
-What goes: their labels and acts in every study, their part in what others settled; every run in which they were the
-user, worked the phone, let acts through or forked, with its pictures, and every run that repeats one of these; units
-that quote any of it, or were made of their answers, with everybody's labels on them; their reviews and clearances.
-What stays, without their code: acts that others build on (a study that they planned or locked, a draft of a design, a
-run that they redacted, archived or tagged) are signed `withdrawn`, their words on them are gone. Their code stays in
-the lists of raters of frozen plans, which never change, and in the row that keeps them out.
+Erased: their labels and acts in every study, and their part in settlements. Every run in which they were the user or
+the agent, approved actions or forked, with its pictures, and every run that repeats one. Units that quote any of it or
+were derived from their answers, with everybody's labels on them. Their reviews and clearances.
+
+Kept without their code: acts that others build on (a study that they planned or locked, a draft of a design, a run that
+they redacted, archived or tagged). These are signed `withdrawn` and lose their words. The code itself stays in the
+frozen plans' lists of raters and in the row that keeps them out.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from store.studies import check_no_kit, key_of
 from store.tombstones import insert_withdrawal, signature, withdrawal_of
 
 GONE = Actor("human", "withdrawn")
-"""Who signs what others build on."""
+"""Signer of acts that others build on."""
 _COVER_HINT = "--cover TEXT covers words of theirs that others still quote."
 _REPLIES = """
 SELECT json_extract(body, '$.reply.text'), json_extract(body, '$.reply.draft')
@@ -51,36 +52,36 @@ FROM event WHERE trace = ? AND instr(body, ?)
 
 
 class Erased(NamedTuple):
-    """What went: the row that stays, the runs, files outside with linked pictures of theirs, and all bytes together."""
+    """Result of a withdrawal: the stored row, erased runs, linked picture files outside, and total bytes."""
 
     row: Withdrawal
     runs: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     bytes: int = 0
     quoted: QuotedTexts = QuotedTexts()
-    """Their words outside their own rows: covered, or left to be decided."""
+    """Quotations of their texts: redacted, or left for a decision."""
 
 
 class _OnlyLooked(Exception):
-    """Ends a transaction that is to leave everything as it was."""
+    """Raised to roll back a trial withdrawal."""
 
 
 class Covers(NamedTuple):
-    """What of a person's words is covered though it may be anybody's: these texts, whoever's they are; or all."""
+    """Texts to redact even if anyone may say them: these, whoever said them, or `all` of the person's."""
 
     texts: tuple[str, ...] = ()
     all: bool = False
 
 
 NO_MORE = Covers()
-"""Nothing but what is surely theirs."""
+"""Redact only what is certainly the person's."""
 
 
 def withdraw(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Erased:
-    """Takes a person out of the file, all in one transaction, and wipes what stood there.
+    """Erase a person from the file in one transaction, then wipe it.
 
-    A second time it only covers what `covers` names. Raises `LabError` where nothing in the file is theirs, or it is a
-    kit; `NotWiped` where they are out, and bytes of theirs may be left.
+    A second call only redacts what `covers` names. Raise `LabError` if nothing in the file is theirs or it is a kit,
+    and `NotWiped` if they are erased but bytes may remain.
     """
     with store.erasure.erasing() as eraser:
         erasure = _Withdrawing(eraser, code, by, covers).all_of_it()
@@ -89,7 +90,7 @@ def withdraw(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Er
 
 
 def would_erase(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Erased:
-    """What `withdraw` would take out: it is done, counted, and rolled back; in a copy where the file is only read."""
+    """Return what `withdraw` would erase: do it, count, and roll back; use a copy if the file is read-only."""
     if store.database.readonly:
         with sqlite_errors(store.path), scratch_copy(store.database) as copy, lifted(copy) as eraser:
             blobs = store.database.connection()
@@ -104,7 +105,7 @@ def would_erase(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) ->
 
 
 def obey(eraser: Eraser, row: Withdrawal) -> Erased:
-    """Takes a person out who has withdrawn from another file: what is here of them goes, and their row stays here."""
+    """Erase a person who withdrew from another file, and store their withdrawal in this one."""
     erasure = _Withdrawing(eraser, row.code, row.by).taken_out(row.at)
     insert_withdrawal(eraser.db, row)
     return erasure
@@ -121,7 +122,7 @@ class _Withdrawing:
         covers: Covers = NO_MORE,
         blobs: sqlite3.Connection | None = None,
     ) -> None:
-        if not code.strip():  # it would fit every item that tells no owner
+        if not code.strip():  # an empty code would match every unit without an owner
             raise LabError("withdraw", "names nobody: the study code is empty; nothing was done.")
         self.eraser = eraser
         self.db = eraser.db
@@ -136,19 +137,20 @@ class _Withdrawing:
         }
         of = "rater = ? AND kind = 'human'"
         self._labels: list[Label] = [label for _, label in self._rows("label", Label, of, storable(code))]
-        """Their answers, with their history."""
+        """Their labels, superseded ones too."""
 
     def all_of_it(self) -> Erased:
-        """All that is theirs; `LabError` where there is nothing."""
+        """Erase everything of theirs; raise `LabError` if there is nothing."""
         erasure = self.taken_out(now())
         self._check_anything(erasure.row)
         insert_withdrawal(self.db, erasure.row)
         return erasure
 
     def taken_out(self, at: str) -> Erased:
-        """All that is theirs, if there is anything."""
+        """Erase everything of theirs, if there is anything."""
         check_no_kit(self.db)
         runs = self._runs()
+        # Collect their texts first: the deletes below remove the rows that they are read from.
         quotable_words, words = self._quotable_words(), self._words(runs)
         own = own_texts(lambda sql, *values: self.db.execute(sql, values).fetchall(), self.code)
         derived = self._derived()
@@ -180,7 +182,7 @@ class _Withdrawing:
         return Erased(row, tuple(runs), tuple(dict.fromkeys(self.eraser.outside)), destroyed.bytes, quoted)
 
     def _check_anything(self, row: Withdrawal) -> None:
-        """Raises `LabError` where there was nothing to take out, nor a plan in which the person still could answer."""
+        """Raise `LabError` if nothing was erased and the person is in no plan by which they could still answer."""
         withdrawal_row = self.db.execute(
             "SELECT body FROM withdrawal WHERE code = ?", (storable(self.code),)
         ).fetchone()
@@ -195,7 +197,7 @@ class _Withdrawing:
     # -- what is theirs ----------------------------------------------------------------------------------------
 
     def _runs(self) -> list[str]:
-        """The runs in which they appear, and those that repeat these."""
+        """Return the runs in which they appear, and repetitions of these."""
         sql = "SELECT DISTINCT trace FROM event WHERE instr(body, ?)"
         runs = [run for (run,) in self.db.execute(sql, (self.signed,))]
         copies = repeats(lambda sql, *values: self.db.execute(sql, values).fetchall(), runs)
@@ -203,13 +205,13 @@ class _Withdrawing:
         return sorted([*runs, *copies])
 
     def _quotable_words(self) -> set[str]:
-        """What they answered in words, as far as another unit may quote it."""
+        """Return their text answers that are long enough to be recognized when a unit quotes them."""
         sql = "SELECT body FROM label WHERE rater = ? AND kind = 'human'"
         values = (msgspec.json.decode(body, type=_QuotedLabel).value for (body,) in self.db.execute(sql, (self.code,)))
         return {value.strip() for value in values if isinstance(value, str) and len(value.strip()) >= LONG}
 
     def _words(self, runs: Iterable[str]) -> ErasedWords:
-        """Their own words on sheets, notes among them (an option is nobody's), and what they replied in runs."""
+        """Return their words: notes, text answers (a chosen option is not their own words), and replies in runs."""
         words = {label.note for label in self._labels}
         words |= {str(label.value) for label in self._labels if self._is_text(label) and label.value is not None}
         for run in runs:
@@ -218,12 +220,12 @@ class _Withdrawing:
         return ErasedWords(self.code, words)
 
     def _is_text(self, label: Label) -> bool:
-        """Whether a label answers in words."""
+        """Return True if a label's field is a text field."""
         field = self._studies[label.study, label.version].protocol.field(label.field)
         return field is not None and field.kind == "text"
 
     def _units(self, runs: set[str], quotable_words: set[str]) -> list[tuple[str, int, str]]:
-        """Units of those runs, of theirs alone, named after them, or that lay an answer of theirs before others."""
+        """Return units of these runs, units that are theirs by owner or name, and units that show their answers."""
         units = []
         for study, version, id, body in self.db.execute("SELECT study, version, id, body FROM unit"):
             unit = msgspec.json.decode(body, type=_Quoting)
@@ -238,7 +240,7 @@ class _Withdrawing:
         self.counts["units"] += 1
 
     def _acts(self) -> int:
-        """Their acts; those that are about a study stay, signed anew."""
+        """Delete their acts, sign those about a study with `withdrawn`, and return the number."""
         count = 0
         for n, act in self._rows("act", Act, "rater = ?", storable(self.code)):
             if act.rater.kind != "human":
@@ -258,7 +260,7 @@ class _Withdrawing:
         return count
 
     def _derived(self) -> list[tuple[str, int, str]]:
-        """Units that were made of other units' answers, theirs among them: they tell how many gave which."""
+        """Return units derived from other units' answers, theirs among them, because these count who gave which."""
         derived_units: list[tuple[str, int, str]] = []
         for study in self._studies.values():
             if study.protocol.targets == "items":
@@ -269,7 +271,10 @@ class _Withdrawing:
         return derived_units
 
     def _settlements(self, words: ErasedWords) -> None:
-        """What others settled, without their moves, their words and their code; a majority must be one without them."""
+        """Remove their moves, words and code from settlements.
+
+        A settlement by majority is deleted if it is not a majority without them.
+        """
         self.counts["settlements"] = self.counts["quotations"] = 0
         theirs = {
             (label.study, label.version, label.unit, FieldReference(label.target, label.field))
@@ -288,7 +293,7 @@ class _Withdrawing:
                 self._rewrite("act", n, replace(act, detail=detail))
 
     def _is_most(self, study: Study, unit: str, spot: FieldReference, what: Settlement) -> bool:
-        """Whether most of those who are left say what was settled as what most say."""
+        """Return True if the majority of the remaining raters still agrees with a settlement by majority."""
         of = (*key_of(study), storable(unit))
         labels = [label for _, label in self._rows("label", Label, "study = ? AND version = ? AND unit = ?", *of)]
         acts = [act for _, act in self._rows("act", Act, "study = ? AND version = ? AND unit = ?", *of)]
@@ -296,7 +301,7 @@ class _Withdrawing:
         return most is not None and (most.value, most.reason_missing) == (what.value, what.reason_missing)
 
     def _notes(self, words: ErasedWords) -> None:
-        """What others wrote on sheets of the same studies, without what it quotes of them."""
+        """Redact quotations of their words in others' answers and notes in the same studies."""
         for study in {(label.study, label.version) for label in self._labels}:
             for n, label in self._rows("label", Label, "study = ? AND version = ?", storable(study[0]), study[1]):
                 value = label.value
@@ -313,7 +318,7 @@ class _Withdrawing:
     # -- what others build on ----------------------------------------------------------------------------------
 
     def _designs(self, runs: Collection[str]) -> int:
-        """Signs their drafts anew, and takes their words out of every row that repeats them; gives how many."""
+        """Sign their designs with `withdrawn` and remove their words from all designs; return the number of theirs."""
         rows = [(n, _revision(body)) for n, body in self.db.execute("SELECT n, body FROM design").fetchall()]
         theirs = [revision for _, revision in rows if self._is(revision.by)]
         marks = {words for revision in theirs for words in revision.marks.values() if words}
@@ -333,7 +338,7 @@ class _Withdrawing:
         return count
 
     def _sign_anew(self) -> None:
-        """Studies that they planned, runs that they redacted or archived, people whom they helped to withdraw."""
+        """Sign with `withdrawn` the studies they planned, and their redactions, withdrawals of others and run acts."""
         for n, study in self._rows("study", Study, "instr(body, ?)", self.signed):
             self.db.execute("UPDATE study SET body = ? WHERE n = ?", (encode(replace(study, by=GONE)).decode(), n))
         for _, stone in self._rows("tombstone", Tombstone, "instr(body, ?)", self.signed, key="trace"):
@@ -365,7 +370,7 @@ class _Withdrawing:
 
 
 class _QuotedLabel(msgspec.Struct, frozen=True):
-    """A label, as far as it may be quoted."""
+    """The field of a label that units may quote."""
 
     value: Any = None
 
@@ -376,7 +381,7 @@ class _Laid(msgspec.Struct, frozen=True):
 
 
 class _Quoting(msgspec.Struct, frozen=True):
-    """A unit, as far as it may be somebody's."""
+    """Fields of a unit that may show that it belongs to a person."""
 
     runs: tuple[str, ...] = ()
     given: tuple[_Laid, ...] = ()
@@ -386,7 +391,7 @@ class _Quoting(msgspec.Struct, frozen=True):
 
 
 def _renamed(document: Any, code: str) -> Any:
-    """What an act tells, wherever in it a code stands, with `withdrawn` in its place."""
+    """Return an act's detail with every occurrence of the code replaced by `withdrawn`."""
     if isinstance(document, dict):
         return {GONE.id if key == code else key: _renamed(value, code) for key, value in document.items()}
     if isinstance(document, list | tuple):
@@ -399,7 +404,7 @@ def _revision(body: str) -> Revision:
 
 
 def _without(design: Design, runs: Collection[str]) -> Design:
-    """A design whose evidence leads to none of these runs."""
+    """Return a design without evidence from these runs."""
     remaining_links = {
         key: tuple(link for link in links if link.partition("@")[0] not in runs)
         for key, links in design.evidence.items()

@@ -1,4 +1,4 @@
-"""A stranger's files: read up to a limit, unpacked up to a limit, and never from outside the folder that was named."""
+"""Reading of untrusted files: limited in size, packed or not, never outside the given folder."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lab.core.errors import LabError
 from lab.core.limits import JSON_BYTES, UNPACKED_AT_LEAST, UNPACKED_PER_BYTE
 
 SNIFFED = 64 * 1024
-"""Bytes of a file that are looked at to tell what it is."""
+"""Bytes of a file that are read to recognize its format."""
 
 BLANK = b"\xef\xbb\xbf \t\r\n"
-"""Bytes that may stand before the first of a text."""
+"""Bytes that may precede a text: byte order mark and blanks."""
 
 PICTURE = "(?:png|jpe?g|webp|gif|bmp|avif)"
-"""What names of pictures end in, as a pattern."""
+"""Pattern for file name extensions of pictures."""
 
 _PIECE = 1024**2
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -30,10 +30,10 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def open_within(root: Path, path: Path) -> BufferedReader:
-    """A regular file that really stands below `root`, opened once; a `LabError` for anything else.
+    """Open a regular file below `root` for reading; raise `LabError` for anything else.
 
-    The place that links lead to is gone down to from `root` folder by folder, none of which may have become a link:
-    whatever is put in a file's place meanwhile, what was looked at is what is read.
+    Links are resolved first. Then each folder from `root` down is opened without following links. If a file is replaced
+    by a link meanwhile, the open fails instead of leaving the root.
     """
     try:
         top = root.resolve()
@@ -56,6 +56,7 @@ def _opened(top: Path, parts: tuple[str, ...], path: Path) -> BufferedReader:
             below = os.open(part, _FOLDER, dir_fd=folder)
             os.close(folder)
             folder = below
+        # O_NONBLOCK (in `_FILE`) keeps a pipe from blocking the open before its type is checked.
         handle = os.open(parts[-1] if parts else ".", _FILE, dir_fd=folder)
     finally:
         os.close(folder)
@@ -66,20 +67,20 @@ def _opened(top: Path, parts: tuple[str, ...], path: Path) -> BufferedReader:
 
 
 def read_within(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
-    """The bytes of a regular file below `root`; a link that leads out of it is refused."""
+    """Return the bytes of a regular file below `root`; raise `LabError` for a link that leads out of it."""
     with open_within(root, path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
             raise LabError(str(path), f"is {size:,} bytes, more than the {most:,} that are read")
         try:
-            data = file.read(size)  # what it grows by meanwhile is not read
+            data = file.read(size)  # a file that grows meanwhile is read up to its earlier size
         except OSError as error:
             raise LabError(str(path), f"cannot be read ({error.strerror})") from error
     return data
 
 
 def numbered(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
-    """A folder's files by the number that is the first group of `pattern`, found in their names; the last of each."""
+    """Return a folder's files by number, the first group of `pattern` in their names; the last file for each number."""
     if not folder.is_dir():
         return {}
     matched_paths = ((match, path) for path in sorted(folder.iterdir()) if (match := pattern.search(path.name)))
@@ -87,14 +88,14 @@ def numbered(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
 
 
 def unread(path: Path, error: LabError) -> str:
-    """Why a file of a run could not be read, as the run keeps it."""
+    """Return the reason why a run's file could not be read, as stored in the run."""
     return escape_surrogates(f"{path.name} {error.message}")
 
 
 def unpacked(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
-    """The bytes of a file below `root`, unpacked where its name ends in `.gz`.
+    """Return the bytes of a file below `root`, unpacked if its name ends in `.gz`.
 
-    Stops with a `LabError` after `most` bytes, or where it swells as no text does.
+    Raise `LabError` after `most` bytes, or if the ratio of compression is implausible for text.
     """
     if path.suffix != ".gz":
         return read_within(root, path, most=most)
@@ -115,7 +116,7 @@ def unpacked(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
 
 
 def beginning(path: Path, count: int, root: Path) -> bytes:
-    """The first `count` bytes of a file below `root`, unpacked where its name ends in `.gz`."""
+    """Return the first `count` bytes of a file below `root`, unpacked if its name ends in `.gz`."""
     with open_within(root, path) as file:
         if path.suffix == ".gz":
             return next(_pieces(file, path, count), b"")
@@ -131,7 +132,7 @@ _TAR = slice(257, 262)
 
 
 def packed_kind(path: Path, root: Path) -> str:
-    """Which kind of archive a file below `root` is: zip, tar (also in gzip), 7z, rar ...; empty where it is none."""
+    """Return the kind of archive that a file below `root` is (zip, tar, also gzipped, 7z, rar ...); empty if none."""
     with open_within(root, path) as file:
         opening = file.read(SNIFFED)
     if kind := next((kind for mark, kind in _PACKED_BY if opening.startswith(mark)), ""):

@@ -1,4 +1,4 @@
-"""The words of a model's answer where a log holds all that the server gave: an object, its JSON, or Python's repr."""
+"""Text of model answers in logs that hold the server's whole reply: as an object, JSON, or a Python repr."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _WAYS: tuple[tuple[str | int, ...], ...] = (
     ("response",),
     ("text",),
 )
-"""Where the words stand in what OpenAI's, Qwen's, Google's, Anthropic's and Ollama's servers give."""
+"""Paths to the text in replies of OpenAI's, Qwen's, Google's, Anthropic's and Ollama's servers."""
 _SHOWN = re.compile(r"\s*(?:[A-Za-z_]\w*\.)*[A-Z]\w*\(")
-"""How Python shows an object: `ChatCompletion(id=...`."""
+"""Start of a Python repr: `ChatCompletion(id=...`."""
 _CONTENT = re.compile(r"\bcontent=('(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")", re.S)
 
 
 def answer_text(answer: Any) -> str | None:
-    """The words of a model's answer, from its text or from the whole that a server gave; None where there are none."""
+    """Return the text of a model's answer, given as text or as the server's whole reply; None if there is none."""
     if isinstance(answer, str):
         whole = _whole(answer)
         return answer if whole is None else answer_text(whole)
@@ -42,12 +42,12 @@ def answer_text(answer: Any) -> str | None:
 
 
 def whole_answer(answer: Any) -> dict[str, Any]:
-    """What a server said beside the words (its model, tokens); empty where the log holds the words alone."""
+    """Return the server's reply with its other fields (model, tokens); empty if the log only has the text."""
     return as_mapping(_whole(answer) if isinstance(answer, str) else answer)
 
 
 def _whole(text: str) -> dict[str, Any] | str | None:
-    """What a text shows of a whole answer; None where it is the words themselves."""
+    """Return the reply that a text represents; None if it is the answer's text itself."""
     if len(text) > _LONGEST:
         return None
     if text.lstrip().startswith("{") and any(f"{quote}choices{quote}" in text for quote in "'\""):
@@ -72,7 +72,7 @@ def _at(value: Any, way: tuple[str | int, ...]) -> Any:
 
 
 def _joined(content: Any) -> str | None:
-    """A text, or the texts of a list of parts; None where it holds none."""
+    """Return a text, or the texts of a list of parts joined; None if there are none."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):

@@ -1,4 +1,4 @@
-"""The pictures of a run that is read: each told by its sha256 and size at once, its bytes when they are wanted."""
+"""Pictures of a run being read: hash and size are known at once, bytes are loaded on access."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from store.formats.files import read_within, unread
 from store.images import picture_ends, picture_kind, picture_size
 
 _HELD = 64 * 1024**2
-"""Most bytes of one run's files that are held; those beyond are read again when they are wanted."""
+"""Bytes of one run's picture files kept in memory. Others are read again on access."""
 
 
 class _File(NamedTuple):
@@ -28,7 +28,7 @@ class _File(NamedTuple):
 
 
 class Pictures(Mapping[str, Blob]):
-    """A run's pictures by their sha256, from files of its source and from bytes that stand inside other files."""
+    """A run's pictures by sha256, from picture files and from bytes inside other files."""
 
     def __init__(self, source: RunSource) -> None:
         self._root = source.root
@@ -37,14 +37,14 @@ class Pictures(Mapping[str, Blob]):
         self._files: dict[str, _File] = {}
         self._held = 0
         self.size = 0
-        """The bytes of all of them together, also of those that are not held."""
+        """Total bytes of the pictures, including those not in memory."""
         self.from_files = False
-        """Whether any of them stands in a file of its own."""
+        """True if any picture is a file of its own."""
         self.cut: dict[str, str] = {}
-        """Those of which a file holds the beginning alone, each with a few words that say so."""
+        """Pictures whose files are truncated, by sha256, with the reason."""
 
     def file(self, path: Path, tree: UiTree | None = None) -> Observation:
-        """What was seen, from a picture's file; a `LabError` where it is none, too big, or outside the source."""
+        """Return an observation with a picture file; raise `LabError` if it is not a picture, too big, or outside."""
         read_bytes = read_within(self._root, path, most=PICTURE_BYTES)
         data, mime = self._checked(read_bytes, str(path))
         sha256 = hashlib.sha256(data).hexdigest()
@@ -61,9 +61,9 @@ class Pictures(Mapping[str, Blob]):
         return Observation(image=sha256, size=picture_size(data), tree=tree)
 
     def seen(self, path: Path | None, extra: dict[str, Any], tree: UiTree | None = None) -> Observation:
-        """As `file`; where there is no file, or none that can be read, what was seen without a picture.
+        """Return an observation like `file`, but without a picture if the file is missing or unreadable.
 
-        Why a file could not be read is put into `extra` as `screenshot`.
+        The reason is stored in `extra["screenshot"]`.
         """
         if path is None:
             return Observation(tree=tree)
@@ -74,7 +74,10 @@ class Pictures(Mapping[str, Blob]):
             return Observation(tree=tree)
 
     def seen_last(self, path: Path, tree: UiTree | None = None) -> Observation:
-        """As `seen`, of the screen after the last step, which no step tells of: a lost picture is counted at once."""
+        """Return the observation after the last step.
+
+        There is no step to record a lost picture, so it is counted at once.
+        """
         extra: dict[str, Any] = {}
         observation = self.seen(path, extra, tree)
         if why := extra.get("screenshot"):
@@ -82,12 +85,12 @@ class Pictures(Mapping[str, Blob]):
         return observation
 
     def whole(self, paths: Iterable[Path | None]) -> tuple[str | None, ...]:
-        """The sha256 of each picture; None where there is none, or a file holds its beginning alone."""
+        """Return the sha256 of each picture; None for missing or truncated ones."""
         images = [self.seen(path, {}).image for path in paths]
         return tuple(None if image in self.cut else image for image in images)
 
     def add(self, data: bytes, tree: UiTree | None = None) -> Observation:
-        """What was seen, from a picture's bytes; a `LabError` where they are none."""
+        """Return an observation with a picture given as bytes; raise `LabError` if they are not a picture."""
         data, mime = self._checked(data, "picture")
         blob = Blob(data, mime)
         sha256 = blob.sha256
@@ -109,7 +112,7 @@ class Pictures(Mapping[str, Blob]):
         return blob
 
     def _checked(self, data: bytes, place: str) -> tuple[bytes, str]:
-        """A picture's bytes as they are kept, and their kind; what had to be mended is counted."""
+        """Return a picture's bytes, repaired if necessary, and its kind; count repairs as fallbacks."""
         mime = picture_kind(data)
         if mime is None and (mended := mended_picture(data)):
             self._fallbacks.add("mended picture", place, mended.why)

@@ -1,4 +1,4 @@
-"""A file's bytes in order, unpacked as they are wanted: never more of them at once than are asked for."""
+"""Sequential reading of a file, unpacked on demand with bounded memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.core.errors import LabError
 from store.formats.files import open_within
 
 MOST_UNPACKED = 64 * 1024**3
-"""The most bytes that a file may unpack to; at most a piece of them stands in memory."""
+"""Maximum number of unpacked bytes of a file. Only one piece of them is in memory."""
 
 _PIECE = 256 * 1024
 _LONGEST_LINE = 1024**2
@@ -27,7 +27,7 @@ class _Readable(Protocol):
 
 
 class FileStream:
-    """Reads a file below `root` from its beginning, packed by gzip or not; a `LabError` where it is cut or damaged."""
+    """Reads a file below `root` from the start, gzipped or not; raises `LabError` if it is truncated or damaged."""
 
     def __init__(self, path: Path, root: Path) -> None:
         self.path = path
@@ -54,7 +54,7 @@ class FileStream:
         self._opened.close()
 
     def take(self, count: int) -> bytes:
-        """The next `count` bytes. What is not there is never made room for."""
+        """Return the next `count` bytes. Memory grows only with bytes that are really there."""
         end = self._at + count
         if end <= len(self._buffer):
             data = self._buffer[self._at : end]
@@ -63,18 +63,18 @@ class FileStream:
         return b"".join(self._pieces(count))
 
     def ended(self) -> bool:
-        """Whether nothing comes any more."""
+        """Return True at the end of the file."""
         if self._at == len(self._buffer):
             self._read()
         return not self._buffer
 
     def skip(self, count: int) -> None:
-        """Passes over the next `count` bytes."""
+        """Skip the next `count` bytes."""
         for _ in self._pieces(count):
             pass
 
     def line(self) -> bytes:
-        """The next bytes up to a line feed, without it."""
+        """Return the bytes up to the next line feed, without it."""
         end = self._buffer.find(b"\n", self._at, self._at + _LONGEST_LINE)
         if end >= 0:
             line_bytes, self._at = self._buffer[self._at : end], end + 1
@@ -87,7 +87,7 @@ class FileStream:
         raise LabError(str(self.path), f"holds a line of more than {_LONGEST_LINE:,} bytes")
 
     def number(self, form: str, size: int) -> int:
-        """The next `size` bytes as the number that `struct` reads of them."""
+        """Return the next `size` bytes as a number in a `struct` format."""
         unpacked: int = struct.unpack(form, self.take(size))[0]
         return unpacked
 
@@ -106,7 +106,7 @@ class FileStream:
             raise LabError(str(self.path), "is cut short: it ends in the middle of something")
 
     def _read(self) -> None:
-        """The next piece of the file into the empty buffer, which stays empty at the file's end."""
+        """Read the next piece of the file into the empty buffer, which stays empty at the end of the file."""
         try:
             self._buffer, self._at = self._file.read(_PIECE), 0
         except (EOFError, zlib.error) as error:
