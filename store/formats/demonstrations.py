@@ -1,4 +1,4 @@
-"""What readers of published demonstrations share: who acted, how one ends, and the pictures that paths name."""
+"""Shared parts of the readers of published demonstrations: actor, end, and lookup of pictures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lab.core.trace import Ended
 from store.formats.files import PICTURE
 
 ANNOTATOR = Actor("human", "annotator")
-"""Who demonstrated, where a source does not say."""
+"""Agent of a demonstration whose source names none."""
 
 _PICTURE = re.compile(rf"\.{PICTURE}\Z", re.I)
 _MOST_NAMES = 200_000
@@ -25,12 +25,12 @@ _PARTS = 64
 
 
 def episode_bytes(value: Any) -> bytes:
-    """One demonstration's bytes, the same however its file is laid out: what its id is made of."""
+    """Return a demonstration's canonical encoding, independent of its file's layout. The id is computed from it."""
     return msgspec.json.encode(value, order="deterministic")
 
 
 def ended(actions: Iterable[Action], stated: int | None, reason: str = "", impossible: bool = False) -> Ended:
-    """How a demonstration ends: completed, unless its source tells of more steps than it holds, or holds none."""
+    """Return the end of a demonstration: completed, unless the source has no steps or fewer than it states."""
     action_list = list(actions)
     if not action_list:
         return Ended(status="failed", reason="the source holds no steps")
@@ -42,7 +42,7 @@ def ended(actions: Iterable[Action], stated: int | None, reason: str = "", impos
 
 
 class ImageFinder:
-    """Finds the pictures that a file below `root` names, and never one from outside it."""
+    """Finds pictures that a file refers to, never outside `root`."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self._root = os.path.abspath(root)
@@ -51,9 +51,9 @@ class ImageFinder:
         self._ways: dict[str, bool] = {}
 
     def find(self, reference: Any, extra: dict[str, Any], near: Iterable[str] = ()) -> Path | None:
-        """The file that `reference` names, from the folder upwards, then below it in `near`, then by its name alone.
+        """Return the file that `reference` names; None if there is none, with the reason in `extra["screenshot"]`.
 
-        Where there is none, `extra` says so as `screenshot`.
+        It is searched relative to the file's folder, its parents up to the root, the folders `near`, and by name only.
         """
         if not isinstance(reference, str) or not reference.strip():
             return None
@@ -81,13 +81,13 @@ class ImageFinder:
                 yield clean
 
     def _there(self, way: str) -> bool:
-        """Whether a folder is there; looked up once, for each of its files is asked for."""
+        """Return True if a folder exists; cached, because it is asked for each of its files."""
         if way not in self._ways:
             self._ways[way] = os.path.isdir(os.path.join(self._folder, way))
         return self._ways[way]
 
     def _named(self, parts: tuple[str, ...]) -> str | None:
-        """The one file below the root whose path ends most like `parts`; None where several do."""
+        """Return the file below the root whose path ends most like `parts`; None if several match equally."""
         if self._by_name is None:
             self._by_name = self._index()
         shared = {path: _shared(path, parts) for path in self._by_name.get(parts[-1], [])}

@@ -1,4 +1,4 @@
-"""A large JSON file read part by part: one run's worth of values at a time instead of all of them."""
+"""Reading of large JSON files in parts: the values of one run at a time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _CLOSING = {"{": "}", "[": "]"}
 
 
 class SplitObject(NamedTuple):
-    """An object's fields but one, which is a list whose items are read when they are asked for.
+    """An object's fields, and the items of one list field, decoded lazily.
 
-    `notes` say what of the other fields could not be kept as it stood. `items` yields a `StorableValue` for each, or
-    the `LabError` that says why that one cannot be read.
+    `notes` are changes made to the other fields to store them. `items` yields a `StorableValue` for each item, or a
+    `LabError` if it cannot be read.
     """
 
     rest: dict[str, Any]
@@ -32,9 +32,10 @@ class SplitObject(NamedTuple):
 
 
 def first_value(data: bytes) -> tuple[Any, bool]:
-    """The JSON mapping or list that a text begins with, and whether it is cut off: then it is what is whole of it.
+    """Return the JSON object or list at the start of a text, and True if it is cut off.
 
-    None where there is neither. For telling formats apart: nothing is cleaned, and nothing after it is looked at.
+    Of a cut-off value only the complete parts are returned. Return None if the text starts with neither. This is for
+    detection only: nothing is cleaned, and the rest is ignored.
     """
     text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     if not text.startswith(("{", "[")):
@@ -53,7 +54,7 @@ def first_value(data: bytes) -> tuple[Any, bool]:
 
 
 def _closed(text: str) -> str:
-    """Cut-off JSON without its last, unfinished value, and every bracket closed."""
+    """Return cut-off JSON without its last, unfinished value, all brackets closed."""
     open_brackets: list[str] = []
     end = 0
     for token in _TOKEN.finditer(text):
@@ -69,14 +70,14 @@ def _closed(text: str) -> str:
 
 
 def is_list(data: bytes) -> bool:
-    """Whether JSON is a list, as far as its beginning tells."""
+    """Return True if JSON starts like a list."""
     return data[:SNIFFED].lstrip(BLANK).startswith(b"[")
 
 
 def pieces(data: bytes, field: str, what: str) -> SplitObject:
-    """An object's `field` as items, and the rest; raises `LabError` where this is no such object.
+    """Split an object into the items of `field` and the rest; raise `LabError` if it is not such an object.
 
-    JSON that only a tolerant reader takes (with NaN, or bytes that are no text) is read as a whole instead.
+    JSON that only the tolerant reader accepts (NaN, invalid UTF-8) is read as a whole instead.
     """
     check_items(data, what, levels=2)
     try:
@@ -93,7 +94,7 @@ def pieces(data: bytes, field: str, what: str) -> SplitObject:
 
 
 def each(data: bytes, what: str) -> Iterator[StorableValue | LabError]:
-    """The items of a JSON list, read as they are asked for; raises `LabError` where it is none."""
+    """Return an iterator over the items of a JSON list, decoded lazily; raise `LabError` if it is not a list."""
     check_items(data, what)
     try:
         parts = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=list[msgspec.Raw])

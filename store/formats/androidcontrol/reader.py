@@ -1,9 +1,8 @@
-"""AndroidControl's demonstrations: TFRecord files such as `android_control-00000-of-00020`, packed by gzip or not.
+"""AndroidControl: TFRecord files such as `android_control-00000-of-00020`, gzipped or not.
 
-A record is an episode: its goal, its screens, an action between each two of them and an instruction for each action.
-Reading needs the package protobuf (the extra `androidcontrol`). `splits.json` and `test_subsplits.json`, where they
-stand beside the file, tell which split an episode belongs to.
-Source: `android_control/README.md` of google-research/google-research.
+A record is an episode: its goal, its screens, an action between every two screens, and an instruction for each action.
+Reading needs the package protobuf (the extra `androidcontrol`). `splits.json` and `test_subsplits.json` beside the file
+assign episodes to splits. Source: `android_control/README.md` of google-research/google-research.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _MOST_SPLITS = 64 * 1024**2
 
 
 class _Episode(NamedTuple):
-    """One record, its features as lists by name."""
+    """One record: its features as lists by name."""
 
     place: str
     fields: dict[str, list[Any]]
@@ -56,7 +55,7 @@ class _Episode(NamedTuple):
 
 
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Every episode of a file, one at a time; a damaged one is told, and the others still come."""
+    """Yield every episode of a file, one at a time; a damaged one is a `FailedRun` and does not stop the others."""
     path = source.path
     try:
         message("Example")
@@ -92,7 +91,7 @@ def _one(
 
 
 def _damaged(run: Imported) -> int:
-    """How many damaged characters a run's words and trees hold."""
+    """Return the number of damaged characters in a run's texts and trees."""
     steps = [event for event in run.events if isinstance(event, Step)]
     nodes = (node for step in steps if step.before.tree for node in step.before.tree.nodes())
     started = next(event for event in run.events if isinstance(event, Started))
@@ -166,7 +165,7 @@ def _steps(
 
 
 def _rest(episode: _Episode) -> dict[str, Any]:
-    """The record's further features, which no release has had yet; long bytes are left out."""
+    """Return the record's unknown features, for future releases, without long values."""
     return {
         name: [text_of(value) if isinstance(value, bytes) else value for value in values if len(str(value)) < 10_000]
         for name, values in episode.fields.items()
@@ -175,7 +174,7 @@ def _rest(episode: _Episode) -> dict[str, Any]:
 
 
 def _screens(episode: _Episode, shots: RunImages, spool: Spool) -> tuple[list[Observation], dict[int, str]]:
-    """What was seen before each action and at the end, and why something of it could not be read."""
+    """Return the observations before each action and at the end, and errors by index."""
     pictures, trees = episode.fields.get("screenshots", []), episode.fields.get("accessibility_trees", [])
     observations: list[Observation] = []
     troubles: dict[int, str] = {}
@@ -209,7 +208,7 @@ def _read_action(text: str) -> Any:
 
 
 def _splits(source: RunSource) -> dict[str, dict[str, str]]:
-    """For each kind of split, the episodes' own: a file lists the episodes of each of its splits."""
+    """Return the split of each episode, by kind of split. The files list the episodes of each split."""
     out: dict[str, dict[str, str]] = {}
     for name, kind in _SPLITS.items():
         path = source.path.parent / name

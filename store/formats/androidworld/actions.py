@@ -1,6 +1,6 @@
-"""AndroidWorld's actions and UI elements in our words.
+"""AndroidWorld's actions and UI elements as hitlab's.
 
-A scroll names the content's direction, a swipe the finger's. An `index` counts the elements that the agent was shown.
+A scroll names the content's direction, a swipe the finger's. `index` refers to the list of elements shown to the agent.
 Source: `android_world/env/json_action.py`, `actuation.py` and `representation_utils.py`.
 """
 
@@ -52,10 +52,10 @@ _OTHERS = ("hint_text", "tooltip", "is_editable", "metadata")
 def action_of(
     raw: Any, size: Point | None, scale: float = 1, boxes: Callable[[int], Bounds | None] | None = None
 ) -> Action:
-    """A source action, JSON-shaped, as ours; `raw` stays beside it. What is not known, or has no type, is `other`.
+    """Return a JSON action as hitlab's, with `raw` unchanged; unknown or missing types become `other`.
 
-    `size` are the pixels of the observed screen, `scale` how many of them one of the source's pixels is; `boxes`
-    gives the box of an element by its index, in observed pixels.
+    `size` is the observed screen's in pixels. `scale` converts the source's pixels to observed ones. `boxes` returns an
+    element's box by index, in observed pixels.
     """
     if not isinstance(raw, dict):
         return Action("other", raw=raw)
@@ -86,7 +86,7 @@ def action_of(
 def _place(
     raw: dict[str, Any], kind: str, scale: float, boxes: Callable[[int], Bounds | None] | None
 ) -> tuple[Point | None, Bounds | None, str | None]:
-    """Where an action is done, the box of its element, and the space in which its source says so."""
+    """Return the position of an action, the box of its element, and the space of the source's coordinates."""
     at = _point(raw.get("x"), raw.get("y")) or _point(raw.get("start_x"), raw.get("start_y"), raw.get("touch_start"))
     if at is not None:
         return _scaled(at, scale), None, "px"
@@ -108,7 +108,7 @@ def _scaled(at: Point | None, scale: float) -> Point | None:
 
 
 def parsed(output: Any) -> dict[str, Any] | None:
-    """The action that a model's output names, as `Action: {...}` or as nothing but JSON; None where there is none."""
+    """Return the action in a model's output, given as `Action: {...}` or as JSON only; None if there is none."""
     if not isinstance(output, str):
         return None
     match = _ACT.search(output)
@@ -123,7 +123,7 @@ def parsed(output: Any) -> dict[str, Any] | None:
 
 
 def reason_in(output: Any) -> str:
-    """The reasoning in a model's output: what stands after `Reason:` and before its action; may be empty."""
+    """Return the reasoning in a model's output, between `Reason:` and the action; empty if there is none."""
     if not isinstance(output, str) or (match := _SAID.search(output)) is None:
         return ""
     then = _THEN.search(output, match.end())
@@ -131,12 +131,12 @@ def reason_in(output: Any) -> str:
 
 
 def tree_of(elements: list[Any], screen: Point | None, scale: float = 1) -> UiTree:
-    """Elements as a screen's nodes, one beside the other in their order, so that an index stays a place."""
+    """Return elements as sibling nodes in their order, so that an index stays valid."""
     return UiTree(tuple(_node(fields_of(element) or {}, screen, scale) for element in elements))
 
 
 def others_of(elements: list[Any]) -> dict[str, dict[str, Any]]:
-    """What a node has no place for, by the element's index; what says nothing is left out."""
+    """Return fields for which a node has no place, by the element's index, without empty ones."""
     more_fields = {}
     for i, element in enumerate(elements):
         fields = fields_of(element) or {}
@@ -167,7 +167,7 @@ def _word(value: Any) -> str:
 
 
 def _bounds(fields: dict[Any, Any], screen: Point | None, scale: float) -> Bounds:
-    """The box in pixels of the observed screen; one that counts from 0 to 1 is used where there is no other."""
+    """Return the box in pixels of the observed screen, from the pixel box or else from the normalized one."""
     for name, across, down in (("bbox_pixels", 1.0, 1.0), ("bbox", *(screen or (0.0, 0.0)))):
         box = fields_of(fields.get(name)) or {}
         corners = [number(box.get(side)) for side in ("x_min", "y_min", "x_max", "y_max")]

@@ -1,6 +1,6 @@
-"""What a pickle's objects become: times, containers, arrays and pictures of a few known names; stand-ins for the rest.
+"""Objects of a pickle: times, containers, arrays and pictures of a few known classes, stand-ins for all others.
 
-Arrays are built from their shape, kind and bytes, whose sizes must agree; numpy itself is never asked.
+Arrays are built from shape, type and bytes, whose sizes must match. numpy is never called.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from store.formats.androidworld.values import Array, Dtype, ForeignObject, Globa
 from store.formats.image_spool import Spool, SpooledImage
 
 _LEAST_PICTURE = 16
-"""Pixels across and down from which on an array of bytes is taken for a picture."""
+"""Minimum width and height of a byte array that counts as a picture."""
 _MOST_NUMBERS = 4096
 _LONGEST_NAME = 400
-"""Characters of a class with its module and a member; a longer one may be named again and again."""
+"""Maximum length of a class with module and member, because a pickle may repeat a long name many times."""
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _ARRAYS = {"numpy.core.multiarray", "numpy._core.multiarray", "numpy.core.numeric", "numpy._core.numeric"}
 _BUILTINS = {"builtins", "__builtin__"}
 
 
 class ObjectMaker:
-    """Makes and fills the objects of one pickle; `spool` takes its pictures, None where they are not wanted."""
+    """Makes and fills the objects of one pickle. `spool` receives its pictures; None drops them."""
 
     def __init__(self, what: str, spool: Spool | None) -> None:
         self.what = what
         self.spool = spool
 
     def made(self, kind: Any, args: tuple[Any, ...]) -> Any:
-        """What calling `kind` with `args` stands for; nothing is called."""
+        """Return the object that calling `kind` with `args` would make, without calling anything."""
         if not isinstance(kind, Global):
             return ForeignObject(kind, args)
         if kind.module in _ARRAYS:
@@ -60,7 +60,7 @@ class ObjectMaker:
         return ForeignObject(kind, args)
 
     def append(self, target: Any, items: list[Any]) -> None:
-        """Adds items to a list, or to what stands for one."""
+        """Append items to a list or a stand-in."""
         if isinstance(target, list):
             target.extend(items)
         elif isinstance(target, ForeignObject):
@@ -69,7 +69,7 @@ class ObjectMaker:
             raise LabError(self.what, "adds items to something that is no list")
 
     def put(self, target: Any, items: list[Any]) -> None:
-        """Puts keys and values, in turn, into a mapping, or into what stands for one."""
+        """Insert alternating keys and values into a mapping or a stand-in."""
         if len(items) % 2 or not isinstance(target, dict | ForeignObject):
             raise LabError(self.what, "puts a key without a value, or into something that is no mapping")
         pairs = [(self._key(items[i]), items[i + 1]) for i in range(0, len(items), 2)]
@@ -79,7 +79,7 @@ class ObjectMaker:
             target.items.extend(pairs)
 
     def _key(self, key: Any) -> Any:
-        """A key that is quickly compared: what nests could be nested without end."""
+        """Return a key that is cheap to compare, because a stranger's key may be nested without limit."""
         match key:
             case None | bool() | int() | float() | str() | Global():
                 return key
@@ -92,7 +92,7 @@ class ObjectMaker:
         raise LabError(self.what, "holds a mapping with a key that is neither text nor number")
 
     def build(self, target: Any, state: Any) -> None:
-        """Gives an object its state."""
+        """Set an object's state."""
         match target:
             case Array():
                 self._build_array(target, state)
@@ -103,7 +103,7 @@ class ObjectMaker:
             case ForeignObject():
                 target.state = self._image(target, state) or state
             case dict() | list():
-                pass  # attributes of a subclass; its items are what counts
+                pass  # attributes of a subclass; only its items matter
             case _:
                 raise LabError(self.what, "sets the state of something that has none")
 
@@ -146,7 +146,7 @@ class ObjectMaker:
         return self.spool.add_pixels(raw, sizes[1], sizes[0], mode) if mode else None
 
     def _image(self, target: ForeignObject, state: Any) -> SpooledImage | None:
-        """The picture of a PIL image: its state is its info, mode, size, palette and bytes."""
+        """Return the picture of a PIL image. Its state is info, mode, size, palette and bytes."""
         kind = target.kind
         if self.spool is None or not isinstance(kind, Global) or not kind.module.startswith("PIL."):
             return None
@@ -190,7 +190,7 @@ def _list(args: tuple[Any, ...]) -> Any:
 
 
 def _bytes(args: tuple[Any, ...]) -> Any:
-    """Bytes that an old protocol wrote as text."""
+    """Return bytes that an old protocol wrote as text."""
     if not args:
         return b""
     if isinstance(args[0], bytes | LargeBytes):
@@ -216,7 +216,7 @@ def _remade(args: tuple[Any, ...]) -> Any:
 
 
 def _member(args: tuple[Any, ...]) -> Any:
-    """A member of an enumeration by its name, as the first releases of Python 3.11 write one; it stays a name."""
+    """Return an enumeration's member as a name only. The first releases of Python 3.11 pickle one with `getattr`."""
     match args:
         case (Global() as kind, str(name)) if (
             name.isidentifier() and len(kind.module + kind.name + name) < _LONGEST_NAME
@@ -245,4 +245,4 @@ _MADE: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
     ("copyreg", "_reconstructor"): _remade,
     ("copy_reg", "_reconstructor"): _remade,
 }
-"""What is made of known names; None stands for a stand-in."""
+"""Constructors by module and name. A result of None becomes a stand-in."""
