@@ -1,4 +1,4 @@
-"""What a model's web answer, kept whole in a step, says it cost."""
+"""Token counts and seconds of a model's HTTP response stored in a step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMES = (
 
 
 def usage_of(answer: Any) -> Usage | None:
-    """Tokens and seconds of an answer: a `requests` response's stand-in, or its JSON; None where it tells neither."""
+    """Return tokens and seconds of a response (a stand-in for one of `requests`, or its JSON); None if unknown."""
     seconds: float | None = None
     if isinstance(answer, ForeignObject) and isinstance(answer.kind, Global) and answer.kind.name == "Response":
         elapsed = answer.fields.get("elapsed")
@@ -31,7 +31,7 @@ def usage_of(answer: Any) -> Usage | None:
 
 
 def _token_mapping(answer: Any) -> dict[Any, Any]:
-    """The mapping in which an answer tells its tokens; empty where there is none."""
+    """Return the mapping with a response's token counts; empty if there is none."""
     text = answer.data if isinstance(answer, LargeBytes) else answer
     if isinstance(text, str | bytes) and len(text) < _LONGEST and text.lstrip()[:1] in ("{", b"{"):
         try:

@@ -1,9 +1,8 @@
 """One episode of AndroidWorld as events.
 
-`episode_data` is a list per column, of which some hold None where a step failed, and some may be shorter: value i
-belongs to step i, as the project itself reads it. Screens and elements are those before the action; the last screen
-after one is the run's end. How a run ends here: failed where it crashed, completed where its agent said so or the
-source says it succeeded, budget else.
+`episode_data` is a dict of columns. Some hold None where a step failed, and some may be shorter: value i belongs to
+step i, as in the project's own code. Screens and elements are those before the action. The last screen after an action
+is the run's final one. The status is failed after a crash, completed if the agent or the source says so, else budget.
 Source: `android_world/suite_utils.py`, `episode_runner.py`, `constants.py` and `agents/*.py`.
 """
 
@@ -45,7 +44,7 @@ Row = dict[str, Any]
 
 
 class AndroidWorldEpisode(NamedTuple):
-    """One run as the pickle holds it: `id` and `sha256` of the file, `place` of the run for messages."""
+    """One run in a pickle: `id`, `path` and `sha256` of the file, and the run's `place` for messages."""
 
     id: str
     path: str
@@ -55,17 +54,17 @@ class AndroidWorldEpisode(NamedTuple):
 
 
 def is_episode(value: Any) -> bool:
-    """Whether a value of a pickle is one of AndroidWorld's episodes."""
+    """Return True if a value of a pickle is an episode of AndroidWorld."""
     return isinstance(value, dict) and "episode_data" in value
 
 
 def imported(episode: AndroidWorldEpisode, spool: Spool) -> Imported:
-    """An episode as events numbered from 0, its pictures and its verdicts; `LabError` where it makes no sense."""
+    """Return an episode as an imported run; raise `LabError` if it is inconsistent."""
     return _RunDraft(episode, spool).imported()
 
 
 class _RunDraft:
-    """One episode on its way to events."""
+    """Conversion of one episode to events."""
 
     def __init__(self, episode: AndroidWorldEpisode, spool: Spool) -> None:
         self.episode = episode
@@ -143,9 +142,9 @@ class _RunDraft:
         self.acted |= action.raw is not None
 
     def _action(self, row: Row) -> Any:
-        """The step's action, JSON-shaped; its output is read where none stands beside it for certain.
+        """Return the step's action as JSON, parsed from the model's output if no column certainly has it.
 
-        A column that is shorter than the others lacks some step's value, and nothing tells whose.
+        A column shorter than the others misses a value for an unknown step, so it is used last.
         """
         beside = [(name, row.get(name)) for name in _ACTIONS if name not in self.ragged]
         outputs = [(name, row.get(name)) for name in _OUTPUTS]
@@ -158,7 +157,7 @@ class _RunDraft:
         return None
 
     def _extra(self, i: int, row: Row, elements: list[Any]) -> dict[str, Any]:
-        """The columns that have no place of their own; pictures and what stands in the tree are left out."""
+        """Return the columns without a place of their own, except pictures and elements that the tree contains."""
         output = next((name for name in _OUTPUTS if isinstance(row.get(name), str)), "")
         placed_columns = {*_ELEMENTS, *_AFTER_ELEMENTS} if elements else set()
         placed_columns |= {output, next((name for name in _THOUGHTS if isinstance(row.get(name), str)), "")}
@@ -180,7 +179,7 @@ class _RunDraft:
         return extra
 
     def _is_picture(self, value: Any) -> bool:
-        """Whether these are a picture's bytes, which have no place in JSON."""
+        """Return True if a value is a picture's bytes, which JSON cannot hold."""
         data = value.data if isinstance(value, LargeBytes) else value
         return isinstance(data, bytes) and data.startswith((b"\x89PNG", b"\xff\xd8\xff"))
 
@@ -198,7 +197,7 @@ class _RunDraft:
         return self._shot(row, names)
 
     def _source(self) -> dict[str, Any]:
-        """The episode's own fields that have no other place."""
+        """Return the episode's remaining fields."""
         self.shaper.notes.clear()
         fields = self.episode.fields
         source = {
@@ -227,7 +226,7 @@ class _RunDraft:
         )
 
     def _final(self) -> Any:
-        """The screen after the last act; what only ends a run leaves the screen as it was."""
+        """Return the screen after the last action. A final action such as `status` does not change the screen."""
         for row in reversed(self.rows):
             if (shot := self._shot(row, _AFTER)) is not None:
                 elements = _elements(row, _AFTER_ELEMENTS)
@@ -248,7 +247,7 @@ class _RunDraft:
 
 
 def _rows(episode: AndroidWorldEpisode) -> tuple[list[Row], dict[str, Any]]:
-    """The steps, each with its columns; and what of `episode_data` is no column."""
+    """Return the steps with their columns, and the fields of `episode_data` that are not columns."""
     data = episode.fields.get("episode_data")
     if isinstance(data, list | tuple) and all(isinstance(row, dict) for row in data):
         return [{str(name): value for name, value in row.items()} for row in data], {}
@@ -269,7 +268,7 @@ def _rows(episode: AndroidWorldEpisode) -> tuple[list[Row], dict[str, Any]]:
 
 
 def _elements(row: Row, names: tuple[str, ...]) -> list[Any]:
-    """The elements of a step's screen, in their order; empty where they are told in words or not at all."""
+    """Return the elements of a step's screen in order; empty if they are missing or given as text."""
     for name in names:
         value = row.get(name)
         if isinstance(value, list | tuple) and value and all(fields_of(element) for element in value):
@@ -290,7 +289,7 @@ def _size(config: dict[Any, Any]) -> Point | None:
 
 
 def _scale(shot_size: Point | None, screen: Point | None) -> float:
-    """How many pixels of what was seen one of the phone's is: not 1 where screens were kept smaller than they were."""
+    """Return observed pixels per pixel of the phone: not 1 if screenshots were stored scaled down."""
     if not shot_size or not screen:
         return 1
     wide, high = (a / b for a, b in zip(sorted(shot_size), sorted(screen), strict=True))
@@ -298,7 +297,7 @@ def _scale(shot_size: Point | None, screen: Point | None) -> float:
 
 
 def _score(value: Any) -> tuple[float | None, Any]:
-    """The score from 0 to 1, and the source's own value where it is a number at all."""
+    """Return the score from 0 to 1, and the source's own number. Each is None if invalid."""
     if isinstance(value, bool):
         return float(value), value
     if not isinstance(value, int | float) or not math.isfinite(value):

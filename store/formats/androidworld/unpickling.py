@@ -1,10 +1,10 @@
-"""Pickles without pickle: a machine of our own that reads its codes and never imports, calls or runs anything.
+"""Safe reader of pickles: interprets the opcodes itself and never imports, calls or runs anything.
 
-Every class and function is a name. What is made of it is an inert stand-in, but for times, plain containers, and
-arrays of numbers, which are built here from their bytes after their sizes were checked. Pictures become PNG, and are
-put aside, as soon as they are met. Memory is bounded: by counts of what is made, and by what is held of long bytes.
+Every class and function is only a name. Objects become inert stand-ins, except times, plain containers, and arrays of
+numbers, which are built from their bytes after their sizes are checked. Pictures are converted to PNG and spooled at
+once. Memory is bounded by the number of objects and the size of long byte strings.
 
-Source: the codes as `pickletools` documents them (protocols 0 to 5).
+Source: the opcodes as documented in `pickletools` (protocols 0 to 5).
 """
 
 from __future__ import annotations
@@ -23,21 +23,24 @@ from store.formats.stream import FileStream
 
 _MOST_CODES = 30_000_000
 _MOST_MADE = 4_000_000
-"""Codes that are followed, and objects that are made."""
+"""Maximum numbers of opcodes and of objects."""
 _MOST_TEXT = 128 * 1024**2
 _LONG = 64 * 1024
-"""Bytes from which on they are held apart, and let go when there are too many of them."""
+"""Length from which on byte strings are stored separately and dropped when there are too many."""
 _MOST_LONG = 128 * 1024**2
 _MOST_HELD = 64 * 1024**2
 _LONGEST_NUMBER = 64
 _FAR = 1024
-"""How far beyond the last a place in the memo may be."""
+"""Maximum gap between the last index in the memo and a new one."""
 
 _MARK = object()
 
 
 def unpickle(stream: FileStream, spool: Spool | None) -> Any:
-    """The value of a pickle; its pictures go into `spool`, without one they are left. `LabError` where it is none."""
+    """Return the value of a pickle; raise `LabError` if it is invalid.
+
+    Pictures go to `spool`, or are dropped without one.
+    """
     try:
         return PickleMachine(stream, spool).run()
     except (IndexError, KeyError, struct.error, TypeError, ValueError) as error:
@@ -47,7 +50,7 @@ def unpickle(stream: FileStream, spool: Spool | None) -> Any:
 
 
 class PickleMachine:
-    """Follows a pickle's codes over a stack of values; each code is a method, found by its byte."""
+    """Interprets a pickle's opcodes over a stack of values."""
 
     def __init__(self, stream: FileStream, spool: Spool | None) -> None:
         self.stream = stream
@@ -60,7 +63,7 @@ class PickleMachine:
         self.held: list[LargeBytes] = []
 
     def run(self) -> Any:
-        """Follows the codes up to the full stop, and gives what is on the stack then."""
+        """Run the opcodes up to STOP and return the top of the stack."""
         take, codes = self.stream.take, _codes(self)
         for _ in range(_MOST_CODES):
             code = take(1)
@@ -76,14 +79,14 @@ class PickleMachine:
         return LabError(self.what, why)
 
     def push(self, value: Any) -> None:
-        """A new object on the stack."""
+        """Push a new object."""
         self.made += 1
         if self.made > _MOST_MADE:
             raise self.refused(f"holds more than {_MOST_MADE:,} objects")
         self.stack.append(value)
 
     def marked(self) -> list[Any]:
-        """What stands above the last mark, which goes with it."""
+        """Return the values above the last mark, and remove the mark."""
         stack = self.stack
         at = len(stack) - 1
         while stack[at] is not _MARK:
@@ -110,7 +113,7 @@ class PickleMachine:
         self.said(self.stream.take(length))
 
     def bytes_of(self, form: str, size: int) -> None:
-        """Bytes; long ones are held apart, and the first of them let go where there are too many."""
+        """Push bytes. Long ones are stored separately, and the oldest of them dropped if there are too many."""
         length = self.stream.number(form, size)
         if length < _LONG:
             self.text += length
@@ -233,8 +236,10 @@ class PickleMachine:
 
 
 def _codes(m: PickleMachine) -> dict[bytes, Callable[[], Any]]:
-    """What is done at each code; those that reach outside the file (persistent ids, extension codes, buffers of
-    another stream) have no place here."""
+    """Return the handler of each opcode.
+
+    Opcodes that reach outside the file (persistent ids, extension codes, out-of-band buffers) are left out on purpose.
+    """
     stream, stack, push = m.stream, m.stack, m.push
     return {
         b"\x80": m.protocol,

@@ -1,7 +1,7 @@
-"""What AppAgent's model answered, and what its executor made of it, in our words.
+"""Answers of AppAgent's model and the resulting actions of its executor, as hitlab's.
 
 Source: `parse_explore_rsp` and `parse_grid_rsp` of `scripts/model.py`, `swipe` of `scripts/and_controller.py`,
-`scripts/step_recorder.py`. A text is cut at its first `)`, as the executor cuts it: that is what was typed.
+`scripts/step_recorder.py`. Text ends at its first `)`, because the executor cuts it there and types only that.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _PARTS = frozenset({"Observation", "Thought", "Intermediate Goal", "Action", "Fu
 _PART = re.compile(rf"^[ \t]*[*#\"]*({'|'.join(sorted(_PARTS))})[*\"]*[ \t]*:[*]*[ \t]*", re.M)
 _CALLS = ("tap", "text", "long_press", "swipe")
 _HELD, _SWIPED = 1000, 400
-"""Milliseconds for which the executor holds a long press, and takes for a swipe."""
+"""Duration in milliseconds of the executor's long press and swipe."""
 
 _UNITS = {"long": 3, "medium": 2}
 
 
 def parts(response: Any) -> dict[str, str]:
-    """An answer's named parts (Observation, Thought, Action, ...), from its text or from its JSON object.
+    """Return an answer's named parts (Observation, Thought, Action, ...), from its text or its JSON object.
 
     Early versions log the server's whole response.
     """
@@ -39,7 +39,7 @@ def parts(response: Any) -> dict[str, str]:
 
 
 class NumberedScreen:
-    """The screen an action is meant for: its numbered elements, its size, and whether a grid lay over it."""
+    """The screen that an action refers to: numbered elements, size, and True in `grid` if a grid was drawn over it."""
 
     def __init__(self, elements: list[NumberedElement] | None, size: Point | None, grid: bool = False) -> None:
         self.elements = elements
@@ -47,7 +47,7 @@ class NumberedScreen:
         self.grid = grid
 
     def element(self, number: str) -> NumberedElement | None:
-        """The element of a number; 0 and below count from the end, as they did for the executor's list."""
+        """Return the element with a number; 0 and below count from the end, as in the executor's list."""
         try:
             return None if self.elements is None else self.elements[int(number.strip()) - 1]
         except (ValueError, IndexError):
@@ -55,7 +55,7 @@ class NumberedScreen:
 
 
 def action_of(call: str, screen: NumberedScreen) -> Action:
-    """The executor's action for a function call; `other` where it knows none and its run ended."""
+    """Return the executor's action for a function call; `other` if it is unknown and ended the run."""
     text = call.strip()
     if "FINISH" in text:
         return Action("status", status="complete", raw=call)
@@ -72,7 +72,7 @@ def action_of(call: str, screen: NumberedScreen) -> Action:
 
 
 def recorded(line: str, screen: NumberedScreen) -> tuple[Action, str]:
-    """The action of one line of `record.txt`, and the id of its element."""
+    """Return the action in a line of `record.txt`, and the id of its element."""
     call, _, uid = line.rpartition(":::")
     if not call:
         text = line.strip()
@@ -105,7 +105,7 @@ def _on_element(name: str, values: list[str], screen: NumberedScreen, raw: str) 
 
 
 def _swiped(way: Direction, how: str, size: Point | None) -> Point | None:
-    """The finger's movement: tenths of the screen's width, twice as many up and down."""
+    """Return the finger's movement: tenths of the screen's width, doubled vertically."""
     if size is None:
         return None
     unit = size[0] // 10 * _UNITS.get(how, 1)

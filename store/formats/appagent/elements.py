@@ -1,7 +1,7 @@
-"""The numbered elements that AppAgent draws on a screen, derived again from its XML, and the cells of its grid.
+"""Numbered elements that AppAgent draws on a screen, derived from its XML, and the cells of its grid.
 
 Source: `traverse_tree` of `scripts/and_controller.py`, the lists of `scripts/task_executor.py` and `self_explorer.py`,
-`draw_grid` of `scripts/utils.py`; the least distance of 30 pixels is that of the project's `config.yaml`.
+`draw_grid` of `scripts/utils.py`. The minimum distance of 30 pixels is from the project's `config.yaml`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]")
 _SHORT = 20
 _CELLS = range(120, 181)
 _MOST, _MOST_SEEN = 1000, 20_000
-"""Elements that are numbered, and looked at; a real screen has about a hundred."""
+"""Maximum numbers of elements numbered and examined. A real screen has about a hundred."""
 
 
 class NumberedElement(NamedTuple):
@@ -31,10 +31,10 @@ class NumberedElement(NamedTuple):
 
 
 def elements(xml: bytes, useless: Collection[str] = ()) -> list[NumberedElement]:
-    """The elements in the order of their numbers (the first is 1); `useless` are left out, as the explorer does.
+    """Return the elements in the order of their numbers (from 1), without `useless` ones, as the explorer does.
 
-    Clickable ones first, then the focusable ones that are not near a clickable one; of several whose centres are
-    near one another the first stands. The bytes must be XML that `UiTree.from_xml` has read.
+    Clickable elements come first, then focusable ones that are not near a clickable one. Of elements with close centres
+    the first is used. `xml` must be XML that `UiTree.from_xml` has read.
     """
     top = ElementTree.fromstring(xml[max(0, xml.find(b"<")) :])
     clickable, focusable = _with(top, "clickable"), _with(top, "focusable")
@@ -81,7 +81,7 @@ def _name(node: ElementTree.Element) -> str:
 
 
 def cell(area: int, part: str, size: Point) -> Point:
-    """The pixel of a part (`top-left`, `right`, anything else is the middle) of a grid's cell, counted from 1."""
+    """Return the pixel of a part (`top-left`, `right`, otherwise the middle) of a grid cell, counted from 1."""
     width, height = size
     columns, rows = max(1, width // _side(width)), max(1, height // _side(height))
     across, down = width // columns, height // rows

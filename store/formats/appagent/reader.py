@@ -1,8 +1,7 @@
 """AppAgent: runs (`tasks/task_<app>_<time>/`), explorations and demonstrations (`apps/<app>/demos/<demo>/`).
 
 Source: `scripts/task_executor.py`, `self_explorer.py` and `step_recorder.py` of TencentQQGYLab/AppAgent, and forks
-whose model answers with an *Intermediate Goal* and a *Function*. This file finds the files; what they mean is in
-`run`.
+whose model answers with an *Intermediate Goal* and a *Function*. This module finds the files, `run` interprets them.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _TREE = re.compile(r"(?:^|_)(\d{1,6})\.xml$", re.I)
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The run, exploration or demonstration of a folder."""
+    """Yield the runs, explorations or the demonstration of a folder."""
     if (source.path / "record.txt").is_file():
         yield _demonstration(source, is_known)
         return
@@ -56,7 +55,7 @@ def _run(source: RunSource, log: Path, is_known: Callable[[str], bool]) -> Impor
 
 
 def _rounds(source: RunSource) -> int | None:
-    """`MAX_ROUNDS` of the nearest config.yaml above a run, within the folder that was named; None where none tells."""
+    """Return `MAX_ROUNDS` of the nearest config.yaml above a run, within the root; None if there is none."""
     here = source.path.resolve()
     for folder in here.parents[:_ABOVE]:
         path = folder / "config.yaml"
@@ -78,7 +77,7 @@ def _demonstration(source: RunSource, is_known: Callable[[str], bool]) -> Import
 
 
 def _lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:
-    """The objects of a file of JSON lines, and its last line where that was cut off while it was written."""
+    """Return the objects of a JSON lines file, and its last line if that is cut off."""
     lines: list[LogLine] = []
     texts = [(i, text) for i, text in enumerate(data.split(b"\n"), 1) if text.strip()]
     for i, text in texts:
@@ -104,12 +103,12 @@ def _is_run(folder: Path, names: set[str], root: Path) -> bool:
 
 
 def _is_named(folder: Path, name: str) -> bool:
-    """Whether a log is named after its folder and the second at which it was begun, as no other program's is."""
+    """Return True if a log is named after its folder and its starting second, which no other program does."""
     return _STAMPED.search(name) is not None and name.endswith(f"_{folder.name}.txt")
 
 
 def _tells_steps(candidate: CandidateFile) -> bool:
-    """Whether a log begins with a step; one that is empty, or cut off in its first step, counts."""
+    """Return True if a log is empty or begins with a step, even one that is cut off."""
     try:
         value = candidate.value
         return not candidate.opening or (
@@ -120,7 +119,7 @@ def _tells_steps(candidate: CandidateFile) -> bool:
 
 
 def _is_record(candidate: CandidateFile) -> bool:
-    """Whether a `record.txt` begins with a recorded action; one that is empty counts."""
+    """Return True if a `record.txt` is empty or begins with a recorded action."""
     try:
         return not candidate.opening or _RECORDED.match(candidate.opening) is not None
     except LabError:
@@ -128,7 +127,7 @@ def _is_record(candidate: CandidateFile) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Why a folder of AppAgent's, whose screens bear its name, is no run; empty for others."""
+    """Return why a folder with AppAgent's screens is not a run; empty for other folders."""
     own = [name for name in names if name.startswith(f"{folder.name}_") and (_SHOT.search(name) or _TREE.search(name))]
     if _TASK.fullmatch(folder.name) and own:
         return f"{len(own)} screens and trees, and no log"

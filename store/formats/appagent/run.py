@@ -1,9 +1,9 @@
 """One run, exploration or demonstration of AppAgent as events.
 
-Screen n is what was seen before step n; the one beyond the last step is the run's last. The goal stands in the prompt
-of every step. There is no result, cost or time: FINISH is completed, an answer that the executor could not use failed,
-`MAX_ROUNDS` steps with no screen after them budget, and anything else stopped. After an exploration's
-step the model reflects; where it says BACK, the explorer presses back, and that is a step of its own here.
+Screen n is the one before step n. The one after the last step is the run's final screen. Every step's prompt contains
+the goal. There is no result, cost or time. The status is completed after FINISH, failed if the executor could not use
+an answer, budget after `MAX_ROUNDS` steps without a further screen, else stopped. In explorations the model reflects
+after each step. If it says BACK, the explorer presses back, which becomes a step here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from store.formats.values import Notes, as_text, decoded, missing
 
 NAME = "appagent"
 ROUNDS = 20
-"""`MAX_ROUNDS` of the project's `config.yaml` where none lies above the run."""
+"""Default of `MAX_ROUNDS` if no `config.yaml` is found above the run."""
 
 _GOAL = re.compile(
     r"The task you need to complete is to (.*?)(?:\. Your past actions to proceed|\s*\n\s*Now, given|\Z)", re.S
@@ -42,7 +42,7 @@ _TOLD = 100
 
 
 class LogLine(NamedTuple):
-    """One line of a log, and what of it could not be kept as it stood."""
+    """One line of a log, and the values of it that could not be stored unchanged."""
 
     value: dict[str, Any]
     notes: Notes
@@ -61,7 +61,7 @@ class Screens:
         self.pictures = Pictures(source)
 
     def at(self, number: int, extra: dict[str, Any]) -> tuple[Observation, bytes | None]:
-        """What was seen before a step, and its XML where that can be read; what cannot be read is told in `extra`."""
+        """Return the observation before a step, and its XML if readable; errors are stored in `extra`."""
         read = tree_in(self.source, self.trees.get(number), extra)
         tree, xml = (read.tree, read.xml) if read else (None, None)
         return self.pictures.seen(self.shots.get(number), extra, tree), xml
@@ -81,10 +81,10 @@ def run(
     reflections: list[LogLine],
     rounds: int | None = None,
 ) -> Imported | KnownRun:
-    """The run of a log; `cut_line` is a last line that cannot be read, `reflections` what an explorer said of its
-    steps.
+    """Return the run of a log.
 
-    `rounds` are the most steps it may take, None where nothing tells.
+    `cut_line` is a last line that cannot be read. `reflections` are an explorer's reflections on its steps. `rounds` is
+    the maximum number of steps, None if unknown.
     """
     id = run_id(NAME, "", data)
     if is_known(id):
@@ -118,7 +118,7 @@ def run(
 
 
 def _model(lines: list[LogLine]) -> str:
-    """The model where a log keeps the whole of its answers; empty where it keeps their text alone."""
+    """Return the model's name from logs with whole responses; empty if they only have text."""
     responses = (line.value.get("response") for line in lines)
     return next((as_text(one.get("model")) for one in responses if isinstance(one, dict) and one.get("model")), "")
 
@@ -183,7 +183,7 @@ def _unused(action: Action) -> bool:
 def _reflected(
     draft: Draft, screens: Screens, number: int, line: LogLine, useless: set[str], target: NumberedElement | None
 ) -> None:
-    """What follows from a reflection: an element that is not numbered again, and a press of back."""
+    """Apply a reflection: drop an element from further numbering, and add a press of back."""
     response = line.value.get("response")
     decision = _decision(response)
     if decision in ("INEFFECTIVE", "BACK", "CONTINUE") and target is not None:
@@ -202,7 +202,7 @@ def _decision(response: Any) -> str:
 
 
 def _used_up(steps: int, rounds: int | None) -> str:
-    """Why a run of so many steps had to end; empty where it might have gone on."""
+    """Return why a run with this number of steps had to end; empty if it could have continued."""
     if steps < (rounds or ROUNDS):
         return ""
     return f"{steps} steps, {'the most that its config.yaml allows' if rounds else 'the most unless told otherwise'}"
@@ -228,7 +228,7 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
 
 
 def _tell_last(draft: Draft, screens: Screens, extra: dict[str, Any], number: int) -> None:
-    """Keeps and counts what of the screen after the last step could not be read: no step tells of it."""
+    """Store and count errors in reading the screen after the last step, which has no step to record them."""
     if not extra:
         return
     draft.verdict("source", **extra)
@@ -241,7 +241,7 @@ def _tell_last(draft: Draft, screens: Screens, extra: dict[str, Any], number: in
 def demonstration(
     folder: Path, data: bytes, goal: bytes, screens: Screens, is_known: Callable[[str], bool]
 ) -> Imported | KnownRun:
-    """A person's demonstration: one step for each line of `record.txt`."""
+    """Return a person's demonstration, with a step for each line of `record.txt`."""
     here = folder.resolve()
     app = escape_surrogates(here.parent.parent.name) if here.parent.name == "demos" else ""
     id = run_id(NAME, f"{app}/{here.name}", data)
