@@ -1,4 +1,4 @@
-"""What a pickle holds where no code of it is run: inert stand-ins, arrays by their bytes, and all of it as JSON."""
+"""Values of a pickle that was read without running code: stand-ins, arrays from bytes, conversion to JSON."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from store.formats.image_spool import SpooledImage
 
 _MOST_VALUES = 2_000_000
 _MOST_TEXT = 128 * 1024**2
-"""Values, and characters of text, of one run as JSON: what stands once in a pickle may be named a million times."""
+"""Maximum numbers of values, and of characters, in one run's JSON: a pickle may refer to one value a million times."""
 _DEEPEST = 100
 _INT_BITS = 63
 _FEW = 4096
-"""Most numbers of an array that are kept as numbers."""
+"""Maximum number of an array's elements that are stored as numbers."""
 
 _ANSWERED = ("status_code", "reason", "elapsed", "_content")
-"""What is kept of a model's web answer: its headers and cookies, and the request with its key, are not the run's."""
+"""Fields stored of a model's HTTP response. Headers, cookies and the request with its API key are dropped."""
 
 _INLINE = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=\s]{1024,}")
 _CODES = {"b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q",
@@ -29,7 +29,7 @@ _CODES = {"b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4"
 
 
 class Global(NamedTuple):
-    """The name of something in a Python module; nothing is imported."""
+    """The name of an object in a Python module, which is never imported."""
 
     module: str
     name: str
@@ -39,7 +39,7 @@ class Global(NamedTuple):
 
 
 class LargeBytes:
-    """Many bytes; `data` is None once a picture was made of them, or where there were too many to be held."""
+    """A long byte string. `data` is None once a picture was made of it, or if too many were in memory."""
 
     __slots__ = ("data", "size")
 
@@ -49,7 +49,7 @@ class LargeBytes:
 
 
 class ForeignObject:
-    """An object of a class that is not known here: what it was made of, and what it held."""
+    """Stand-in for an object of an unknown class, with its arguments and state."""
 
     __slots__ = ("args", "items", "kind", "state")
 
@@ -61,13 +61,13 @@ class ForeignObject:
 
     @property
     def fields(self) -> dict[Any, Any]:
-        """Its attributes by name; those in slots come as the second part of a pair."""
+        """Attributes by name. Attributes in slots are in the second part of a pair."""
         parts = self.state if isinstance(self.state, tuple) else (self.state,)
         return {key: value for part in parts if isinstance(part, dict) for key, value in part.items()}
 
 
 class Dtype:
-    """The kind of an array's numbers, as numpy writes it: `u1`, `f8`, `U5`; `order` is `<`, `>` or `|`."""
+    """Element type of an array in numpy's notation: `u1`, `f8`, `U5`. `order` is `<`, `>` or `|`."""
 
     __slots__ = ("code", "order")
 
@@ -76,14 +76,14 @@ class Dtype:
 
     @property
     def width(self) -> int | None:
-        """Bytes of one of them; None where that is not told (objects, fields)."""
+        """Bytes of one element; None if undefined (objects, fields)."""
         count = self.code[1:]
         if self.code[:1] not in "biufcSUmM" or not count.isdigit() or len(count) > 6:
             return None
         return int(count) * (4 if self.code[0] == "U" else 1)
 
     def numbers(self, data: bytes) -> list[Any] | None:
-        """The values that stand in `data`; None where they are no plain numbers or text."""
+        """Return the values in `data`; None if they are not plain numbers or text."""
         order = ">" if self.order == ">" else "<"
         each = self.width
         if not each or len(data) % each:
@@ -96,7 +96,7 @@ class Dtype:
 
 
 class Array:
-    """A numpy array: its picture where it is one, else the numbers of a small one; `shape` is empty for none."""
+    """A numpy array: its picture if it is one, else the values of a small one. `shape` is empty for a scalar."""
 
     __slots__ = ("dtype", "numbers", "shape", "shot")
 
@@ -108,20 +108,23 @@ class Array:
 
 
 def fields_of(value: Any) -> dict[Any, Any] | None:
-    """The fields of a mapping or of a stand-in; None for anything else."""
+    """Return the fields of a mapping or a stand-in; None for anything else."""
     if isinstance(value, dict):
         return value
     return value.fields if isinstance(value, ForeignObject) else None
 
 
 def shot_of(value: Any) -> SpooledImage | None:
-    """The picture that a value is, where it is one."""
+    """Return the picture that a value represents; None if it is not one."""
     image = value.shot if isinstance(value, Array) else value.state if isinstance(value, ForeignObject) else value
     return image if isinstance(image, SpooledImage) else None
 
 
 class Shaper:
-    """Makes JSON of what a pickle held, and counts: aliases cannot blow it up. `notes` say what was changed, where."""
+    """Converts a pickle's values to JSON within limits, so that aliases cannot inflate it.
+
+    `notes` lists changes by place.
+    """
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -130,7 +133,7 @@ class Shaper:
         self._text = 0
 
     def shape(self, value: Any, place: str = "", depth: int = 0) -> Any:
-        """`value` as JSON; pictures and long bytes are named and left out. `LabError` where it is too much."""
+        """Return `value` as JSON, with descriptions of pictures and long bytes. Raise `LabError` if it is too large."""
         self._values += 1
         if self._values > _MOST_VALUES:
             raise LabError(self.what, f"holds more than {_MOST_VALUES:,} values in one run")

@@ -1,8 +1,8 @@
-"""DAC-Bench's actions: read in any spelling we know of, and written in one.
+"""DAC-Bench's actions: read in any known spelling, written in one.
 
 The paper (2.4, Table 6, Fig. 6) names Click, Scroll, Type, Navigate to Home, Navigate to Previous Page, Long Press,
 Complete, Wait and Impossible, and shows `click`, `type` and `scroll` with `location` (the target's box in pixels),
-`text` and `orientation`. What those words cannot say of an act of ours stands under `hitlab` beside them.
+`text` and `orientation`. What these cannot express of a hitlab action is written beside them under `hitlab`.
 """
 
 from __future__ import annotations
@@ -53,24 +53,24 @@ _SPELLED: dict[ActionKind, str] = {
     "press_recent": "navigate_to_home", "navigate_back": "navigate_to_previous_page", "wait": "wait",
     "open_app": "wait", "other": "wait", "answer": "complete", "status": "complete",
 }  # fmt: skip
-"""How each of our kinds is spelled; those that the format has no word for by the nearest one it has."""
+"""Spelling of each action kind. Kinds that the format lacks use the nearest word."""
 
 
 class CoordinateFrame(NamedTuple):
-    """What coordinates are counted in (`told`, None: the picture's own) and the picture's pixels (None: unknown)."""
+    """Screen size that coordinates refer to (`told`, None: the picture's), and the picture's own (None: unknown)."""
 
     told: Point | None
     seen: Point | None
 
     @property
     def scaled(self) -> bool:
-        """Whether the picture is the told screen in another size, and not the screen turned around."""
+        """Return True if the picture is the stated screen in another size, and not rotated."""
         if not self.told or not self.seen or self.told == self.seen:
             return False
         return abs(self.told[0] * self.seen[1] - self.told[1] * self.seen[0]) < 0.03 * self.told[0] * self.seen[1]
 
     def pixel(self, at: Point) -> Point:
-        """A told place as a pixel of the picture."""
+        """Return a stated position as a pixel of the picture."""
         if not self.scaled or not self.told or not self.seen:
             return at
         there = at[0] * self.seen[0] / self.told[0], at[1] * self.seen[1] / self.told[1]
@@ -78,17 +78,17 @@ class CoordinateFrame(NamedTuple):
 
 
 def flat(value: Any) -> str:
-    """A word without case, spaces and signs."""
+    """Return a word in lower case without spaces and signs."""
     return re.sub(r"[^a-z]", "", words(value).lower())
 
 
 def is_action(value: Any) -> bool:
-    """Whether a value spells an action, as far as can be seen."""
+    """Return True if a value looks like an action."""
     return isinstance(value, str) or (isinstance(value, dict) and any(key in value for key in _TYPE))
 
 
 def action_of(raw: Any, frame: CoordinateFrame) -> Action:
-    """A source action as ours; what is not known, or has no type, is `other`."""
+    """Return a source action as hitlab's; unknown or missing types become `other`."""
     fields = raw if isinstance(raw, dict) else {"action_type": raw}
     spelling = next((name for key in _TYPE if (name := flat(fields.get(key)))), "")
     text = next((words(fields[key]) for key in _TEXT if words(fields.get(key))), None)
@@ -117,12 +117,12 @@ def _status(word: str) -> Any:
 
 
 def _vector(kind: ActionKind, way: Direction | None, frame: CoordinateFrame) -> Point | None:
-    """The finger's movement: against the content's direction in a scroll, along its own in a swipe."""
+    """Return the finger's movement: opposite to the direction of a scroll, along that of a swipe."""
     return swept(kind, way, frame.seen or frame.told)
 
 
 def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point | None]:
-    """The boxes of any spelling (one, several, a point), and the middle of the first."""
+    """Return the boxes in any spelling (one, several, a point), and the centre of the first."""
     value = literal(places)
     if isinstance(value, dict):
         keys = (("x1", "y1", "x2", "y2"), ("left", "top", "right", "bottom"), ("x", "y"))
@@ -151,7 +151,7 @@ def _box(value: Any, frame: CoordinateFrame) -> Box | None:
 
 
 def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> dict[str, Any]:
-    """An action of ours in the format's words; `boxes` are the targets of a touch. Read again it is the same."""
+    """Return an action in the format's words, such that reading it gives the same; `boxes` are a touch's targets."""
     fields: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLED[action.kind]}
     touches = action.kind in ("click", "double_tap", "long_press")
     if touches and boxes:
@@ -168,7 +168,7 @@ def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> d
 
 
 def _way(action: Action) -> Direction | None:
-    """The content's direction."""
+    """Return the direction in which the content moves."""
     if action.kind == "scroll" and action.direction is not None:
         return action.direction
     finger_way = way_of(action.vector) if action.vector else action.direction

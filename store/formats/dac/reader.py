@@ -1,8 +1,8 @@
-"""DAC-Bench: demonstrations as JSON, in any of the layouts that a file of Fig. 6 may have.
+"""DAC-Bench: demonstrations as JSON, in any layout that a file of Fig. 6 may have.
 
-A file holds one episode, a list of them, one per line, or a mapping of them; an episode is a mapping with a list of
-steps in it, or a list whose first entry is its meta data. Its code was never to be had, so spellings are tolerated,
-and what an episode means is in `run`. Source: DAC-Bench 2.4, Appendix C.
+A file holds one episode, a list or a mapping of them, or one per line. An episode is a mapping with a list of steps, or
+a list that starts with its metadata. The benchmark's code was never published, so several spellings are accepted. `run`
+interprets an episode. Source: DAC-Bench 2.4, Appendix C.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _MARKS = (
     (b'"actions"', b'"action_type"', b'"screenshot"', b'"steps"'),
     (b'"episode_id"', b'"instruction"', b'"category"', b'"device"', b'"steps"'),
 )
-"""Names of fields of which a file of this format holds all of one line."""
+"""Sets of field names. A file of this format contains all names of one set."""
 _ABOUT = ("device", "width", "app")
-"""Fields beside an episode's instruction, one of which is there: other collections of steps tell none of them."""
+"""Fields of an episode's metadata, at least one of which must exist. Other collections of steps have none of them."""
 _DEEP = 4
 _ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 Place = tuple[str, Any]
-"""Where a value stands in its file, and the value."""
+"""Path of a value in its file, and the value."""
 
 
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Every episode of a file, in its order."""
+    """Yield every episode of a file in order."""
     path = str(source.path)
     try:
         data = source.text(source.path)
@@ -61,21 +61,21 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
 
 
 class _JsonPart(NamedTuple):
-    """A JSON value of a file: where it stands there ("" where it is all of it), and what was changed in it."""
+    """A JSON value of a file: its path there ("" for the whole file), and changes made by the tolerant reader."""
 
     where: str
     value: Any
     notes: Notes
 
     def label(self, place: str) -> str:
-        """A place in the value, as people find it in the file."""
+        """Return the path of a place in the value, for messages."""
         if self.where.startswith("["):
             return f"{self.where}{'.' if place and not place.startswith('[') else ''}{place}"
         return f"{self.where} {place}".strip()
 
 
 def _parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
-    """The JSON of a file: the items of a list, all of it, or that of each of its lines."""
+    """Yield the JSON values of a file: the items of a list, the whole, or one per line."""
     listed = _listed(data, path)
     if listed is not None:
         yield from listed
@@ -95,7 +95,7 @@ def _parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
 
 
 def _listed(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun] | None:
-    """The items of a list, read one by one; None where the file is none, or a list that is itself an episode."""
+    """Return the items of a list, decoded lazily; None if the file is not a list or the list is itself an episode."""
     if not is_list(data):
         return None
     try:
@@ -115,7 +115,7 @@ def _part(where: str, item: StorableValue | LabError, path: str) -> _JsonPart | 
 
 
 def _by_line(lines: list[tuple[int, bytes]]) -> bool:
-    """Whether a file is one JSON value per line: its first line, or its second, is one."""
+    """Return True if a file has one JSON value per line, judged by its first two lines."""
     for _, line in lines[:2] if len(lines) > 1 else []:
         try:
             if isinstance(read_json(line, "line").value, dict):
@@ -126,7 +126,7 @@ def _by_line(lines: list[tuple[int, bytes]]) -> bool:
 
 
 def _episodes(at: Place, deep: int = 0) -> Iterator[Place]:
-    """The episodes in a value; what is none, and holds none, is given as it is, to be named as a failure."""
+    """Yield the episodes in a value. A value without any is yielded itself, to be reported as a failure."""
     place, value = at
     if steps_of(value) is not None or deep > _DEEP:
         yield at
@@ -145,7 +145,7 @@ def _episodes(at: Place, deep: int = 0) -> Iterator[Place]:
 
 
 def _holds(value: Any, deep: int = 0) -> bool:
-    """Whether there is an episode in a value."""
+    """Return True if a value contains an episode."""
     if steps_of(value) is not None:
         return True
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -153,8 +153,7 @@ def _holds(value: Any, deep: int = 0) -> bool:
 
 
 def steps_of(value: Any) -> tuple[str, list[Any]] | None:
-    """The steps of an episode and the field they stand in ("" where the episode is itself the list); None where
-    a value is no episode."""
+    """Return the field and the list of an episode's steps ("" if the episode is the list); None if not an episode."""
     if isinstance(value, list):
         whole = len(value) > 1 and _is_meta(value[0]) and all(_is_step(step) for step in value[1:])
         return ("", value[1:]) if whole else None
@@ -174,7 +173,7 @@ def _is_meta(value: Any) -> bool:
 
 
 def _is_step(value: Any) -> bool:
-    """Whether a value looks like a step: it is acted on or seen, and holds no steps of its own."""
+    """Return True if a value looks like a step: it has an action or a screen, and no steps of its own."""
     if not isinstance(value, dict) or any(isinstance(value.get(key), list) for key in STEPS):
         return False
     return any(key in value for key in _STEP_MARKS)
@@ -199,7 +198,10 @@ def _episode(source: RunSource, part: _JsonPart, place: str, raw_episode: Any, s
 
 
 def _is_file(candidate: CandidateFile) -> bool:
-    """A file whose first value holds an episode as Fig. 6 has it; names of fields alone are other programs', too."""
+    """Return True if a file's first value contains an episode as in Fig. 6.
+
+    Field names alone are not enough, because other programs use them, too.
+    """
     if not candidate.name.endswith(_ENDINGS) or not any(
         all(mark in candidate.opening for mark in marks) for marks in _MARKS
     ):
@@ -208,7 +210,7 @@ def _is_file(candidate: CandidateFile) -> bool:
 
 
 def _is_episode(raw_episode: Any, is_cut: bool) -> bool:
-    """Whether a value tells a task, the screen or the app it was done on, and steps with actions, if any."""
+    """Return True if a value has an instruction, a device, screen or app, and steps with actions, if any."""
     step_list = steps_of(raw_episode)
     if step_list is None:
         return False
@@ -220,7 +222,7 @@ def _is_episode(raw_episode: Any, is_cut: bool) -> bool:
 
 
 def _is_acted(step: dict[str, Any], is_cut: bool) -> bool:
-    """Whether a step spells what was done in it, or may do so where its file is cut off."""
+    """Return True if a step has an action, or could have one in a part of the file that was not read."""
     action_fields = next((step[key] for key in ACTIONS if key in step), [] if is_cut else step)
     acts = action_fields if isinstance(action_fields, list) else [action_fields]
     return not acts or any(isinstance(act, str) or (isinstance(act, dict) and "action_type" in act) for act in acts)

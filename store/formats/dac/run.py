@@ -1,7 +1,7 @@
-"""One episode of DAC-Bench as events: a person's demonstration, its low-level instructions, several right actions.
+"""One episode of DAC-Bench as events: a demonstration with low-level instructions and several accepted actions.
 
-Coordinates are pixels of the screen that the episode tells (`width`, `height`); where a picture shows that screen in
-another size, they are scaled to it, and `raw` keeps the source's own.
+Coordinates are pixels of the screen that the episode states (`width`, `height`). If a picture shows that screen in
+another size, they are scaled to it. `raw` has the source's own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from store.formats.values import Notes, missing, names_of, without, words
 
 NAME = "dac"
 STEPS = ("steps", "step", "trajectory", "annotations", "data", "episode")
-"""What the list of an episode's steps may be called."""
+"""Possible names of the list of steps."""
 ACTIONS = ("actions", "action")
 _SHOT = ("screenshot", "screenshot_path", "image", "image_path", "img")
 _SAID = ("step_instruction", "low_level_instruction", "instruction", "step_desc")
@@ -41,7 +41,7 @@ _ALSO_CALLED = {
     "sequence": "Sequential", "chain": "Sequential", "conjunction": "Conjunctive", "nested": "Hierarchical",
     "hierarchy": "Hierarchical", "atomic": "Single",
 }  # fmt: skip
-"""Other names of the five structures: Fig. 6 calls its task, which has one if and one otherwise, a `selection`."""
+"""Other names of the five structures. Fig. 6 calls its task with an if and an otherwise a `selection`."""
 _FLAGS = ("impossible", "flag", "status", "task_status", "label")
 _BRANCHES = ("decision_points", "decisions", "branches", "conditions")
 _ASK = ("ask", "condition", "question", "constraint", "decision", "text")
@@ -55,7 +55,7 @@ _LATIN = re.compile(r"[A-Za-z]")
 
 
 class DacEpisode(NamedTuple):
-    """An episode as its source holds it, before it becomes events; `field` is where `steps` stands in its file."""
+    """An episode as in its source. `field` is the path of `steps` in the file."""
 
     name: str
     meta: dict[str, Any]
@@ -65,21 +65,21 @@ class DacEpisode(NamedTuple):
     notes: Notes
     shots: ImageFinder
     first: int = 0
-    """The place of the first step in `field`."""
+    """Index of the first step in `field`."""
 
     def says(self, *keys: str) -> str:
-        """The first of these fields that holds words."""
+        """Return the first of these metadata fields that has words."""
         return next((text for key in keys if (text := words(self.meta.get(key)).strip())), "")
 
     @property
     def ours(self) -> dict[str, Any]:
-        """What our own writer added."""
+        """Fields that hitlab's own writer added."""
         fields = self.meta.get(OURS)
         return fields if isinstance(fields, dict) else {}
 
 
 def imported(episode: DacEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
-    """An episode as events and pictures; `KnownRun` where `is_known` says so of its id."""
+    """Return an episode as an imported run; `KnownRun` if `is_known` returns True for its id."""
     path = escape_surrogates(str(episode.found.path))
     name = episode.name or escape_surrogates(episode.found.path.name.partition(".")[0])
     data = episode_bytes([episode.meta, episode.steps])
@@ -112,7 +112,7 @@ def _reason(actions: list[Action]) -> str:
 
 
 def _impossible(episode: DacEpisode) -> bool:
-    """Whether the annotator flagged the task as one that cannot be done."""
+    """Return True if the annotator flagged the task as impossible."""
     return any(
         episode.meta.get(key) is True if key == "impossible" else flat(episode.meta.get(key)) == "impossible"
         for key in _FLAGS
@@ -142,7 +142,7 @@ def _device(episode: DacEpisode) -> DeviceInfo:
 
 
 def _task(episode: DacEpisode, name: str) -> Task:
-    task = episode.ours.get("task")  # an episode's id is its own where several are of one task
+    task = episode.ours.get("task")  # several episodes of one task have ids of their own
     return Task(
         id=task if isinstance(task, str) and task else name,
         kind="general",
@@ -156,7 +156,7 @@ def _task(episode: DacEpisode, name: str) -> Task:
 
 
 def _traits(episode: DacEpisode) -> dict[str, str]:
-    """What tables are broken down by; a language that is told by the instruction's script alone says so."""
+    """Return the traits by which tables are grouped. `language_by` marks a language guessed from the script."""
     language, goal = episode.says("language", "lang"), episode.says(*_GOAL)
     script = "zh" if _HAN.search(goal) else "en" if _LATIN.search(goal) else ""
     structures = (_structure(episode.meta.get(key)) for key in _STRUCTURE)
@@ -176,7 +176,7 @@ def _structure(structure: Any) -> str:
 
 
 def _platform(episode: DacEpisode) -> str:
-    """android or ios: as the source says, else as the phone's names tell."""
+    """Return `android` or `ios`, as the source says or as the device's fields suggest."""
     device = episode.meta.get("device")
     device_fields = device if isinstance(device, dict) else {"product": device}
     platform = " ".join(
@@ -237,7 +237,7 @@ def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Acti
 
 
 def _raw_actions(step: dict[str, Any]) -> list[Any]:
-    """The actions that are right here, as the source spells them; its first is the one that was done."""
+    """Return the accepted actions in the source's spelling. The first is the one that was performed."""
     actions = next((step[key] for key in ACTIONS if step.get(key)), None)
     if isinstance(actions, list):
         return actions
@@ -247,7 +247,7 @@ def _raw_actions(step: dict[str, Any]) -> list[Any]:
 
 
 def _about(episode: DacEpisode) -> dict[str, Any]:
-    """What the source tells of the whole episode, and has no place of its own."""
+    """Return the source's fields about the whole episode that have no other place."""
     goal = next((key for key in _GOAL if words(episode.meta.get(key)).strip()), "")
     about = without(episode.meta, (*_PLACED, goal))
     device = episode.meta.get("device")

@@ -1,7 +1,7 @@
-"""droidrun's tool calls and macro actions in our words; pixels come from the macro, else from the element or the call.
+"""droidrun's tool calls and macro actions as hitlab's.
 
-A swipe that does not move is a long press. Keys by their Android codes. Source: `agent/utils/actions.py`,
-`tools/driver/recording.py` of droidrun (now mobilerun).
+Pixels come from the macro, else from the element or the call. A swipe without movement is a long press. Keys are
+Android key codes. Source: `agent/utils/actions.py`, `tools/driver/recording.py` of droidrun (now mobilerun).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KEYS: dict[str, ActionKind] = {
 
 
 def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, Box]) -> Action:
-    """A call as ours: `macro` are the actions it made on the phone, `boxes` the screen's elements by number."""
+    """Return a call as an action. `macro` are the actions it made on the phone, `boxes` the elements by number."""
     args = call.args
     kind = _kind(call.name, args)
     index = args.get("index")
@@ -67,7 +67,7 @@ def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, 
 
 
 def done_of(action: dict[str, Any]) -> Action:
-    """An action of the macro that no call is known for."""
+    """Return a macro's action that belongs to no known call."""
     name = kind_of(action)
     if name in ("swipe", "drag") and _still(action):
         name = "long_press"
@@ -103,7 +103,7 @@ def _ends(action: dict[str, Any]) -> tuple[Point | None, Point | None]:
 
 
 def _call_points(args: dict[str, Any]) -> tuple[Point | None, Point | None]:
-    """Where the call itself says that it goes."""
+    """Return the start and end point in the call's own arguments."""
     first, second = args.get("coordinate"), args.get("coordinate2")
     if isinstance(first, list) and len(first) == 2:
         return point(*first), point(*second) if isinstance(second, list) and len(second) == 2 else None

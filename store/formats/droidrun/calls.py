@@ -1,7 +1,7 @@
-"""The tool calls that a droidrun agent writes: as Python (CodeAct), as XML (FastAgent) or as JSON (Executor).
+"""Parser for a droidrun agent's tool calls, in Python (CodeAct), XML (FastAgent) or JSON (Executor).
 
-Nothing of it is run: Python is only parsed, and arguments are read where they are plain values. Source:
-`agent/codeact`, `agent/fast_agent/xml_parser.py` and `agent/executor` of droidrun (now mobilerun).
+No code is run: Python is only parsed, and only literal arguments are evaluated. Source: `agent/codeact`,
+`agent/fast_agent/xml_parser.py` and `agent/executor` of droidrun (now mobilerun).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "remember": ("information",), "take_screenshot": (), "get_state": (), "get_clickables": (),
     "list_packages": (), "get_memory": (),
 }  # fmt: skip
-"""Tools by their names in all versions, and the names of their arguments in order."""
+"""Tools of all versions by name, with the names of their arguments in order."""
 
 _OUTCOME = ("outcome", "success", "error", "summary")
 _WORDS = frozenset({"text", "reason", "message", "information", "package", "activity", "button", "secret_id"})
@@ -43,9 +43,9 @@ _GIVEN = re.compile(r"<parameter\s++name=\"([^\"]{1,100})\"\s*+>")
 
 
 class ToolCall(NamedTuple):
-    """One tool call; `done` is False where it failed or was not run, None where nothing tells.
+    """One tool call; `done` is False if it failed or was not run, None if unknown.
 
-    `line` is where it stands in the model's Python, from 1; 0 where it was written otherwise.
+    `line` is its line in the model's Python, from 1; 0 for other languages.
     """
 
     name: str
@@ -60,7 +60,7 @@ class ToolCall(NamedTuple):
 
 
 def calls_of(code: str) -> list[ToolCall]:
-    """The calls in a model's code, in their order; empty where there are none, or it is no code."""
+    """Return the calls in a model's code in order; empty if there are none or it is not code."""
     if len(code) > _LONGEST:
         return []
     if "<invoke" in code:
@@ -78,7 +78,7 @@ def calls_of(code: str) -> list[ToolCall]:
 
 
 def _tagged(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple[str, str]]:
-    """The name and the inside of each tag, up to the next that closes one."""
+    """Yield name and content of each tag, up to the next closing tag."""
     at = 0
     while (match := opening.search(text, at)) and (end := text.find(closing, match.end())) >= 0:
         yield match[1], text[match.end() : end]
@@ -86,7 +86,10 @@ def _tagged(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple
 
 
 def call_of(action: Any) -> ToolCall | None:
-    """A call from an Executor's action: `{"action": name, ...}`, or a record with its arguments beside its outcome."""
+    """Return a call from an Executor's action (`{"action": name, ...}`, or a record with arguments and outcome).
+
+    Return None if it is neither.
+    """
     if not isinstance(action, dict) or not isinstance(name := action.get("action", action.get("name")), str):
         return None
     outcome = action.get("outcome", action.get("success"))
@@ -101,7 +104,7 @@ def call_of(action: Any) -> ToolCall | None:
 
 
 def with_outcomes(code_calls: list[ToolCall], run_calls: list[ToolCall]) -> list[ToolCall]:
-    """What was written and what was run, as one: the agent leaves out calls that repeat the last one in vain."""
+    """Merge the calls as written and as run. The agent skips calls that repeat the last one in vain."""
     if not run_calls:
         return code_calls
     queue = list(run_calls)
@@ -115,7 +118,7 @@ def with_outcomes(code_calls: list[ToolCall], run_calls: list[ToolCall]) -> list
 
 
 def call_error(outcome: dict[str, Any]) -> str:
-    """The error that a call's outcome tells; empty where it tells none."""
+    """Return the error in a call's outcome; empty if there is none."""
     error = as_text(outcome.get("error")).strip()
     return "" if error == "None" else error
 
@@ -141,19 +144,19 @@ def _python(code: str) -> list[ToolCall]:
 
 
 class CodeError(NamedTuple):
-    """What ended the model's Python: the error in its own words, and the line it rose from, 0 where none is told."""
+    """The error that ended the model's Python, and its line, 0 if unknown."""
 
     error: str
     line: int
 
     def sentence(self, was_run: bool) -> str:
-        """Why a call is none, or failed."""
+        """Return why a call failed or was not run, as a sentence."""
         at = f" at line {self.line}" if self.line else ""
         return f"{'failed' if was_run else 'not run'}: the code ended{at} ({self.error})"
 
 
 def code_error(output: Any) -> CodeError | None:
-    """What ended the code whose output this is; None where it ran to its end."""
+    """Return the error in the output of code; None if the code ran to its end."""
     text = output if isinstance(output, str) else ""
     match = _ERROR.search(text[-_LONGEST:])
     if match is None:
@@ -163,7 +166,7 @@ def code_error(output: Any) -> CodeError | None:
 
 
 def _literal(node: ast.expr) -> Any:
-    """A plain value, or the text of what would first have to be computed."""
+    """Return a literal's value, or the source text of an expression that would have to be computed."""
     try:
         value = ast.literal_eval(node)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
@@ -180,12 +183,12 @@ def _literal(node: ast.expr) -> Any:
 
 
 def _given(name: str, text: str) -> Any:
-    """An argument in XML; words stay words, also where they look like a number."""
+    """Return an argument in XML. Arguments that are words stay text, even if they look like a number."""
     return text if name in _WORDS else _value(text.strip())
 
 
 def _value(text: str) -> Any:
-    """A JSON value where the text is one, else the text."""
+    """Return the JSON value of a text, or the text itself if it is not JSON."""
     if not text or text[0] not in '{["-0123456789tfn':
         return text
     try:
