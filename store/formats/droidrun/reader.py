@@ -1,9 +1,9 @@
-"""Runs of droidrun (now mobilerun): folders with trajectory.json, macro.json, `screenshots/` and `ui_states/`.
+"""droidrun (now mobilerun): folders with trajectory.json, macro.json, `screenshots/` and `ui_states/`.
 
-Screen k is what the agent saw in turn k (see `turns`); a turn with several calls is several steps on one
-screen, and its thought, words and tokens stand at the first. The goal is the macro's description; the success is the
-agent's own word, and no score. No time of day is kept: the folder's name has the recording machine's clock without its
-zone. Source: `agent/trajectory/writer.py`.
+Screen k is what the agent saw in turn k (see `turns`). A turn with several calls becomes several steps on one screen,
+of which the first has its thought, text and tokens. The goal is the macro's description. The success is only the
+agent's own claim, so it is not a score. There is no time of day: the folder's name has the recording machine's clock
+without a zone. Source: `agent/trajectory/writer.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from store.formats.values import as_mappings, as_text
 
 NAME = "droidrun"
 CLAIM = "agent's claim"
-"""The verdict that keeps what the agent said of its own success: nobody checked it, so it is no score."""
+"""Name of the verdict for the agent's own claim of success. Nobody checked it, so it is not a score."""
 _NUMBERED = re.compile(rf"\A(\d{{1,6}})\.(?:{PICTURE}|json)\Z", re.I)
 _FOLDER = re.compile(r"\d{8}_\d{6}_[0-9a-f]{8}")
 _UNTOLD = ("", "DroidRun automation sequence", "Mobilerun automation sequence")
@@ -46,11 +46,11 @@ _EVENT = re.compile(
 )
 _TOUCH = re.compile(r"(?:Start|Stop|Screenshot|Tap|Swipe|Drag|Wait|InputText|KeyPress|Button)\w*Event")
 _ABOUT = {"version", "description", "timestamp", "total_actions"}
-"""Fields beside a macro's actions."""
+"""Fields besides a macro's actions."""
 
 
 class _DroidrunRun(NamedTuple):
-    """What a folder holds; `recorded` tells whether what was done on the phone was kept beside the events."""
+    """Contents of a folder; `recorded` is True if the phone's actions were stored beside the events."""
 
     found: RunSource
     timeline: EventTurns
@@ -62,7 +62,7 @@ class _DroidrunRun(NamedTuple):
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The one run of a folder."""
+    """Yield the one run of a folder."""
     yield _run(source, is_known)
 
 
@@ -107,7 +107,7 @@ def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
 
 
 def _agent(events: list[dict[str, Any]]) -> Actor:
-    """droidrun with which of its agents decided what to do, as the names of its events tell."""
+    """Return droidrun with the names of its deciding agents, derived from event names."""
     decided = {match[1] for event in events if (match := _DECIDES.match(as_text(event.get("type"))))}
     kinds = ["Manager"] if "Manager" in decided else sorted(decided)
     return Actor("model", "droidrun", arguments=(("agent", "+".join(kinds)),) if kinds else ())
@@ -121,7 +121,7 @@ def _events(data: bytes, what: str) -> list[dict[str, Any]]:
 
 
 def _macro(source: RunSource) -> tuple[dict[str, Any], str]:
-    """What macro.json holds, and why it could not be read where it could not."""
+    """Return the content of macro.json, and the reason if it cannot be read."""
     path = source.path / "macro.json"
     if not path.is_file():
         return {}, ""
@@ -141,7 +141,7 @@ def _no_macro(source: RunSource, path: Path, why: str) -> tuple[dict[str, Any], 
 
 
 def _task(run: _DroidrunRun, name: str) -> Task:
-    """The task by its goal, so that runs of the same goal are of the same task; by the run where none is told."""
+    """Return a task identified by its goal, so that runs with one goal share a task; by the run if it has no goal."""
     description = run.macro.get("description")
     goal = (
         description.strip()
@@ -155,7 +155,7 @@ def _task(run: _DroidrunRun, name: str) -> Task:
 
 
 def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str, Any]]:
-    """Each call as a step; what the source tells of turns in which nothing was said or done."""
+    """Add each call as a step; return extra fields of turns without any answer or call."""
     turns = run.timeline.turns
     idle: list[dict[str, Any]] = []
     actions = run.macro["actions"]
@@ -190,7 +190,7 @@ def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str
 
 
 def _checked(turn: AgentTurn, places_by_call: list[list[int]], has_macro: bool) -> list[ToolCall]:
-    """A turn's calls; where an error ended its code, those of which the macro holds nothing failed or were not run."""
+    """Return a turn's calls. If an error ended its code, calls without macro actions are marked failed or not run."""
     error = turn.error
     if error is None:
         return turn.calls
@@ -209,13 +209,13 @@ def _checked(turn: AgentTurn, places_by_call: list[list[int]], has_macro: bool) 
 def _loose(
     draft: Draft, actions: list[dict[str, Any]], before: Any = None, extra: dict[str, Any] | None = None
 ) -> None:
-    """Steps for what was done on the phone without a call that is known for it."""
+    """Add steps for the phone's actions that belong to no known call."""
     for action in actions:
         draft.step(done_of(action), before, extra={**(extra or {}), "macro": [action]})
 
 
 def _uncalled(turn: AgentTurn) -> Action:
-    """A turn without a call: the Manager's last word, or an answer that called nothing."""
+    """Return the action of a turn without a call: the Manager's final answer, or an answer that called nothing."""
     if turn.success is None:
         return Action("other", raw=turn.raw)
     return action_of(ToolCall("complete", {"success": turn.success, "reason": turn.answer}), [], {})
@@ -247,7 +247,7 @@ def _end(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> None:
 
 
 def _final(run: _DroidrunRun, pictures: Pictures) -> Observation | None:
-    """The last screen of those that no answer followed; None where each was answered."""
+    """Return the last screen after the last answer; None if there is none."""
     answered_screens = [turn.screen for turn in run.timeline.turns if turn.is_answered]
     beyond = [screen for screen in {*run.shots, *run.states} if screen > max(answered_screens, default=-1)]
     if not beyond:
@@ -271,7 +271,7 @@ def _status(success: Any, reason: str, is_closed: bool, steps: int) -> Any:
 
 
 def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
-    """Whether the folder's own files begin as droidrun's do; a recorded macro alone is a run, too."""
+    """Return True if the folder's files begin like droidrun's. A macro alone is enough."""
     for name, tells in (("trajectory.json", _tells_events), ("macro.json", _tells_actions)):
         path = folder / name
         if name not in names or not path.is_file():
@@ -285,21 +285,21 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
 
 
 def _tells_events(value: Any) -> bool:
-    """Whether a value is a list of droidrun's events; a program that records touches may call its own alike."""
+    """Return True if a value is a list of droidrun's events, and not only touches, which other recorders name alike."""
     events = [event for event in value if isinstance(event, dict)] if isinstance(value, list) else []
     kinds = [kind for event in events if isinstance(kind := event.get("type"), str) and _EVENT.fullmatch(kind)]
     return any(not _TOUCH.fullmatch(kind) for kind in kinds) or any("action_type" in event for event in events if kinds)
 
 
 def _tells_actions(value: Any) -> bool:
-    """Whether a value is a recorded macro: what it is for, and actions of which one is known."""
+    """Return True if a value is a recorded macro: it has a field about itself, and at least one known action."""
     if not isinstance(value, dict) or not isinstance(value.get("actions"), list) or not _ABOUT & value.keys():
         return False
     return any(isinstance(action, dict) and kind_of(action) in RECORDED for action in value["actions"])
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Why a folder that droidrun named, or an empty list of events, is no run; empty for others."""
+    """Return why a folder named by droidrun, or an empty list of events, is not a run; empty for other folders."""
     named = _FOLDER.fullmatch(folder.name) is not None
     if "trajectory.json" in names:
         try:

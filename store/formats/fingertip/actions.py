@@ -1,7 +1,7 @@
-"""FingerTip-20K's actions: calls such as `click(coordinates=(x,y), content='')`, as text or as mappings, and written.
+"""FingerTip-20K's actions: calls such as `click(coordinates=(x,y), content='')`, read as text or mappings, and written.
 
-Coordinates are pixels. A scroll's direction names the content. Source: FingerTip-20K, Table 2 and A.7.2; there the end
-is `finish` in one and `finished()` in the other.
+Coordinates are pixels. A scroll's direction names the content. Source: FingerTip-20K, Table 2 and A.7.2. The end is
+`finish` in the first and `finished()` in the second.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _SPELLED: dict[ActionKind, str] = {
     "navigate_back": "press_back", "navigate_home": "press_home", "press_recent": "press_recent",
     "wait": "wait", "open_app": "wait", "other": "wait", "answer": "finished", "status": "finished",
 }  # fmt: skip
-"""How each of our kinds is spelled; those that the format has no word for by the nearest one it has."""
+"""Spelling of each action kind. Kinds that the format lacks use the nearest word."""
 
 
 class SourceAction(NamedTuple):
-    """A source action: which screenshot it names ("" where none), its name, its parameters, and all of it verbatim."""
+    """A source action: its screenshot's name ("" if none), its own name, its parameters, and the unchanged original."""
 
     image: str
     name: str
@@ -59,7 +59,7 @@ class SourceAction(NamedTuple):
 
 
 def source_action(row: Any) -> SourceAction:
-    """A row of an actions' list, in any spelling; its name is empty where it spells no action."""
+    """Return a row of an actions' list in any spelling; its name is empty if it is not an action."""
     image, spelling = "", row
     if isinstance(row, dict) and len(row) == 1:
         key, value = next(iter(row.items()))
@@ -86,7 +86,7 @@ def source_action(row: Any) -> SourceAction:
 
 
 def is_action(row: Any) -> bool:
-    """Whether a row spells an action that the format knows."""
+    """Return True if a row is an action that the format knows."""
     name = _flat(source_action(row).name)
     return name in _KINDS or name in _PRESS
 
@@ -96,7 +96,7 @@ def _flat(name: str) -> str:
 
 
 def _call(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the named parameters of a call that is spelled as text; it is read, never run."""
+    """Return the name and named parameters of a call in a text, which is parsed and never run."""
     call = text.strip().removesuffix(";").rstrip() if len(text) <= _MOST_CALL else ""
     match = _CALLED.match(call)
     rest = call[match.end() :].lstrip() if match else ""
@@ -110,8 +110,9 @@ def _call(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _quoted(inside: str) -> dict[str, Any]:
-    """The named texts of a call: each from its quotation mark to the first such mark that ends a parameter."""
+    """Return the quoted parameters of a call. Each text ends at the first mark that ends a parameter."""
     parameters: dict[str, Any] = {}
+    # Positions of all possible ends, computed once and searched by bisection, so that the time stays linear.
     ends: dict[str, list[int]] = {"'": [], '"': []}
     for closing in _CLOSED.finditer(inside):
         ends[closing[0]].append(closing.start())
@@ -126,7 +127,7 @@ def _quoted(inside: str) -> dict[str, Any]:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """A call's parameters by Python's own grammar; none where it is no such call, as with an apostrophe in a text."""
+    """Return a call's parameters by Python's grammar; empty if invalid, as with an unescaped apostrophe in a text."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -142,7 +143,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def action_of(source: SourceAction, size: Point | None) -> Action:
-    """A source action as ours; `size` is its screenshot's, for how far a finger moves in a scroll."""
+    """Return a source action as hitlab's. `size` is the screenshot's, for the length of a scroll."""
     name = _flat(source.name)
     if name in _PRESS:
         name += _flat(words(source.given.get("key", source.given.get("#0", source.given.get("button")))))
@@ -174,7 +175,7 @@ def _place(parameters: dict[str, Any]) -> Point | None:
 
 
 def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict[str, Any]]:
-    """An action of ours as a call, and what that cannot say of it; `content` is what stands under the finger."""
+    """Return an action as a call, and the fields that a call cannot express. `content` is the text under the finger."""
     name = _SPELLED[action.kind]
     parts = []
     if name in ("click", "long_click", "scroll"):
@@ -192,7 +193,7 @@ def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict
 
 
 def _way(action: Action) -> Direction | None:
-    """The content's direction."""
+    """Return the direction in which the content moves."""
     if action.kind == "scroll" and action.direction is not None:
         return action.direction
     moved = way_of(action.vector) if action.vector else action.direction

@@ -1,8 +1,9 @@
-"""The files of a FingerTip-20K episode: its actions, what is told of it, its screens and trees, and its user's profile.
+"""Files of a FingerTip-20K episode: actions, survey, screens and trees, and the user's profile.
 
-As the data is handed round, `<user>/<yyyymmdd_hhmmss>/` holds `action.jsonl` (one `{"<screenshot>": "<call>"}` per
-line), `survey_result.json` (`intentDescription`, `scenario`, `app`, ...) and `Screenshots*/` with `<n>.jpg` beside
-`tree_<n>.xml`; `user_profile.csv` lies above. The paper (A.4) names only what is held, so other names do as well.
+As the data is distributed, `<user>/<yyyymmdd_hhmmss>/` has `action.jsonl` (one `{"<screenshot>": "<call>"}` per line),
+`survey_result.json` (`intentDescription`, `scenario`, `app`, ...) and `Screenshots*/` with `<n>.jpg` beside
+`tree_<n>.xml`. `user_profile.csv` is above. The paper (A.4) names only the contents, so other file names are accepted,
+too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from store.formats.json_parts import first_value
 from store.formats.values import Notes, decoded, literal, words
 
 STAMP = re.compile(r"\d{8}[_-]?\d{6}")
-"""What an episode's folder is called."""
+"""Name of an episode's folder."""
 DATA = (".json", ".jsonl", ".txt")
 _IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".avif")
 _LISTS = ("actions", "action", "action_list", "steps")
@@ -34,11 +35,11 @@ _MOST_FILES = 20_000
 _ABOVE = 3
 
 Row = tuple[Any, Notes]
-"""One line of the actions, and what the tolerant reader changed in it."""
+"""One row of the actions, and the tolerant reader's changes to it."""
 
 
 class Files(NamedTuple):
-    """An episode's folder, seen once: its data files, pictures and trees, each in their natural order."""
+    """Listing of an episode's folder: data files, pictures and trees, each in natural order."""
 
     source: RunSource
     data: list[Path]
@@ -47,7 +48,7 @@ class Files(NamedTuple):
 
 
 def files_of(source: RunSource) -> Files:
-    """What lies in an episode's folder, and its pictures and trees one and two folders further down."""
+    """Return the data files in an episode's folder, and pictures and trees up to two levels below."""
     folder = source.path
     paths: list[Path] = []
     for here, below, names in os.walk(folder):
@@ -64,17 +65,17 @@ def files_of(source: RunSource) -> Files:
 
 
 def natural(name: str) -> list[Any]:
-    """A sort key by which 2 comes before 10."""
+    """Return a sort key by which 2 comes before 10."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name)]
 
 
 def number_in(name: str) -> str:
-    """The last number in a file's name, by which a screenshot and its tree belong together; empty where none is."""
+    """Return the last number in a file's name, which links a screenshot to its tree; empty if none."""
     return next(iter(re.findall(r"\d+", Path(name).stem)[::-1]), "")
 
 
 def actions_in(files: Files) -> tuple[Path, bytes, list[Row]]:
-    """The actions, from the first file that spells some; a `LabError` where none does."""
+    """Return the actions from the first file that has some; raise `LabError` if there is none."""
     first_problem = ""
     for path in files.data:
         try:
@@ -90,7 +91,7 @@ def actions_in(files: Files) -> tuple[Path, bytes, list[Row]]:
 
 
 def _rows(data: bytes, path: str) -> list[Row]:
-    """A file's rows: a JSON list, a mapping that holds one, one row per line, or a Python literal."""
+    """Return a file's rows: from a JSON list, a mapping with one, one per line, or a Python literal."""
     try:
         value, notes = read_json(data, path)
     except LabError:
@@ -127,7 +128,7 @@ def _line(line: str) -> Row:
 
 
 def spells_actions(opening: bytes) -> bool:
-    """Whether a file begins with a list of actions, as far as `opening` goes: JSON, JSON lines or calls as text."""
+    """Return True if a file's opening has a list of actions, as JSON, JSON lines or calls in text."""
     value, _ = first_value(opening)
     if isinstance(value, list) or (isinstance(value, dict) and any(key in value for key in _LISTS)):
         return any(is_action(row) for row, _ in _listed(value, []))
@@ -143,7 +144,7 @@ def spells_actions(opening: bytes) -> bool:
 
 
 def spells_calls(opening: bytes) -> bool:
-    """Whether a file's actions are calls such as `click(coordinates=(x,y))`, or stand under screenshots' names."""
+    """Return True if a file's actions are calls such as `click(coordinates=(x,y))`, or keyed by screenshots."""
     value, _ = first_value(opening)
     if isinstance(value, list):
         rows = value
@@ -157,7 +158,7 @@ def spells_calls(opening: bytes) -> bool:
 
 
 def episode_fields(files: Files, actions: Path) -> dict[str, Any]:
-    """What is told of an episode: the fields of its JSON mappings, and of text files that are named after one."""
+    """Return an episode's fields, from its JSON mappings and from text files named after a field."""
     fields: dict[str, Any] = {}
     for path in files.data:
         if path.suffix.lower() == ".txt":
@@ -178,7 +179,7 @@ def episode_fields(files: Files, actions: Path) -> dict[str, Any]:
 
 
 def profile_of(files: Files, user: str) -> dict[str, Any]:
-    """The user's profile, from a file beside the episodes or above them; empty where there is none."""
+    """Return the user's profile from a file beside or above the episodes; empty if there is none."""
     for folder in list(files.source.path.parents)[: _ABOVE + 1]:
         for name in _PROFILES:
             for ending in (".json", ".csv"):
@@ -191,7 +192,7 @@ def profile_of(files: Files, user: str) -> dict[str, Any]:
 
 
 def _profile(source: RunSource, path: Path, user: str, own: bool) -> dict[str, Any]:
-    """The user's row of a file; with `own` it lies in the user's folder, and may be of nobody else."""
+    """Return the user's row of a file. With `own` the file is in the user's folder and needs no user id."""
     try:
         data = source.text(path, most=_MOST)
         rows: Any = table_of(source, data, path) if path.suffix == ".csv" else read_json(data, str(path)).value
@@ -210,7 +211,7 @@ def _profile(source: RunSource, path: Path, user: str, own: bool) -> dict[str, A
 
 
 def screens(files: Files, rows: list[Row]) -> Iterator[tuple[Path | None, Path | None]]:
-    """For each action its screenshot and its tree: by the name it gives, by the number in that, else in their order."""
+    """Yield each action's screenshot and tree, found by the stated name, its number, or by position."""
     images = {path.name: path for path in files.images}
     numbered = {number: path for path in files.images if (number := number_in(path.name))}
     trees = {number: path for path in files.trees if (number := number_in(path.name))}

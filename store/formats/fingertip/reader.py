@@ -1,8 +1,8 @@
-"""FingerTip-20K: what people did on their own phones, `<user_id>/<yyyymmdd_hhmmss>/`, a folder per episode.
+"""FingerTip-20K: people's recordings on their own phones, `<user_id>/<yyyymmdd_hhmmss>/`, a folder per episode.
 
-The intent that a person wrote down is the task's instruction, the place they were in its scenario, their profile the
-persona; an action's `content`, what stands under the finger, is kept in `extra`. Source: FingerTip-20K, A.4; which
-files there are is in `files`.
+The intent that a person wrote becomes the task's instruction, their location its place, and their profile the persona.
+An action's `content` (the text under the finger) is stored in `extra`. Source: FingerTip-20K, A.4. `files` finds the
+files.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ _PLACED = (*_INTENT, *_USER, *_CLASS, "app", "scenario", OURS)
 _OTHERS = frozenset(
     {"traj.json", "trajectory.json", "macro.json", "log.json", "run.jsonl", "record.txt", "trace.jsonl"}
 )
-"""Files by which folders of other formats are told that are named by a time, too."""
+"""Files of other formats, which may also have folders named by time."""
 
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The episode of a folder."""
+    """Yield the episode of a folder."""
     yield _run(source, is_known)
 
 
@@ -99,7 +99,7 @@ def _first(fields: dict[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def _ours(fields: dict[str, Any]) -> dict[str, Any]:
-    """What our own writer added."""
+    """Return the fields that hitlab's own writer added."""
     own_fields = fields.get(OURS)
     return own_fields if isinstance(own_fields, dict) else {}
 
@@ -122,7 +122,7 @@ def _task(fields: dict[str, Any], user: str, stamp: str, steps: int) -> Task:
 
 
 def _time(stamp: str) -> str:
-    """A folder's stamp as local time; it tells no zone, so neither does this. Empty where it is none."""
+    """Return a folder's stamp as local time without a zone; empty if it is not one."""
     digits = "".join(sign for sign in stamp if sign.isdecimal())
     if not STAMP.fullmatch(stamp) or len(digits) != 14:
         return ""
@@ -167,12 +167,12 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
 
 
 def _is_ours(path: Path, root: Path) -> bool:
-    """Whether a file's actions are spelled as no other program's: named after screenshots, or as FingerTip's calls."""
+    """Return True if a file's actions are in a spelling unique to FingerTip: keyed by screenshots, or as its calls."""
     return spells_calls(CandidateFile(path, root).opening)
 
 
 def _tells_intent(path: Path, root: Path) -> bool:
-    """Whether a file tells what a person wanted: as a field of its own, or because it is named so."""
+    """Return True if a file states a person's intent, as a field or by its own name."""
     try:
         opening = CandidateFile(path, root).opening
     except LabError:
@@ -181,7 +181,7 @@ def _tells_intent(path: Path, root: Path) -> bool:
 
 
 def _spells_actions(path: Path, root: Path, *, empty: bool = False) -> bool:
-    """Whether a file begins with a list of actions; `empty` is what an empty one counts as."""
+    """Return True if a file begins with a list of actions; `empty` is the result for an empty file."""
     try:
         opening = CandidateFile(path, root).opening if path.is_file() else b""
     except LabError:

@@ -1,7 +1,7 @@
-"""The calls of Inspect's computer tool in our words; any other tool's are `other`, with its name.
+"""Calls of Inspect's computer tool as hitlab's actions. Calls of other tools become `other` with the tool's name.
 
-Source: `src/inspect_ai/tool/_tools/_computer/_computer.py`. Its pixels are those of the screenshots it gives back. A
-click without a place, as older versions make it, is where the mouse was last moved to.
+Source: `src/inspect_ai/tool/_tools/_computer/_computer.py`. Pixels refer to the screenshots that the tool returns. A
+click without a position, as in older versions, is at the mouse's last position.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _MOST_SECONDS = 10**6
 
 
 class Mouse:
-    """Where the mouse is, as far as the calls so far tell."""
+    """Position of the mouse after the calls so far."""
 
     at: Point | None = None
 
 
 def actions_of(function: str, arguments: Any, raw: Any, mouse: Mouse, size: Point | None) -> Iterator[Action]:
-    """The actions of one tool call: one, or as many as a computer call lists."""
+    """Yield the actions of one tool call: one, or all that a computer call lists."""
     fields = as_mapping(arguments)
     if function == "submit":
         yield Action("answer", text=_text(fields.get("answer", fields.get("value"))), raw=raw)

@@ -1,10 +1,10 @@
-"""The entries of an Inspect `.eval` file: read into memory up to a limit, never written by their names.
+"""Entries of an Inspect `.eval` file, read into memory within limits and never written by their names.
 
-Newer versions of Inspect pack them with Zstandard, which Python's own zip does not read before 3.14: the optional
-`zstandard` does.
+Newer versions of Inspect pack them with Zstandard, which Python's zipfile supports only from 3.14 on. The optional
+package `zstandard` does.
 
-A zip is a stranger's: what an entry says of its size is not believed, entries that overlap, are locked, damaged or
-packed in a way that is not read here are refused one by one, and one that unpacks far beyond what is sensible stops.
+The zip is untrusted. An entry's stated size is not believed. Entries that overlap, are encrypted, damaged or packed in
+an unsupported way are refused one by one, and unpacking stops beyond a limit.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from store.formats.files import open_within
 
 _MOST = 512 * 1024**2
 _MOST_INDEX = 16 * 1024**2
-"""Bytes of a zip's index, which Python reads whole when it opens one: some 150,000 samples have room."""
+"""Maximum bytes of a zip's index, which Python reads completely: enough for about 150,000 samples."""
 _PIECE = 1024**2
 _HEADER = 30
-"""Bytes that stand at least before an entry's own."""
+"""Minimum bytes of an entry's local header."""
 
 _LOCKED = 0x1
 _ZSTANDARD = 93
@@ -38,11 +38,11 @@ _LOCAL = struct.Struct("<4s22xHH")
 _END, _END_LARGE = b"PK\5\6", b"PK\6\6"
 _TAIL = 2**16 + 128
 _WINDOW = 128 * 1024**2
-"""The most memory that unpacking one entry may ask for."""
+"""Maximum memory for unpacking one entry."""
 
 
 class Entries:
-    """A zip that is open for reading; close it by leaving the `with`."""
+    """A zip open for reading. Leaving the `with` block closes it."""
 
     def __init__(self, root: Path, path: Path) -> None:
         self._what = str(path)
@@ -75,7 +75,7 @@ class Entries:
         self._file.close()
 
     def read(self, name: str) -> bytes:
-        """The bytes of an entry; a `LabError` where it is not there or must not be read."""
+        """Return the bytes of an entry; raise `LabError` if it is missing or refused."""
         what = f"{self._what}#{name}"
         if name not in self._counts:
             raise LabError(what, "is not there")
@@ -125,7 +125,7 @@ class Entries:
 
 
 def _check_index(file: BinaryIO, size: int, what: str) -> None:
-    """Raises `LabError` where the index that a zip's last bytes tell of is larger than any log's."""
+    """Raise `LabError` if the index stated at a zip's end is larger than any log's."""
     file.seek(max(0, size - _TAIL))
     tail = file.read(_TAIL)
     ends = [(tail.rfind(_END), "<12xI"), (tail.rfind(_END_LARGE), "<40xQ")]
@@ -138,7 +138,10 @@ def _check_index(file: BinaryIO, size: int, what: str) -> None:
 
 
 def _limits(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
-    """Where each entry must have ended, by where it begins: at the next one's beginning."""
+    """Map the start of each entry to the latest possible end, the next entry's start.
+
+    Entries that share a start get no room at all, so that both are refused.
+    """
     starts = sorted({info.header_offset for info in infos})
     shared = Counter(info.header_offset for info in infos)
     ends = dict(zip(starts, [*starts, size][1:], strict=True))
@@ -146,7 +149,7 @@ def _limits(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
 
 
 def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
-    """The bytes of an entry that is packed with Zstandard; their checksum is held against the zip's."""
+    """Yield the bytes of an entry packed with Zstandard; raise `LabError` if the zip's checksum differs."""
     try:
         zstandard = import_module("zstandard")
     except ImportError:
@@ -170,7 +173,7 @@ def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[byte
 
 
 def _begin(file: IO[bytes], info: zipfile.ZipInfo) -> int:
-    """Where an entry's own bytes begin, after its local header."""
+    """Return the offset of an entry's data, after its local header."""
     file.seek(info.header_offset)
     head = file.read(_LOCAL.size)
     if len(head) < _LOCAL.size or not head.startswith(b"PK\3\4"):
@@ -180,7 +183,7 @@ def _begin(file: IO[bytes], info: zipfile.ZipInfo) -> int:
 
 
 class _FilePart:
-    """The bytes of a file from `start` on, `size` of them, to be read once."""
+    """The `size` bytes of a file from `start` on, to be read once."""
 
     def __init__(self, file: IO[bytes], start: int, size: int) -> None:
         file.seek(start)

@@ -1,7 +1,7 @@
-"""Inspect's logs: `.eval` (a zip with an entry for each sample) and `.json`; what a sample means is in `run`.
+"""Inspect's logs: `.eval` (a zip with an entry for each sample) and `.json`; `run` interprets a sample.
 
-Source: `src/inspect_ai/log/_recorders/eval.py` and `json.py`. The header of a log that was cut off while it was made
-stands in its journal; in the first versions of `.eval` it was called `start.json`.
+Source: `src/inspect_ai/log/_recorders/eval.py` and `json.py`. An interrupted log has its header in its journal. The
+first versions of `.eval` called it `start.json`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from store.formats.pictures import Pictures
 _HEADERS = ("header.json", "_journal/start.json", "start.json")
 _SAMPLES = "samples/"
 _ENTRIES = (b"_journal/", b"header.json", b"start.json", b"samples/")
-"""Names of entries, of which one stands among the first of a log."""
+"""Names of entries, at least one of which is among the first of a log."""
 
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Every sample of a log."""
+    """Yield every sample of a log."""
     path = source.path
     if path.suffix == ".eval":
         yield from _zipped(source, is_known)

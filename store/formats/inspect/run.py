@@ -1,8 +1,9 @@
-"""One sample of an Inspect log as a run: each tool call a step, each message without one an answer.
+"""One sample of an Inspect log as a run: each tool call is a step, each message without a call an answer.
 
-A picture that a tool gives back is what the next action sees. The first score is the run's, as Inspect's
-`value_to_float` reads it (C 1, P 0.5, I and N 0, yes and true 1, no and false 0, numbers as they are); lists and
-mappings are none. Every score is a verdict. An error failed, a limit budget, anything else completed.
+A picture that a tool returns is the screen of the next action. The first score is the run's, converted like Inspect's
+`value_to_float` (C 1, P 0.5, I and N 0, yes and true 1, no and false 0, numbers from 0 to 1 unchanged). Other numbers,
+lists and mappings give no score. Every score becomes a verdict. The status is failed after an error, budget after a
+limit, else completed.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ def imported(
     pictures: Pictures,
     is_known: Callable[[str], bool],
 ) -> Imported | KnownRun:
-    """A sample as events, with `header` for what its log says of all of them."""
+    """Return a sample as an imported run; `header` has the log's fields about all samples."""
     spec = as_mapping(header.get("eval"))
     name = as_text(spec.get("task")) or "task"
     here = f"{path}#{sample.get('id')} epoch {sample.get('epoch')}"
     data = msgspec.json.encode(sample, order="deterministic")
     attachments = Attachments(sample.get("attachments"), pictures)
     id = run_id(NAME, name, _identity(sample, spec, attachments))
-    for known_id in (id, run_id(NAME, name, data)):  # the second: how earlier versions named a sample
+    for known_id in (id, run_id(NAME, name, data)):  # the second is the id by earlier versions
         if is_known(known_id):
             return KnownRun(known_id, here)
     epoch = sample.get("epoch")
@@ -81,18 +82,18 @@ def imported(
 
 
 _SAME = ("id", "epoch", "uuid", "input", "target", "messages", "scores", "score", "error", "limit")
-"""What a sample is: the same in a `.eval` and in a `.json` of one log, however else they are built."""
+"""Fields that identify a sample, equal in a `.eval` and a `.json` of one log."""
 
 
 def _identity(sample: dict[str, Any], spec: dict[str, Any], attachments: Attachments) -> bytes:
-    """What makes a sample the same one, in whichever container it stands."""
+    """Return the bytes that identify a sample in either container."""
     fields = {key: _bare(_resolved(sample.get(key), attachments)) for key in _SAME}
     fields |= {key: spec.get(key) for key in ("run_id", "eval_id", "model")}
     return msgspec.json.encode(_bare(fields), order="deterministic")
 
 
 def _bare(value: Any) -> Any:
-    """A value without fields that are null, whole numbers as integers."""
+    """Return a value without null fields, and with whole floats as integers."""
     if isinstance(value, dict):
         return {key: _bare(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
@@ -101,7 +102,7 @@ def _bare(value: Any) -> Any:
 
 
 class _Turns:
-    """Walks a sample's messages once, with the screen and the mouse as they were left."""
+    """Converts a sample's messages to steps, and tracks the current screen and mouse."""
 
     def __init__(self, draft: Draft, sample: dict[str, Any], attachments: Attachments) -> None:
         self.draft = draft
@@ -116,7 +117,7 @@ class _Turns:
         self.aside: list[Any] = []
 
     def steps(self) -> Observation | None:
-        """Puts every step into the draft; gives the screen that was seen last, after them."""
+        """Add every step to the draft; return the last screen."""
         call_ids: set[str] = set()
         for i, message in enumerate(self.messages):
             if message.get("role") == "assistant":
@@ -184,7 +185,7 @@ def _resolved(value: Any, attachments: Attachments) -> Any:
 
 
 def _timed(sample: dict[str, Any], messages: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
-    """The model event of each message of the model, by their ids, else by their order where they are as many."""
+    """Return the model event of each of the model's messages, matched by id, else by position if equally many."""
     message_events = [(message, event) for event in events_of(sample) if (message := output_of(event)) is not None]
     model_places = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
     by_id = {message["id"]: event for message, event in message_events if isinstance(message.get("id"), str)}
@@ -209,7 +210,7 @@ def _task(sample: dict[str, Any], spec: dict[str, Any], name: str, attachments: 
 
 
 def _agent(spec: dict[str, Any], header: dict[str, Any]) -> Actor:
-    """The solver with its model and their arguments; a person where one of the solvers is Inspect's human agent."""
+    """Return the solver with its model and arguments; a person if one of the solvers is Inspect's human agent."""
     value = as_mapping(header.get("plan")).get("steps")
     steps = [as_mapping(step) for step in value] if isinstance(value, list) else []
     solvers = [name for step in steps if (name := as_text(step.get("solver")))]
@@ -259,7 +260,7 @@ def _verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[s
 
 
 def _float(value: Any) -> float | None:
-    """A score's value from 0 to 1; None where it is none, or lies beyond."""
+    """Return a score's value from 0 to 1; None if it has none or is out of range."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str) and value in _LETTERS:
@@ -271,7 +272,7 @@ def _float(value: Any) -> float | None:
 
 
 def _usage(sample: dict[str, Any], steps: int) -> Usage | None:
-    """What all models of a sample cost together."""
+    """Return the total usage of all models in a sample."""
     model_usage = as_mapping(sample.get("model_usage"))
     usages = [usage for usage in (usage_of(model_tokens) for model_tokens in model_usage.values()) if usage is not None]
     seconds = usage_of({}, sample.get("total_time"))
