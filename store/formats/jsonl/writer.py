@@ -1,4 +1,4 @@
-"""Our own complete format, written: what `jsonl` reads back as it was."""
+"""Writer for hitlab's own complete format, which `jsonl.reader` reads back unchanged."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class _Lines:
 
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
-    """Puts each run into a folder of its own, named by its id, its events and pictures one at a time.
+    """Write each run into a folder named by its id, one event and picture at a time.
 
-    Where ids differ in case only, the later one's folder bears its number, too: some file systems take them for one.
+    If ids differ only in case, the later folder's name also has a number, because some file systems ignore case.
     """
     used_ids: set[str] = set()
     for i, run in enumerate(runs):

@@ -1,4 +1,4 @@
-"""KnowU-Bench's and MobileWorld's actions and predictions in our words."""
+"""KnowU-Bench's and MobileWorld's actions and predictions as hitlab's."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _SAME: dict[str, ActionKind] = {
     "finished": "status",
 }
 ENDING = frozenset({"answer", "finished", "status"})
-"""Source action types after which an agent means to be done."""
+"""Source action types by which an agent declares that it is done."""
 
 BROKEN = frozenset({"unknown", "error_env"})
 """Source action types that end a run because the model's output, or the phone, could not be used."""
 
 WIDTH = 1080
-"""The width of the benchmarks' own phone, for runs that keep no picture; a scroll is measured in it."""
+"""Width of the benchmarks' own phone, to measure a scroll in runs without pictures."""
 
 _FINGER: dict[Direction, Point] = {"up": (0, -4), "down": (0, 4), "left": (-2, 0), "right": (2, 0)}
-"""A swipe's movement in tenths of the screen's width, as the benchmark's server performs it."""
+"""Movement of a swipe in tenths of the screen's width, as the benchmark's server performs it."""
 
 _SCROLL: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "up", "right": "up"}
-"""The swipe that its server makes of a scroll: left and right move the finger up, too."""
+"""Swipe that the benchmark's server performs for a scroll: left and right move the finger up, too."""
 
 _BLOCK = re.compile(r"<(think|thinking)>")
 _ACT = re.compile(r"^[ \t]*Action[ \t]*[:：]|<tool_call>", re.M)
@@ -48,7 +48,7 @@ _OPENING = re.compile(r"^\s*Thought\s*[:：]\s*")
 
 
 def action_of(raw: Any, width: int = WIDTH) -> Action:
-    """A source action as ours; `raw` stays beside it. What is not known, or has no type, is `other`."""
+    """Return a source action as hitlab's, with `raw` unchanged; unknown or missing types become `other`."""
     if not isinstance(raw, dict):
         return Action("other", raw=raw, space="px")
     name = str(raw.get("action_type"))
@@ -91,7 +91,7 @@ def _status(name: str, goal: Any) -> Literal["complete", "infeasible"] | None:
 
 
 def thought_of(prediction: str) -> str:
-    """The reasoning in a model's output: its think blocks, and what stands before its action; may be empty."""
+    """Return the reasoning in a model's output: its think blocks, and the text before its action; may be empty."""
     blocks, rest = _blocks(prediction)
     act = _ACT.search(rest)
     thought = rest[: act.start()] if act else rest
@@ -101,7 +101,7 @@ def thought_of(prediction: str) -> str:
 
 
 def _blocks(prediction: str) -> tuple[list[str], str]:
-    """What stands in think blocks, and the rest; a block that is never closed ends at the tool call, or nowhere."""
+    """Return the content of think blocks, and the rest. An unclosed block ends at the tool call or the end."""
     blocks: list[str] = []
     rest: list[str] = []
     at = 0

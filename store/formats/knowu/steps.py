@@ -1,6 +1,6 @@
-"""Steps as KnowU-Bench's and MobileWorld's logger writes them: what `run` read, as it stood, and others' runs.
+"""Steps in the form of KnowU-Bench's and MobileWorld's logger, for runs read by `run` and for all others.
 
-A reply stands in the step after its question, so that of a run's last question only in its log.
+A reply is in the step after its question, so the reply to a run's last question is only in the log.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _POINTED = ("click", "double_tap", "long_press")
 
 
 def steps_of(steps: Sequence[Step], goal: str, *, own: bool) -> list[dict[str, Any]]:
-    """`traj` of a run; `own`: it came from this format, and each step is written as it was read."""
+    """Return the `traj` of a run. `own` means that it came from this format, so steps are written as they were read."""
     rows = []
     for i, step in enumerate(steps):
         reply = steps[i - 1].reply if i else None
@@ -54,7 +54,7 @@ def _step(step: Step, goal: str, reply: Reply | None) -> dict[str, Any]:
 
 
 def tagged_text(reply: Reply) -> str:
-    """A reply's text, with the tag by which the benchmark's scripts know a decision."""
+    """Return a reply's text with the tag by which the benchmark's scripts recognize a decision."""
     if reply.decision is None or "<decision>" in reply.text:
         return reply.text
     return f"{reply.text}\n<decision>{reply.decision}</decision>".lstrip("\n")
@@ -67,7 +67,7 @@ def _prediction(step: Step, action: dict[str, Any]) -> str | None:
 
 
 def written_action(action: Action) -> dict[str, Any]:
-    """An action in the benchmark's words, in pixels; what it has no word for is `unknown`, with ours as its text."""
+    """Return an action in the benchmark's words and in pixels; `unknown` with a description if it has no word."""
     kind = action.kind
     if kind in _SAME:
         return {"action_type": kind}
@@ -100,7 +100,7 @@ def _at(action: Action) -> dict[str, int]:
 
 
 def tokens_of(steps: Sequence[Step], ended: Ended | None, *, own: bool) -> dict[str, int] | None:
-    """`token_usage` of a run, its four counts; None where nobody counted."""
+    """Return the `token_usage` of a run with its four counts; None if there are none."""
     if own:
         source_tokens: dict[str, int] | None = steps[-1].extra.get("token_usage") if steps else None
         return source_tokens

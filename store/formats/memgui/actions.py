@@ -1,8 +1,8 @@
-"""MemGUI-Bench's and SPA-Bench's actions in our words: AndroidWorld's names, and those of SPA-Bench's other agents.
+"""MemGUI-Bench's and SPA-Bench's actions as hitlab's: AndroidWorld's names, and those of SPA-Bench's other agents.
 
 Source: `framework/models/AndroidWorld/benchmark_run.py` of MemGUI-Bench, the task executors of SPA-Bench. A step's
-`action` names what was done, with pixels or a sentence; `raw_action` is what the model wrote, in its own coordinates.
-A scroll names the content's direction, a swipe the finger's.
+`action` is what was performed, with pixels or a sentence. `raw_action` is the model's output, in its own coordinates. A
+scroll names the content's direction, a swipe the finger's.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Status = Literal["complete", "infeasible"]
 
 
 def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Action:
-    """A step's action as ours; `size` is its screen's, `space` the run's (see `space_of`)."""
+    """Return a step's action as hitlab's. `size` is its screen's, `space` the run's (see `space_of`)."""
     name, detail = _done(step.get("action"))
     raw = written(step.get("raw_action"))
     name = name or spelled_out(raw.get("action_type") or raw.get("action")) or ""
@@ -80,7 +80,7 @@ def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Ac
 
 
 def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
-    """Which space a run's model wrote its coordinates in: `0-1`, `px` or `0-1000`; None where it cannot be told."""
+    """Return the space of a run's raw coordinates: `0-1`, `px` or `0-1000`; None if it cannot be determined."""
     written_px: list[tuple[float, float]] = []
     for step in steps:
         first = next(iter(_written_points(written(step.get("raw_action")))), None)
@@ -100,7 +100,7 @@ def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
 
 
 def written(raw: Any) -> dict[str, Any]:
-    """The model's own action as a mapping, from one or from its JSON; empty where it is neither."""
+    """Return the model's own action as a mapping, given as one or as JSON; empty if it is neither."""
     if isinstance(raw, str) and raw.lstrip().startswith("{"):
         try:
             raw = read_json(escape(raw), "raw_action").value
@@ -113,12 +113,12 @@ def written(raw: Any) -> dict[str, Any]:
 
 
 def escape(text: str) -> bytes:
-    """Text as bytes that are read back as the same."""
+    """Return text as bytes that decode to the same text."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def _done(action: Any) -> tuple[str | None, Any]:
-    """The name and the detail of `["click", {"detail_type": ..., "detail": ...}]`."""
+    """Return name and detail of `["click", {"detail_type": ..., "detail": ...}]`."""
     if not isinstance(action, list) or not action:
         return (action, None) if isinstance(action, str) else (None, None)
     detail = action[1].get("detail") if len(action) > 1 and isinstance(action[1], dict) else None
@@ -126,7 +126,7 @@ def _done(action: Any) -> tuple[str | None, Any]:
 
 
 def _points(raw: dict[str, Any], detail: Any, size: Point | None, space: str | None) -> tuple[Point | None, ...]:
-    """Where it began and ended, in pixels: as it was done, else as it was written."""
+    """Return start and end in pixels: of the performed action, else of the model's output."""
     if isinstance(detail, list) and len(detail) >= 2:
         return point(*detail[:2]), point(*detail[2:4]) if len(detail) >= 4 else None
     match = _PATH.search(detail[:_LONGEST]) if isinstance(detail, str) else None
@@ -185,5 +185,5 @@ def _status(plain: str, raw: dict[str, Any], detail: Any) -> Status:
 
 
 def _plain(name: str) -> str:
-    """A name without what some agents write after it: `click text "Go"`, `Open app "(Clock)"`."""
+    """Return a name without an argument that some agents append: `click text "Go"`, `Open app "(Clock)"`."""
     return re.sub(r"[\s-]+", "_", _AFTER.sub("", name[:_LONGEST]).strip().lower())
