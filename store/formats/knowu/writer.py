@@ -1,10 +1,10 @@
-"""Runs written as KnowU-Bench's and MobileWorld's logger does: `<agent>/<Task>[@<profile>]/`.
+"""Writer for KnowU-Bench and MobileWorld: `<agent>/<Task>[@<profile>]/`, as their logger writes.
 
-An agent's folder is a log root that the benchmarks' viewer and scripts take. What came from this format is written as
-it was, a bundle's run in this layout, too. A second run of a task by the same agent (an attempt, a fork) goes into
-`<agent>.2/`, so that each log root holds a task once, as the scripts count. A run that nobody scored has no
-`result.txt`. Left out are marked screenshots (the viewer shows the others where there are none), the screen after the
-last action, trees, and times below a second.
+An agent's folder is a log root for the benchmarks' viewer and scripts. Runs that came from this format are written
+unchanged, a bundle's runs in this layout. A second run of a task by one agent (an attempt, a fork) goes into
+`<agent>.2/`, because the scripts expect each task once in a log root. A run without a score has no `result.txt`. Marked
+screenshots are dropped (the viewer then shows the others), and so are the screen after the last action, trees, and
+fractions of seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
-    """Puts each run into a folder of its own below its agent's."""
+    """Write each run into a folder of its own in its agent's folder."""
     places = _Places()
     for run in runs:
         events = list(run.events())
@@ -44,14 +44,14 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
 
 
 class _Places:
-    """Gives each run a folder that no other has, in log roots of one agent each, also where case is not told apart."""
+    """Assigns each run a unique folder in log roots of one agent each, also on file systems that ignore case."""
 
     def __init__(self) -> None:
         self._roots: dict[tuple[str, int], str] = {}
         self._tasks: dict[str, set[str]] = {}
 
     def free(self, first: Started) -> Path:
-        """`<agent>/<Task>[@<profile>]`, in the first of the agent's log roots that has no such task yet."""
+        """Return `<agent>/<Task>[@<profile>]` in the agent's first log root without this task."""
         profile = first.task.persona or (first.persona.id if first.persona else "")
         task = _safe(first.task.id) + (f"@{_safe(profile)}" if profile else "")
         count = 1
@@ -61,7 +61,7 @@ class _Places:
         return Path(root, task)
 
     def _root(self, agent: str, count: int) -> str:
-        """An agent's log root of that number: `<agent>`, `<agent>.2`, and on where another agent has that."""
+        """Return an agent's log root with this number: `<agent>`, `<agent>.2`, or a later one if that is taken."""
         if (agent, count) not in self._roots:
             name, number = _safe(agent), count
             while (root := name if number == 1 else f"{name}.{number}").casefold() in self._tasks:
@@ -72,8 +72,9 @@ class _Places:
 
 
 def _safe(name: str) -> str:
-    """A stranger's name as one that any file system takes, and that no reader passes over."""
+    """Return a name that every file system accepts and no reader skips."""
     safe = _UNSAFE.sub("_", name).replace("_backup_", "_backup-")[:_LONGEST]
+    # File systems limit the bytes of a name, not its characters.
     while len(safe.encode()) > _LONGEST:
         safe = safe[:-1]
     return safe.strip(" .") or "_"
@@ -111,7 +112,7 @@ def _traj(
 
 
 def _json(value: Any) -> bytes:
-    """As the logger writes it; a lone surrogate, which no file can hold, is written as an escape."""
+    """Return JSON as the logger writes it. A lone surrogate, which UTF-8 cannot encode, becomes an escape."""
     text = unescape_surrogates(json.dumps(value, indent=4, ensure_ascii=False))
     return _LONE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
@@ -135,7 +136,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _log(steps: Sequence[Step]) -> str:
-    """Each step's time in the logger's form, and the reply that no step after it bears; empty without times."""
+    """Return a log of each step's time, and of the reply that no later step has; empty without times."""
     lines = []
     for step in steps:
         number, time = _number(step), _time(step)
@@ -155,7 +156,7 @@ def _number(step: Step) -> int:
 
 
 def _time(step: Step) -> str | None:
-    """When a step was, to the second: as its log had it, else in UTC."""
+    """Return a step's time to the second: the log's, else in UTC."""
     time = step.extra.get("log_time") or step.started or step.at
     try:
         return datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,7 +1,7 @@
-"""results.csv of a MemGUI-Bench or SPA-Bench session: what its row of one task says of the task and of one attempt.
+"""results.csv of a MemGUI-Bench or SPA-Bench session: fields of a task and of one attempt at it.
 
-Source: `framework/utils.py` of both. Lists in it are Python reprs. Two columns mislead and stay in the source's words
-only: `step_ratio` is not steps to golden steps, and `total_token_cost` has one model's prices for every model.
+Source: `framework/utils.py` of both. Lists are Python reprs. Two columns are misleading and only stored unchanged:
+`step_ratio` is not the ratio of steps to golden steps, and `total_token_cost` uses one model's prices for every model.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _UNNUMBERED = (
 
 
 class TableRow(NamedTuple):
-    """One task's row by column, and the session's folder that holds the table."""
+    """One task's row by column, and the folder of the session that has the table."""
 
     session: Path
     cells: dict[str, str]
@@ -57,7 +57,7 @@ class TableRow(NamedTuple):
 
     @property
     def traits(self) -> dict[str, str]:
-        """The difficulty in words, whether the task needs memory or crosses apps, and the rest verbatim."""
+        """Difficulty in words, `yes` or `no` for memory and cross-app tasks, and other traits unchanged."""
         difficulty = _whole(self.cells.get("task_difficulty", ""))
         if "requires_ui_memory" in self.cells:
             difficulty = _DIFFICULTY.get(difficulty, difficulty)
@@ -71,7 +71,7 @@ class TableRow(NamedTuple):
         return {name: value for name, value in trait_cells.items() if value}
 
     def attempt(self, agent: str, attempt: int) -> dict[str, str]:
-        """The cells about one attempt of one agent, under their columns' names without the agent and the attempt.
+        """Return the cells of one attempt by one agent, by column without the agent's and attempt's prefix.
 
         SPA-Bench has one attempt and does not number it.
         """
@@ -86,9 +86,9 @@ class TableRow(NamedTuple):
 
 
 def row_of(source: RunSource, task: str) -> TableRow | None:
-    """The row of a task in the nearest results.csv from its run's folder up to `root`; None where there is none.
+    """Return a task's row in the nearest results.csv, from the run's folder up to `root`; None if there is none.
 
-    Raises `LabError` where there is a table that cannot be read.
+    Raise `LabError` if a table cannot be read.
     """
     for above in (source.path, *source.path.parents):
         table = above / "results.csv"
@@ -104,7 +104,7 @@ def row_of(source: RunSource, task: str) -> TableRow | None:
 
 
 def listed(cell: str) -> list[str]:
-    """A cell that is a Python list of texts, or the cell itself as the only one."""
+    """Return the texts of a cell with a Python list, or the cell itself as the only one."""
     text = cell.strip()
     values = literal(text)
     if isinstance(values, list) and len(text) <= _LONGEST_LIST:
@@ -113,10 +113,10 @@ def listed(cell: str) -> list[str]:
 
 
 def verdicts(row: TableRow, agent: str, attempt: int, judged_names: set[str]) -> tuple[float | None, list[Verdict]]:
-    """The score that the table gives this attempt, and its columns as verdicts.
+    """Return the table's score for an attempt, and its columns as verdicts.
 
-    `judged_names` are names of verdicts that files of their own have given already: `irr` and `badcase` are made of
-    columns only where those files are missing, with their fields named as there.
+    `judged_names` are verdicts that separate files already gave. `irr` and `badcase` are built from columns only if
+    those files are missing, with the same field names.
     """
     cells = row.attempt(agent, attempt)
     if not cells:

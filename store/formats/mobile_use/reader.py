@@ -1,9 +1,10 @@
 """Dumps of agents that call the `mobile_use` tool: a folder per task with `action.jsonl` and `screenshot_<i>.png`.
 
 A line is a tool call, or a mapping around one with the model's output, tokens and goal. `screenshot_<i>` is the screen
-before action i, from 0. Those numbered beyond the actions are an earlier run's and are not attached: nothing tells
-one that might be the screen after the last action from these. Without a goal in the lines it is the folder's name, of
-which the dump keeps 50 characters.
+before action i, from 0. Screenshots numbered beyond the actions are dropped: most are an earlier run's, and nothing
+identifies one that shows the screen after the last action. Without a goal in the lines, the goal is the folder's name,
+which the dump cuts to 50 characters.
+
 Source: forks of google-research/android_world whose agents write it (FORMATS 1.3).
 """
 
@@ -42,20 +43,20 @@ _SHOT = re.compile(rf"\Ascreenshot_(\d{{1,6}})\.{PICTURE}\Z", re.I)
 _BOX = re.compile(r"bbox_pixels=BoundingBox\(x_min=(-?[\d.]+), x_max=(-?[\d.]+), y_min=(-?[\d.]+), y_max=(-?[\d.]+)\)")
 _MOST_LINES = 100_000
 _FEW = 5
-"""Lines by which a file is told."""
+"""Lines read to recognize a file."""
 _MOST_PROMPT = 16 * 1024**2
 _THOUGHTS = ("thinking", "thought", "cot", "conclusion", "explain", "summary")
 _REPLIES = ("ask_user_response", "user_response", "reply")
 _CALLS = ("tool_call", "function_call", "action")
 _PROMPTS = ("system_prompt", "prompt")
 _DONE = ("action_dict", "parsed_action", "executed_action")
-"""Fields of a line that may hold the pixel that was touched, as `x` and `y`."""
+"""Fields of a line that may have the touched pixel, as `x` and `y`."""
 _RESOLUTION = re.compile(r"resolution is (\d{2,5})\s*[x*×]\s*(\d{2,5})")
 _USED = {"name", "arguments", "goal", "response", *_CALLS}
 
 
 class _Line(NamedTuple):
-    """One line: its call's arguments, the call and the whole as they stand, and what could not be kept as it was."""
+    """One line: the call's arguments, the raw call, all fields, and changes made by the tolerant reader."""
 
     call: dict[str, Any]
     raw: Any
@@ -64,7 +65,7 @@ class _Line(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """What a run's coordinates count: their space, and the pixels of the screen that its prompt told the model of."""
+    """Space of a run's coordinates, and the screen size that the prompt stated."""
 
     space: Space
     told: Point | None = None
@@ -72,7 +73,7 @@ class _Frame(NamedTuple):
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The run of a folder."""
+    """Yield the run of a folder."""
     yield _run(source, is_known)
 
 
@@ -93,7 +94,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
 
 
 def _pictures(source: RunSource, data: bytes) -> tuple[str | None, ...]:
-    """The sha256 of each step's picture; None where there is none, or not the whole of it."""
+    """Return the sha256 of each step's picture; None for missing or truncated ones."""
     shots = numbered(source.path, _SHOT)
     return Pictures(source).whole(shots.get(i) for i in range(len(_lines(data, _FILE))))
 
@@ -154,7 +155,7 @@ def _step(
 
 
 def _frame(lines: list[_Line], source: RunSource) -> _Frame:
-    """What a run's coordinates count: as its prompt says, else as what was done shows, else as the numbers look."""
+    """Return the frame of a run's coordinates, as its prompt states, else as touched pixels or the numbers suggest."""
     prompt = source.path / "prompt_0.txt"
     texts = [line.fields.get(name) for line in lines[:1] for name in _PROMPTS]
     for text in (*texts, _prompt(source, prompt)):
@@ -168,7 +169,7 @@ def _frame(lines: list[_Line], source: RunSource) -> _Frame:
 
 
 def _done(line: _Line) -> tuple[Point, Point] | None:
-    """Where a line's call says that it goes, and the pixel that the line says was touched; None without either."""
+    """Return the point in a line's call, and the pixel that the line records as touched; None without both."""
     coordinate = line.call.get("coordinate")
     for field in _DONE:
         touch = line.fields.get(field)
@@ -190,7 +191,7 @@ def _action(line: _Line, before: Observation, frame: _Frame, boxes: Callable[[in
 
 
 def _lines(data: bytes, what: str) -> list[_Line]:
-    """The lines that hold something; one that is no JSON keeps its place, and its text."""
+    """Return the non-empty lines. An invalid one becomes a line without a call, with its text."""
     if is_list(data):
         value, notes = read_json(data, what)
         return [_line(item, notes if i == 0 else []) for i, item in enumerate(value)]
@@ -229,7 +230,7 @@ def _line(value: Any, notes: Notes) -> _Line:
 
 
 def _named(call: dict[str, Any], raw: Any) -> dict[str, Any]:
-    """A call's arguments with its action, also where that is the call's own name: `{"name": "long_press", ...}`."""
+    """Return a call's arguments with its action, even if that is the call's own name: `{"name": "long_press", ...}`."""
     name = as_text(raw.get("name")) if isinstance(raw, dict) else ""
     if not name or name == NAME or "action" in call or "action_type" in call:
         return call
@@ -246,7 +247,7 @@ def _thought(line: _Line) -> str:
 
 
 def _answer(line: _Line) -> dict[str, Any]:
-    """The model's whole web answer, where a line keeps it."""
+    """Return the model's whole HTTP response if a line has it; else an empty mapping."""
     answer = line.fields.get("raw_response")
     return answer if isinstance(answer, dict) else {}
 
@@ -259,7 +260,7 @@ def _usage(line: _Line) -> Usage | None:
 
 
 def _box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
-    """The box of an element by its index, as the step's own prompt lists it."""
+    """Return the box of an element by index, from the list in the step's own prompt."""
     lines = _prompt(source, prompt).splitlines()
     line = next((line for line in lines if line.startswith(f"UI element {index}:")), "")
     if not (match := _BOX.search(line)):
@@ -272,7 +273,7 @@ def _box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
 
 
 def _prompt(source: RunSource, path: Path) -> str:
-    """What the model was sent at a step; empty where that is not kept."""
+    """Return the prompt of a step; empty if it is not recorded."""
     return decoded(source.side_text(path, most=_MOST_PROMPT) or b"", str(path))
 
 
@@ -289,7 +290,7 @@ def _end(draft: Draft, last: Action | None, lines: list[_Line]) -> None:
 
 
 def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
-    """A folder with an `action.jsonl` whose first lines call the tool, or name an action beside screenshots."""
+    """Return True if the first lines of `action.jsonl` call the tool, or name an action beside screenshots."""
     if _FILE not in names:
         return False
     candidate = CandidateFile(folder / _FILE, root)
@@ -302,12 +303,12 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     firsts = [first_value(text) for text in opening.split(b"\n")[:_FEW]]
     values = [(item, candidate.is_cut) for item in candidate.items] if is_list(opening) else firsts
     if has_shots and not any(value for value, is_cut in values if not (is_cut and ends)):
-        return True  # nothing of it is whole: it is empty, or damaged
+        return True  # no line is complete: the file is empty or damaged
     return any(_is_call(_line(value, []), has_shots) for value, _ in values)
 
 
 def _is_call(line: _Line, has_shots: bool) -> bool:
-    """Whether a line calls the tool by its name, or names an action that we know where only an agent would."""
+    """Return True if a line calls the tool by name, or names a known action as only an agent's log would."""
     if isinstance(line.raw, dict) and line.raw.get("name") == NAME:
         return True
     by_agent = has_shots or bool(line.fields) or "action_type" in line.call or "coordinate" in line.call
@@ -315,7 +316,7 @@ def _is_call(line: _Line, has_shots: bool) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Why a folder with the dump's screens is no run; empty for others."""
+    """Return why a folder with the dump's screens is not a run; empty for other folders."""
     shots = sum(_SHOT.match(name) is not None for name in names)
     return f"{shots} screens, and no {_FILE}" if shots and _FILE not in names else ""
 

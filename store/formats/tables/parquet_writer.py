@@ -1,7 +1,7 @@
 """Tables as Parquet: `runs.parquet`, `steps.parquet`, `questions.parquet`, `verdicts.parquet`, every column typed.
 
-Times are timestamps in UTC (missing where the source's is none); what a column means stands in its metadata, under
-`meaning`. Texts are as they were. Needs pyarrow, which the extra `parquet` brings.
+Times are timestamps in UTC, null if the source has none. A column's meaning is in its metadata, under `meaning`. Texts
+are unchanged. This needs pyarrow, from the extra `parquet`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from store.formats.tables.rows import Row, rows_of
 
 _MOST_ROWS = 4096
 _MOST_TEXT = 16 * 1024**2
-"""Characters of text after which a row group is written: so much is held, whatever is exported."""
+"""Characters of text after which a row group is written, which bounds the memory of any export."""
 
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
-    """Appends each run's rows to the tables; a table is held no further than one row group."""
+    """Append each run's rows to the tables, with at most one row group of each in memory."""
     arrow, parquet = _arrow("pyarrow"), _arrow("pyarrow.parquet")
     with ExitStack() as stack:
         tables = {
@@ -53,7 +53,7 @@ def _arrow(module: str) -> Any:
 
 
 class _Table:
-    """One table that is being written, a row group at a time."""
+    """A table being written, one row group at a time."""
 
     def __init__(self, arrow: Any, parquet: Any, path: Path, columns: tuple[FormatColumn, ...]) -> None:
         self._arrow = arrow
@@ -87,7 +87,7 @@ class _Table:
             self._writer.close()
 
     def add(self, rows: list[Row]) -> None:
-        """Takes rows, and writes them where enough are held."""
+        """Add rows, and write them if enough are in memory."""
         for row in rows:
             self._rows.append(row)
             self._text += sum(len(value) for value in row.values() if isinstance(value, str))

@@ -1,4 +1,4 @@
-"""A run as rows of the tables in `columns`, one run at a time."""
+"""Conversion of a run to rows of the tables in `columns`, one run at a time."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from store.formats import StoredRun
 from store.formats.tables.columns import TABLES
 
 Row = dict[str, Any]
-"""A row's values by column: None where there is none, times as ISO 8601 text, JSON as text."""
+"""A row's values by column. Missing values are None, times are ISO 8601 text, JSON is text."""
 
 
 def rows_of(run: StoredRun) -> dict[str, list[Row]]:
-    """The rows of one run, by table; a step's picture and tree are not held."""
+    """Return the rows of one run, by table. Pictures and trees of steps are not kept in memory."""
     reading = _RunReading(run.id)
     for event in run.events():
         reading.take(event)
@@ -43,7 +43,7 @@ def rows_of(run: StoredRun) -> dict[str, list[Row]]:
 
 
 class _RunReading:
-    """What a run's events have told so far."""
+    """State of reading a run's events."""
 
     def __init__(self, id: str) -> None:
         self.id = id
@@ -82,7 +82,7 @@ class _RunReading:
             self.usage = usage if self.usage is None else self.usage.plus(usage)
 
     def _settle(self) -> None:
-        """A question whose step never came, because the run stopped there, is a question all the same."""
+        """Add the open question, if any. A run that stopped after a question has no step for it."""
         if self.open is not None:
             self.asked.append(_question(self.id, self.open.index, self.open.question, self.reply, self.open.at))
         self.open = self.reply = None
@@ -215,7 +215,7 @@ def _between(first: str | None, last: str | None) -> float | None:
 
 
 def _filled(usage: Usage | None, step_usage: Usage | None) -> Usage | None:
-    """What a source told of the whole run, and what it did not tell from the sum of the steps."""
+    """Return the whole run's usage as its source reports it, completed by the sum of the steps."""
     if usage is None or step_usage is None:
         return usage or step_usage
     own = {name: getattr(usage, name) for name in COUNTED if getattr(usage, name) is not None}

@@ -1,7 +1,7 @@
 """tau2-bench's results (`{info, tasks, simulations}`, or a folder `simulations` beside them), and tau-bench's lists.
 
-Source: `src/tau2/data_model/simulation.py` and `message.py` of sierra-research/tau2-bench. This file finds the
-conversations and reads them one at a time; what they mean is in `run`.
+Source: `src/tau2/data_model/simulation.py` and `message.py` of sierra-research/tau2-bench. This module finds the
+conversations and reads them one at a time, `run` interprets them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MARKS = (b'"simulations"', b'"agent_info"', b'"task_id"')
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Every conversation of a file, and of the folder `simulations` beside a `results.json`."""
+    """Yield every conversation of a file, and of the folder `simulations` beside a `results.json`."""
     path = source.path
     data = source.text(path)
     source_path = escape_surrogates(str(path))
@@ -101,7 +101,7 @@ def _is_results(candidate: CandidateFile) -> bool:
 
 
 def _is_conversation(run: dict[str, Any]) -> bool:
-    """Whether a value tells what was said about a task: messages with roles, or ticks of sound."""
+    """Return True if a value is a conversation about a task: messages with roles, or ticks of sound."""
     if "task_id" not in run:
         return False
     messages = next((run[field] for field in ("messages", "traj") if isinstance(run.get(field), list)), None)
@@ -111,7 +111,7 @@ def _is_conversation(run: dict[str, Any]) -> bool:
 
 
 def _indexed(path: Path) -> bool:
-    """Whether a `results.json` stands above the folder of this file and reads it."""
+    """Return True if a `results.json` above this file's folder includes it."""
     return path.parent.name == _FOLDER and (path.parent.parent / _INDEX).is_file()
 
 

@@ -1,7 +1,7 @@
-"""The messages of a tau2-bench (or tau-bench) conversation as the turns of its agent.
+"""Messages of a tau2-bench (or tau-bench) conversation as the turns of its agent.
 
-A tool call of the agent is a step of its own; what it says to the user is a question, and the user's next message
-the reply. Tools that the user calls in between, and what the user says unasked, are kept beside, verbatim.
+A tool call of the agent is a step of its own. A message to the user is a question, and the user's next message the
+reply. Tools that the user calls in between, and unprompted messages of the user, are stored unchanged in `extra`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _PLACED = frozenset({"role", "content", "tool_calls", "cost", "usage", "generati
 
 
 class DialogueTurn(NamedTuple):
-    """One thing the agent did: a tool call, or a message; `extra` holds the source's fields with no place.
+    """One tool call or message of the agent; `extra` has the source's fields without a place.
 
-    `at` and `replied` are UTC; both empty where the source has no times.
+    `at` and `replied` are UTC, both empty if the source has no times.
     """
 
     call: dict[str, Any] | None = None
@@ -37,7 +37,7 @@ class DialogueTurn(NamedTuple):
 
 
 def turns(messages: list[dict[str, Any]]) -> Iterator[DialogueTurn | list[dict[str, Any]]]:
-    """The agent's turns in order; last, as a list, what was said when it did nothing more."""
+    """Yield the agent's turns in order, and last a list of the messages after them."""
     aside: list[dict[str, Any]] = []
     used_places: set[int] = set()
     for i, message in enumerate(messages):
@@ -78,7 +78,7 @@ def _calls(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> Ite
 
 
 def _results(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> dict[str, dict[str, Any]]:
-    """What the agent's tools gave back, by call: the messages that follow at once, singly or in one."""
+    """Return the results of the agent's tools by call, from the messages that follow directly, single or combined."""
     results: dict[str, dict[str, Any]] = {}
     for j in range(i + 1, len(messages)):
         message = messages[j]
@@ -122,7 +122,7 @@ def _spoken_turn(messages: list[dict[str, Any]], i: int, used_places: set[int]) 
 
 
 def call_of(raw: Any) -> dict[str, Any]:
-    """A tool call as tau2-bench writes it, also from tau-bench's (OpenAI's) nested one with arguments as text."""
+    """Return a tool call in tau2-bench's form, converted from tau-bench's (OpenAI's) nested form if necessary."""
     if not isinstance(raw, dict):
         return {"name": "", "arguments": raw}
     nested = raw.get("function")
@@ -138,7 +138,7 @@ def call_of(raw: Any) -> dict[str, Any]:
 
 
 def usage_of(message: dict[str, Any]) -> Usage | None:
-    """What a message cost; None where the source tells nothing of it."""
+    """Return the usage of a message; None if the source does not record any."""
     tokens = as_mapping(message.get("usage"))
     cached_tokens = tokens.get(
         "cache_read_tokens", as_mapping(tokens.get("prompt_tokens_details")).get("cached_tokens")
@@ -150,7 +150,7 @@ def usage_of(message: dict[str, Any]) -> Usage | None:
 
 
 def checked(messages: Any, what: str, field: str) -> list[dict[str, Any]]:
-    """The messages of a run; raises `LabError` where they are no list of messages."""
+    """Return the messages of a run; raise `LabError` if they are not a list of messages."""
     return as_mappings([] if messages is None else messages, what, "message", field)
 
 
@@ -165,7 +165,7 @@ def _reasoning(message: dict[str, Any]) -> str:
 
 
 def _rest(message: dict[str, Any]) -> dict[str, Any]:
-    """A message's fields that have no place in a step, and those that could not be put there."""
+    """Return a message's fields that have no place in a step, or do not fit it."""
     rest_fields = {key: value for key, value in message.items() if key not in _PLACED and value is not None}
     for key in ("usage", "timestamp"):
         if message.get(key) is not None:
