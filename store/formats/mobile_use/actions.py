@@ -1,7 +1,7 @@
-"""The actions of the `mobile_use` tool (Qwen's, MAI-UI's, GUI-Owl's) in our words.
+"""Actions of the `mobile_use` tool (Qwen's, MAI-UI's, GUI-Owl's) as hitlab's.
 
-Coordinates count from 0 to 1000 across and down the picture, unless a run's own numbers say otherwise. A swipe names
-the finger's direction, a scroll the content's.
+Coordinates range from 0 to 1000 over the picture, unless a run's own numbers show otherwise. A swipe names the finger's
+direction, a scroll the content's.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def space_of(calls: Iterable[dict[str, Any]]) -> Space:
-    """The space of a run's coordinates, by all of them: beyond 1000 they are pixels, fractions up to 1 are shares."""
+    """Return the space of a run's coordinates: pixels if any exceeds 1000, shares if they are fractions up to 1."""
     numbers = [n for call in calls for name in (*_PLACES, *_ENDS) for n in _numbers(call.get(name))]
     if any(n > 1000 for n in numbers):
         return "px"
@@ -78,7 +78,7 @@ def space_of(calls: Iterable[dict[str, Any]]) -> Space:
 
 
 def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any = None) -> Action:
-    """The arguments of a call as an action; `raw` is what is kept beside it. What is not known is `other`."""
+    """Return a call's arguments as an action; unknown ones become `other`. `raw` is stored with it."""
     name = str(call.get("action", "")).strip().lower().replace(" ", "_")
     kind = _KINDS.get(name, "other")
     if name in ("system_button", "key"):
@@ -113,7 +113,7 @@ def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any =
 
 
 def scaled(call: dict[str, Any], stated_point: Point | None, size: Point | None) -> dict[str, Any]:
-    """A call with its coordinates in a picture's pixels, where they count those of a screen of another size."""
+    """Return a call with coordinates converted to the picture's pixels, if they refer to a screen of another size."""
     if stated_point is None or size is None or stated_point == size:
         return call
     shares = size[0] / stated_point[0], size[1] / stated_point[1]
@@ -136,7 +136,7 @@ def _ms(seconds: Any) -> int | None:
 
 
 def _numbers(value: Any) -> list[float]:
-    """The coordinates in a list, or in text such as `(500, 300)`."""
+    """Return the coordinates in a list, or in text such as `(500, 300)`."""
     parts = _NUMBER.findall(value[:200]) if isinstance(value, str) else value if isinstance(value, list) else []
     amounts = [number(part) for part in parts]
     return [n for n in amounts if n is not None] if len(parts) in (2, 4) and None not in amounts else []
@@ -145,7 +145,7 @@ def _numbers(value: Any) -> list[float]:
 def _place(
     call: dict[str, Any], names: tuple[str, ...], size: Point | None, space: Space
 ) -> tuple[Point | None, Box | None]:
-    """The pixel that a call names, and the box where it names one of these."""
+    """Return the pixel that a call names, and its box if it names one."""
     whole = _WHOLE[space]
     for name in names:
         numbers = _numbers(call.get(name))
