@@ -39,7 +39,7 @@ class Adjudications:
     # Writing
 
     def settle(self, study: Study, unit: Unit, what: Settlement, by: Actor) -> SignedSettlement:
-        """Store the right answer at a place and supersede the earlier settlement there; durable on return.
+        """Store the right answer at a place and supersede the earlier settlement there, durable on return.
 
         `study` and `unit` must come from this file. Raise `LabError` if the file is a kit, the settler rated the unit
         or has withdrawn, a rater has not handed it in yet, the reason is missing, or the value, majority or discussion
@@ -135,7 +135,7 @@ class Adjudications:
         return set(handed_in(decode(body, Act, "an act in the file", newest=VERSION) for body in bodies))
 
     def answers_at(self, study: Study, unit: str, spot: FieldReference) -> list[PlaceAnswer]:
-        """Return the current answers of all raters at a place; a person's only if handed in."""
+        """Return the current answers of all raters at a place, a person's only if handed in."""
         labels = list(self._labels.read(study, unit))
         return place_answers(study, spot, labels, self.handed(study, unit, {label.rater.id for label in labels}))
 
@@ -170,7 +170,7 @@ class Adjudications:
 
 
 def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
-    """Return the field asked at a place of a unit; raise `LabError` if none is or a rule answered it."""
+    """Return the field asked at a place of a unit. Raise `LabError` if none is or a rule answered it."""
     places = fields_by_target(study.protocol, unit)
     fields_here = [field for target, fields in places if target == spot.target for field in fields]
     field = next((candidate for candidate in fields_here if candidate.id == spot.field), None)
@@ -222,7 +222,7 @@ def _check_fits(
 
 
 def _plain(what: Settlement) -> dict[str, Any]:
-    """Return the settlement as JSON fields of an act; raise `LabError` if JSON cannot represent it."""
+    """Return the settlement as JSON fields of an act. Raise `LabError` if JSON cannot represent it."""
     # Escape each text separately: escaped together with a reason that is not valid UTF-8, a name would change.
     moves = tuple(replace(move, code=storable(move.code), why=storable(move.why)) for move in what.moves)
     what = replace(what, reason=storable(what.reason), moves=moves)

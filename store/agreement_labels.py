@@ -1,4 +1,4 @@
-"""Labels of a study for agreement statistics; heavy imports are loaded on first use."""
+"""Labels of a study for agreement statistics. Heavy imports are loaded on first use."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class AgreementLabels:
         self._database = database
 
     def columns(self, study: Study) -> Columns:
-        """Return the current labels of a study from one snapshot; people's only if handed in.
+        """Return the current labels of a study from one snapshot, of people only if handed in.
 
         Raise `LabError` if a newer hitlab wrote a label.
         """
@@ -87,7 +87,7 @@ class AgreementLabels:
         ]  # fmt: skip
 
     def newest(self) -> Newest:
-        """Return the file's current position; cheap, because only erasures are counted."""
+        """Return the file's current position. This is cheap, because only erasures are counted."""
         last = {
             table: self._database.rows_in(table, f"SELECT n, {name} FROM {table} ORDER BY n DESC LIMIT 1")
             for table, name in _NAMED.items()

@@ -21,7 +21,7 @@ class AnswerLinks:
         self._database = database
 
     def record(self, act: Act, check: Callable[[], None] = lambda: None) -> None:
-        """Store an act, durable on return; `check` may raise within the same transaction.
+        """Store an act, durable on return. `check` may raise within the same transaction.
 
         Raise `LabError` if the person has withdrawn or the file is a kit.
         """

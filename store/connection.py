@@ -76,7 +76,7 @@ def tidy_write_ahead(path: Path) -> None:
 
 
 def prepare(path: Path, connection: sqlite3.Connection, *, readonly: bool) -> None:
-    """Check that the file is a hitlab file of this schema; create or migrate its tables if writable."""
+    """Check that the file is a hitlab file of this schema. Create or migrate its tables if writable."""
     version = user_version(connection)
     ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
     empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0

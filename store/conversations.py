@@ -71,7 +71,7 @@ class Conversations:
         self._asked: dict[tuple[str, int], tuple[str, str]] = {}
 
     def rows(self, prefix: str, limit: int, *, ended: bool = True) -> list[ConversationRow]:
-        """Return conversations whose agent begins with `prefix`, newest first; only open ones unless `ended`."""
+        """Return conversations whose agent begins with `prefix`, newest first. Leave out ended ones unless `ended`."""
         sql = _ROWS.format(which="" if ended else "AND e.kind <> 'ended'")
         rows = self._database.read(sql, prefix, prefix + "\U0010ffff", limit)
         return [ConversationRow._make((*row[:8], bool(row[8]), row[9])) for row in rows]
@@ -81,7 +81,7 @@ class Conversations:
         return dict(self._database.read(_COUNTS, prefix, prefix + "\U0010ffff"))
 
     def asked(self, run: str, seq: int) -> tuple[str, str]:
-        """Return kind and text of a question; cached, because a question may have megabytes."""
+        """Return kind and text of a question, cached because a question may have megabytes."""
         if (run, seq) not in self._asked:
             rows = self._database.read(_ASKED, run, seq)
             self._asked[run, seq] = (str(rows[0][0] or ""), str(rows[0][1] or "")) if rows else ("", "")
@@ -93,7 +93,7 @@ class Conversations:
         return not rows or rows[0][0] != "answered"
 
     def first_words(self, run: str) -> str:
-        """Return the beginning of a conversation's first question; cached, because it never changes."""
+        """Return the beginning of a conversation's first question, cached because it never changes."""
         if run not in self._first_words:
             rows = self._database.read(_FIRST_WORDS, run)
             self._first_words[run] = str(rows[0][0] or "") if rows else ""
@@ -106,7 +106,7 @@ class Conversations:
         return str(rows[0][0]) if rows else ""
 
     def last_row(self) -> int:
-        """Return the newest event's row number; it may shrink if the file is wiped meanwhile."""
+        """Return the newest event's row number. It may shrink if the file is wiped meanwhile."""
         return int(self._database.read("SELECT ifnull(max(rowid), 0) FROM event")[0][0])
 
     def committed_after(self, row: int) -> list[CommittedEvent]:

@@ -43,12 +43,12 @@ class Database:
         """Tables known to exist, cached because no table is ever dropped."""
 
     def prepare(self) -> None:
-        """Check that this is a hitlab file; create or migrate its tables if writable."""
+        """Check that this is a hitlab file. Create or migrate its tables if writable."""
         with sqlite_errors(self.path):
             prepare(self.path, self.connection(), readonly=self.readonly)
 
     def close(self) -> None:
-        """Close every thread's connection after its current work; safe to call twice."""
+        """Close every thread's connection after its current work. It is safe to call it twice."""
         with self._guard:
             self._closed = True
             connections = list(self._open.values())
@@ -74,7 +74,7 @@ class Database:
                 self.path.unlink()
 
     def connection(self) -> sqlite3.Connection:
-        """Return this thread's connection; close those of threads that have ended."""
+        """Return this thread's connection. Close those of threads that have ended."""
         own = self._own.connection
         if own is not None and not self._closed:
             return own
@@ -101,7 +101,7 @@ class Database:
         return self.read(sql, *values) if self.has(table) else []
 
     def has(self, table: str) -> bool:
-        """Return True if the table exists; older, read-only files may lack some."""
+        """Return True if the table exists. Older, read-only files may lack some."""
         if table not in self._tables:
             if not self.read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table):
                 return False
@@ -195,7 +195,7 @@ class Database:
 
 
 def _close(connection: sqlite3.Connection, busy: threading.RLock) -> None:
-    """Close a connection once its thread is idle; one still busy after the timeout is closed with its thread."""
+    """Close a connection once its thread is idle. One still busy after the timeout is closed with its thread."""
     if busy.acquire(timeout=BUSY_SECONDS):
         try:
             connection.close()

@@ -29,7 +29,7 @@ class Designs:
         self._database = database
 
     def append(self, revision: Revision) -> list[Revision]:
-        """Append one act on a design, durable on return; return the current heads, the new one last.
+        """Append one act on a design, durable on return. Return the current heads, the new one last.
 
         More than one head means that two people drafted concurrently and both drafts are kept. Raise `LabError` if the
         rules refuse the act: a frozen version never changes, and its author may not verify it.
@@ -86,7 +86,7 @@ _AUTHORS = (
 
 
 def _check(db: sqlite3.Connection, earlier_revisions: list[Revision], revision: Revision) -> None:
-    """Check the rules for the next act; call inside the write transaction."""
+    """Check the rules for the next act, within the write transaction."""
     if any(earlier.subject != revision.subject for earlier in earlier_revisions):
         raise LabError(_what(revision), "follows a revision of another task's design.")
     heads = {_decoded(row).id for row in db.execute(_HEADS, revision.subject)}
@@ -108,7 +108,7 @@ def _found(db: sqlite3.Connection, id: str) -> Iterable[tuple[str]]:
 
 
 def design_row(revision: Revision) -> tuple[Any, ...]:
-    """Return the values for `INSERT_DESIGN`; the body is text so that any SQLite browser shows it."""
+    """Return the values for `INSERT_DESIGN`. The body is text so that any SQLite browser shows it."""
     return (
         revision.id,
         *_safe(revision.subject),

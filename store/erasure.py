@@ -36,7 +36,7 @@ class Destroyed(NamedTuple):
 
 
 class NotWiped(LabError):
-    """Erasure is committed but the file could not be rewritten; `done` holds the result so far.
+    """Erasure is committed but the file could not be rewritten. `done` holds the result so far.
 
     A command that ends with it exits with 3: something is left to do.
     """
@@ -51,12 +51,12 @@ class NotWiped(LabError):
 
 
 class Eraser:
-    """Deletes rows within one transaction; callers insert replacements through its `db`."""
+    """Deletes rows within one transaction. Callers insert replacements through its `db`."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
         self.outside: list[str] = []
-        """Paths of linked picture files whose links were erased; the files themselves are not touched."""
+        """Paths of linked picture files whose links were erased. The files themselves are not touched."""
 
     def erase_runs(self, ids: Iterable[str], keep: Iterable[str] = ()) -> Destroyed:
         """Delete whole runs, and the blobs that no other run uses except those in `keep`.
@@ -83,7 +83,7 @@ class Eraser:
         return Destroyed(rows, len(orphan_blobs), size)
 
     def erase_unit(self, study: str, version: int, unit: str) -> int:
-        """Delete a unit of a study with all labels and acts on it; return the number of labels."""
+        """Delete a unit of a study with all labels and acts on it. Return the number of labels."""
         of = (study, version, unit)
         labels = self.db.execute("DELETE FROM label WHERE study = ? AND version = ? AND unit = ?", of).rowcount
         for table in ("assignment", "act"):
@@ -113,7 +113,7 @@ class Erasure:
 
     @contextmanager
     def erasing(self) -> Iterator[Eraser]:
-        """Open a transaction in which rows may be deleted, all or none; call `wipe` after it.
+        """Open a transaction in which rows may be deleted, all or none. Call `wipe` after it.
 
         The triggers are restored before the commit. If it fails, the rollback restores them.
         """
@@ -121,7 +121,7 @@ class Erasure:
             yield eraser
 
     def wipe(self, done: Any = None) -> None:
-        """Rewrite the file so that erased content is nowhere in it; wait for concurrent readers.
+        """Rewrite the file so that erased content is nowhere in it. Wait for concurrent readers.
 
         Raise `NotWiped` with `done` if the disk is full or another program keeps the file open.
         """
@@ -139,7 +139,7 @@ class Erasure:
             raise NotWiped(self._database.path, "another program is reading the file", "Close the other program", done)
 
     def _emptied(self) -> bool:
-        """Checkpoint the `-wal` into the file and truncate it; return False if a reader blocks it past the timeout."""
+        """Checkpoint the `-wal` into the file and truncate it. Return False if a reader blocks it past the timeout."""
         until = time.monotonic() + BUSY_SECONDS
         with sqlite_errors(self._database.path):
             while self._database.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:

@@ -1,7 +1,7 @@
 """A hitlab file to be merged into another: read as one snapshot, checked completely, never written.
 
 A file of an older schema, or one that still holds people who withdrew elsewhere, is read through a temporary copy. The
-copy is migrated and those people are erased from it; the file itself is unchanged.
+copy is migrated and those people are erased from it. The file itself is unchanged.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Source:
 
 
 def text_of(body: object, table: str) -> str:
-    """Return a row's body; raise `LabError` unless it is text within the nesting limit."""
+    """Return a row's body. Raise `LabError` unless it is text within the nesting limit."""
     if not isinstance(body, str):
         raise LabError(f"a row of {table}", "holds no text where its content belongs.")
     check_depth(body, f"a row of {table}")
@@ -104,7 +104,7 @@ def erasures_in(source: Source) -> ForeignErasures:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Source]:
-    """Open a file as one snapshot, unaffected by writers; raise `LabError` if damaged or not a hitlab file."""
+    """Open a file as one snapshot, unaffected by writers. Raise `LabError` if damaged or not a hitlab file."""
     from store.store import Store
 
     with Store.open(path, readonly=True) as store:

@@ -83,7 +83,7 @@ class Links:
         return bool(self._database.read("SELECT 1 FROM blob WHERE sha256 = ?", sha256)) or bool(self.of(sha256))
 
     def missing(self) -> tuple[int, int, str]:
-        """Count pictures that are neither stored nor linked, and their runs; also return one such run's id."""
+        """Count pictures that are neither stored nor linked, and their runs. Also return one such run's id."""
         linked = {sha256 for (sha256,) in self._database.rows_in("link", "SELECT DISTINCT sha256 FROM link")}
         rows = self._database.read(
             "SELECT trace, sha256 FROM use WHERE NOT EXISTS (SELECT 1 FROM blob WHERE sha256 = use.sha256)"
@@ -92,7 +92,7 @@ class Links:
         return len({sha256 for _, sha256 in lost}), len({trace for trace, _ in lost}), lost[0][0] if lost else ""
 
     def complete(self, trace_id: str, *, link: bool) -> bool:
-        """Return True if a run is in the file with all its pictures; with `link`, existing linked files count, too.
+        """Return True if a run is in the file with all its pictures. With `link`, existing linked files count, too.
 
         A linked file's size is compared, its content is not read.
         """
@@ -121,7 +121,7 @@ class Links:
         return [links[0] for links in pictures.values() if all(link.blob() is None for link in links)]
 
     def wrong(self) -> list[str]:
-        """Return a sentence for each lost picture; after the first twenty only their number."""
+        """Return a sentence for each lost picture, after the first twenty only their number."""
         lost_links = self.lost()
         sentences = [link.wrong() for link in lost_links[:_NAMED]]
         more = len(lost_links) - len(sentences)

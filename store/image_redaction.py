@@ -16,7 +16,7 @@ _JFIF = frozenset({"jfif", "jfif_version", "jfif_unit", "jfif_density", "dpi", "
 
 
 def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
-    """Return a picture as PNG with these parts black and no metadata; a 1x1 black pixel if it cannot be decoded."""
+    """Return a picture as PNG with these parts black and no metadata, or a 1x1 black pixel if it cannot be decoded."""
     from PIL import Image, ImageDraw
 
     try:

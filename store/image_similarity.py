@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _LEAST = 0.85
-"""Minimum correlation of brightness of similar pieces; different text on the same background stays well below."""
+"""Minimum correlation of brightness of similar pieces. Different text on the same background stays well below."""
 _FLAT = 2.0
 """Standard deviation of brightness (0 to 255) below which a piece counts as empty."""
 _EDGE = 0.2
@@ -25,7 +25,7 @@ _KEPT = 4
 
 
 class Likeness:
-    """Compares areas of pictures by sha256; caches the last few decoded pictures."""
+    """Compares areas of pictures by sha256. Caches the last few decoded pictures."""
 
     def __init__(self, blob: Callable[[str], Blob | None]) -> None:
         self._blob = blob
@@ -68,7 +68,7 @@ class Likeness:
 
 
 def _alike(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
-    """Return True if the brightness of two pieces correlates; False if either is flat."""
+    """Return True if the brightness of two pieces correlates and neither is flat."""
     if not a.size:
         return False
     deviation_a, deviation_b = float(a.std()), float(b.std())

@@ -19,7 +19,7 @@ _KEYED = "fingertip"
 
 
 class MissingPictures(NamedTuple):
-    """Number of missing or truncated pictures of a run; the first by its step, with the reason if known."""
+    """Number of missing or truncated pictures of a run, and the first by its step, with the reason if known."""
 
     pictures: int
     first: str

@@ -105,7 +105,7 @@ class Rows(NamedTuple):
 
 
 def columns_of(db: sqlite3.Connection, study: Study) -> Columns:
-    """Return the current labels of a study within the caller's transaction; people's only if handed in."""
+    """Return the current labels of a study within the caller's transaction, of people only if handed in."""
     return _columns_of(db, study, _read(db, study))
 
 
@@ -168,7 +168,7 @@ class _Index(dict[Any, int]):
 
 
 class _Steps(dict[str | None, int]):
-    """Step (from 0) of each evidence text, cached because many answers share it; -1 if it names none."""
+    """Step (from 0) of each evidence text, cached because many answers share it, or -1 if it names none."""
 
     def __missing__(self, evidence: str | None) -> int:
         self[evidence] = step = -1 if evidence is None else _step(evidence)
@@ -176,7 +176,7 @@ class _Steps(dict[str | None, int]):
 
 
 class _Places(dict[str, int]):
-    """Numbers of known names; -1 for any other."""
+    """Numbers of known names, -1 for any other."""
 
     def __missing__(self, name: str) -> int:
         return -1
@@ -260,7 +260,7 @@ def _ints(numbers: Iterable[int]) -> Ints:
 
 
 def _step(evidence: str) -> int:
-    """Return the step (from 0) that a label's evidence names; -1 if none."""
+    """Return the step (from 0) that a label's evidence names, -1 if none."""
     number = whole_number(evidence.rpartition("@")[2]) or 0
     return number - 1 if number < 2**31 else -1
 

@@ -182,7 +182,7 @@ class Labels:
         return [_act(body) for (body,) in self._database.rows_in("act", sql, *key_of(study), *kinds)]
 
     def introductions(self, study: str, rater: str | None = None) -> list[Act]:
-        """Return introduction and practice acts of all versions of a study, by time; of one person if named."""
+        """Return introduction and practice acts of all versions of a study, by time, of one person if named."""
         marks = ", ".join("?" * len(INTRODUCTION_ACTS))
         sql = f"SELECT body FROM act WHERE study = ? AND act IN ({marks})"
         values: list[str] = [storable(study), *INTRODUCTION_ACTS]
@@ -264,7 +264,7 @@ class Labels:
         return int(rows[0][0]) if rows else None
 
     def _sheet_state_here(self, study: Study, unit: Unit, rater: Actor, run: int) -> SheetState:
-        """Return the sheet state within a transaction; raise `LabError` if this file has no such sheet."""
+        """Return the sheet state within a transaction. Raise `LabError` if this file has no such sheet."""
         what = f"study {study.name}"
         if not 1 <= run < 2**31:
             raise LabError(what, f"field run: {run} is no count of ratings, from 1 on")
@@ -309,7 +309,7 @@ Without `INDEXED BY`, SQLite would use an index that also has the time, and scan
 
 
 def _last_on_sheet(db: sqlite3.Connection, study: str, version: int, rater: str, unit: str, run: int) -> str | None:
-    """Return the time of the last label or act on a sheet; with an empty unit, of the last act at the study."""
+    """Return the time of the last label or act on a sheet, or with an empty unit of the last act at the study."""
     body: str | None = db.execute(_LAST, (storable(study), version, storable(rater), storable(unit), run)).fetchone()[0]
     return body
 

@@ -72,7 +72,7 @@ def held(part: Path, *, folder: bool = False) -> Iterator[None]:
 
 
 def lock(handle: int) -> bool:
-    """Lock an open file until it is closed; return False if another process holds it."""
+    """Lock an open file until it is closed. Return False if another process holds it."""
     import fcntl
 
     try:

@@ -140,7 +140,7 @@ class _Spool:
         weakref.finalize(self, self._file.close)
 
     def without_parts(self, run: MeasuredRun) -> MeasuredRun:
-        """Return the run with its large parts moved to the file; raise `LabError` if the disk is full."""
+        """Return the run with its large parts moved to the file. Raise `LabError` if the disk is full."""
         verdicts = run.verdicts
         if any(verdict.extra for verdict in verdicts):
             verdicts = self._add(verdicts, _JUDGED)

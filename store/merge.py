@@ -57,7 +57,7 @@ class Merged(NamedTuple):
 
 
 def merge_into(path: Path, files: Sequence[Path]) -> Merged:
-    """Merge files into a database, all or nothing; create it if it does not exist."""
+    """Merge files into a database, all or nothing. Create it if it does not exist."""
     from store.store import Store
 
     if path.exists() or path.is_symlink():

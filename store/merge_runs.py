@@ -89,7 +89,7 @@ def _run_in(into: Merging, source: Source, id: str) -> None:
 
 
 def _events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
-    """Yield a run's events with their numbers; raise `LabError` unless they form a complete sequence."""
+    """Yield a run's events with their numbers. Raise `LabError` unless they form a complete sequence."""
     expected = 0
     for seq, body in source.rows("SELECT seq, body FROM event WHERE trace = ? ORDER BY seq", id):
         event: AnyEvent = decode(text_of(body, "event"), AnyEvent, f"run {id}, event {seq}", newest=VERSION)
@@ -192,7 +192,7 @@ def _stands(into: Merging, id: str) -> bool:
 
 
 def _covered(into: Merging, row: Revision) -> bool:
-    """Replace the stored act's texts by the redacted ones; return False if the act is not in this file."""
+    """Replace the stored act's texts by the redacted ones. Return False if the act is not in this file."""
     covering_row: Any = into.db.execute("SELECT n, body FROM design WHERE id = ?", (row.id,)).fetchone()
     if covering_row is None:
         return False

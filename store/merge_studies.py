@@ -95,7 +95,7 @@ def _check_nothing_more(into: Merging, source: Source, study: Study) -> None:
 
 
 def _units(into: Merging, source: Source, study: Study) -> Iterator[tuple[int, Unit]]:
-    """Yield a study's units with their positions; raise `LabError` if the plan was frozen over other units.
+    """Yield a study's units with their positions. Raise `LabError` if the plan was frozen over other units.
 
     Redactions and withdrawals change quoted text in units, so the sample's hash is not compared after any.
     """
@@ -115,7 +115,7 @@ def _units(into: Merging, source: Source, study: Study) -> Iterator[tuple[int, U
 
 
 def _same_units(into: Merging, source: Source, study: Study) -> None:
-    """Erase units that the other file erased for a withdrawal; raise `LabError` if other units differ."""
+    """Erase units that the other file erased for a withdrawal. Raise `LabError` if other units differ."""
     there = set()
     for _, unit in _units(into, source, study):
         there.add(storable(unit.id))
@@ -178,7 +178,7 @@ def _labels_in(into: Merging, source: Source, study: Study) -> None:
 
 
 def _checker(into: Merging, study: Study) -> Callable[[Label, str], bool]:
-    """Return a check that is True if a label's unit is in this file; it raises `LabError` for an impossible label."""
+    """Return a check that is True if a label's unit is in this file. It raises `LabError` for an impossible label."""
 
     @lru_cache(maxsize=4096)
     def unit_of(id: str) -> tuple[Unit, frozenset[tuple[str, str]]] | None:
@@ -212,7 +212,7 @@ def _checker(into: Merging, study: Study) -> Callable[[Label, str], bool]:
 
 
 def _acts_in(into: Merging, source: Source, study: Study) -> int:
-    """Merge acts; return how many of the new ones a locked study may still receive."""
+    """Merge acts. Return how many of the new ones a locked study may still receive."""
     units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF}", key_of(study))}
     late = 0
     for body, act in source.bodies("act", Act, VERSION, _OF, *key_of(study)):

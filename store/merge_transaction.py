@@ -113,7 +113,7 @@ class Merging:
         return erased_runs
 
     def repeating(self, read: Callable[..., list[Any]], name: Path) -> set[str]:
-        """Return the runs of a file that repeat an erased run; raise `LabError` if they repeat a redacted one.
+        """Return the runs of a file that repeat an erased run. Raise `LabError` if they repeat a redacted one.
 
         The reviewed text of a redacted run is dropped without an error, because the new run can produce it again.
         """
@@ -186,7 +186,7 @@ class Merging:
     # -- what comes ------------------------------------------------------------------------------------------
 
     def same(self, source: Source, table: str, id: str, body: str, row: Any) -> bool:
-        """Return True if a row is already in this file; raise `LabError` if its id has other content here."""
+        """Return True if a row is already in this file. Raise `LabError` if its id has other content here."""
         here = self.one(f"SELECT body FROM {table} WHERE id = ?", storable(id))
         if here is None:
             return False

@@ -37,7 +37,7 @@ _NOT_THEIRS = frozenset({"event", "study", "unit", "assignment", "trace", "tombs
 
 
 def own_texts(read: Read, code: str) -> list[OwnText]:
-    """Return every text of a person in a file; `read` runs SQL."""
+    """Return every text of a person in a file. `read` runs SQL."""
     tables = text_tables(read)
     texts = list(_said_in_runs(read, code))
     if any(table.name == "study" for table in tables):
@@ -46,7 +46,7 @@ def own_texts(read: Read, code: str) -> list[OwnText]:
 
 
 def texts_in_runs(read: Read, runs: Iterable[str]) -> list[OwnText]:
-    """Return the texts of all people in these runs; a kit's runs do not contain their codes."""
+    """Return the texts of all people in these runs. A kit's runs do not contain their codes."""
     return _distinct(read, (text for run in runs for text in _said_in(read, run, None)))
 
 
@@ -175,7 +175,7 @@ def _own(value: Any, code: str | None, *, own: bool = False, question: str = "")
 
 
 def _is_signed(value: dict[str, Any], code: str | None, own: bool) -> bool:
-    """Return True if a part of a row is this person's; a part without a signature inherits `own`."""
+    """Return True if a part of a row is this person's. A part without a signature inherits `own`."""
     for key in ("by", "rater"):
         match value.get(key):
             case {"kind": str(kind), "id": str(id)}:

@@ -118,7 +118,7 @@ def _copy_without_images(path: Path, part: Path) -> None:
 
 
 def _copy_rows(source: sqlite3.Connection, copy: sqlite3.Connection, instead: Mapping[str, str]) -> None:
-    """Copy all rows of hitlab's tables; `instead` maps tables to queries that replace theirs."""
+    """Copy all rows of hitlab's tables. `instead` maps tables to queries that replace theirs."""
     there = {name for (name,) in source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for table in (name for name in APPEND_ONLY if name in there):
         rows = source.execute(instead.get(table, f"SELECT * FROM {table}"))

@@ -20,7 +20,7 @@ from store.leftovers import is_at, lock
 
 @contextmanager
 def process_lock(database: Path, *work: str | int, title: str, does: str) -> Iterator[None]:
-    """Hold the lock for a piece of paid work within the block; raise `LabError` if another process `does` it.
+    """Hold the lock for a piece of paid work within the block. Raise `LabError` if another process `does` it.
 
     If the lock file cannot be created, run without a lock.
     """

@@ -111,7 +111,7 @@ class ProgressRows:
         return self._columns(_STEPS, study, 0)[0]
 
     def same_since(self, study: Study, then: Newest) -> bool:
-        """Return True if nothing was added to a study since position `then`; erasures are not detected."""
+        """Return True if nothing was added to a study since position `then`. Erasures are not detected."""
         rows = (("label", then.label), ("act", then.act), ("assignment", then.assignment))
         sql = f"SELECT 1 FROM {{}} WHERE {_NEWER} LIMIT 1"
         return not any(self._database.rows_in(table, sql.format(table), n, *key_of(study)) for table, (n, _) in rows)

@@ -107,7 +107,7 @@ SELECT 'todo' WHERE EXISTS (
     OR t.begun <> (SELECT count(*) FROM (SELECT DISTINCT unit, run FROM label WHERE {_PERSON.format("t")}))
 ) OR EXISTS (SELECT study, version, rater FROM assignment EXCEPT SELECT study, version, rater FROM tally)
 """
-"""Query for the names of tables that disagree with their source rows; no rows if all is consistent."""
+"""Query for the names of tables that disagree with their source rows, none if all is consistent."""
 
 
 @contextmanager

@@ -36,7 +36,7 @@ class Reviews:
         self._database = database
 
     def append(self, demo: Proof, rows: Sequence[Review]) -> list[Review]:
-        """Append review rows on a demonstration, all or none, durable on return; return all its rows.
+        """Append review rows on a demonstration, all or none, durable on return. Return all its rows.
 
         Raise `LabError` if the rules refuse one: one's own recording, a review already handed in, a third reviewer.
         """
@@ -139,7 +139,7 @@ _OF_RUN = "SELECT body FROM review WHERE trace = ? ORDER BY n"
 
 
 def review_row(row: Review) -> tuple[Any, ...]:
-    """Return the values for `INSERT_REVIEW`; the body is text so that any SQLite browser shows it."""
+    """Return the values for `INSERT_REVIEW`. The body is text so that any SQLite browser shows it."""
     return (
         row.id,
         row.trace,

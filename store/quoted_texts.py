@@ -41,7 +41,7 @@ _ANOTHER = {"kind": "human", "id": ""}
 _FROZEN = "study"
 """Table of frozen plans, which are never redacted: kits and copies identify a plan by its hash."""
 _PLACES = 100
-"""Maximum number of places listed for a text; the rest is only counted."""
+"""Maximum number of places listed for a text. The rest is only counted."""
 
 
 class _Hit(NamedTuple):
@@ -277,7 +277,7 @@ class _Covering:
     # -- covering --------------------------------------------------------------------------------------------------
 
     def _covered(self, hit: _Hit, covers: Collection[str], spares: Collection[str]) -> bool:
-        """Redact one row; return True if anything changed."""
+        """Redact one row. Return True if anything changed."""
         if not hit.repeated and not any(says in covers or says in spares for _, says in hit.says):
             return False
         if hit.table.name == _FROZEN:

@@ -1,4 +1,4 @@
-"""Acts on runs in lists: archive, restore, tag, untag, rename the agent; one row each."""
+"""Acts on runs in lists: archive, restore, tag, untag, rename the agent, one row each."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RunActs:
         self._database = database
 
     def record(self, acts: Sequence[RunAct]) -> list[RunAct]:
-        """Store acts on runs, all or none, durable on return; return those with an effect, as stored.
+        """Store acts on runs, all or none, durable on return. Return those with an effect, as stored.
 
         Archiving an archived run or repeating a tag has no effect. Raise `LabError` if a run is not in the file, the
         person has withdrawn, or the file is a kit.
@@ -115,7 +115,7 @@ def states_in(database: Database, where: str, *values: Any) -> dict[str, RunStat
 
 
 class StoredAgents:
-    """Decodes stored agents under the names that people gave them; equal ones are decoded once."""
+    """Decodes stored agents under the names that people gave them. Equal ones are decoded once."""
 
     def __init__(self, database: Database) -> None:
         self._names = _renamed(database.rows_in(TABLE, _NAMES))

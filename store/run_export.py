@@ -34,7 +34,7 @@ def export_runs(
     reviewed: bool = False,
     on_run: Callable[[str], None] = lambda id: None,
 ) -> int:
-    """Write runs to the new folder `out`, one folder each; return the number of bytes.
+    """Write runs to the new folder `out`, one folder each. Return the number of bytes.
 
     `reviewed` exports each demonstration's reviewed text as a run with its own id. Raise `LabError` if any run cannot
     be written. Nothing is written then.

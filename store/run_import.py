@@ -66,7 +66,7 @@ def import_paths(
     link: bool = False,
     encoding: str = "",
 ) -> Report:
-    """Import every run below `paths`; an unreadable run is reported as failed and the others still come in.
+    """Import every run below `paths`. An unreadable run is reported as failed and the others still come in.
 
     `on_run` is called once a run is on the disk, with its id (or the path that failed) and the outcome. `link` leaves
     whole-file screenshots in place. `encoding` overrides the detected encoding of texts. Ctrl-C stops the import and
@@ -164,7 +164,7 @@ class _Import:
             self.flush()
 
     def take_known(self, run: KnownRun, format: str, source: RunSource | None) -> None:
-        """Count a run that is already stored; import it only as a further attempt with identical steps."""
+        """Count a run that is already stored. Import it only as a further attempt with identical steps."""
         id = further_attempt(run, self.store.runs)
         if id is None or run.under is None:
             self.tell(run.id, "skipped", format)
@@ -178,7 +178,7 @@ class _Import:
         return any(entry.run.id == id for entry in self.batch) or self.store.runs.holds(id)
 
     def flush(self) -> None:
-        """Write the batch and report each run; a run that fails does not affect the others."""
+        """Write the batch and report each run. A run that fails does not affect the others."""
         if not self.batch:
             return
         batch, self.batch, self.bytes = self.batch, [], 0
@@ -213,7 +213,7 @@ class _Import:
 def _read(
     path: Path, format: str | None, is_known: Callable[[str], bool], encoding: str, fallbacks: Fallbacks
 ) -> Iterator[tuple[RunSource | None, Imported | KnownRun | FailedRun]]:
-    """Yield each run below a path with its source; the source is None if no format was recognized."""
+    """Yield each run below a path with its source. The source is None if no format was recognized."""
     for source in detect(path, format, encoding=encoding, fallbacks=fallbacks):
         if isinstance(source, FailedRun):
             yield None, source

@@ -301,7 +301,7 @@ def _subjects(runs: Mapping[str, _Run], covered_runs: Mapping[str, _Run]) -> dic
 
 
 def _rewrite_designs(eraser: Eraser, cloak: TextRedaction, subjects: Mapping[Subject, Subject]) -> int:
-    """Redact words and replace run ids in every act on a design; return the number of acts changed."""
+    """Redact words and replace run ids in every act on a design. Return the number of acts changed."""
     count = 0
     for n, body in eraser.db.execute("SELECT n, body FROM design ORDER BY n").fetchall():
         old: Revision = decode(body, Revision, "a design in the file", newest=DESIGN_VERSION)

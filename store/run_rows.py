@@ -25,7 +25,7 @@ TOMBSTONE = "INSERT OR IGNORE INTO tombstone VALUES (?, ?, ?, ?, ?, ?)"
 
 
 def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None, *, link: bool = False) -> bool:
-    """Insert all rows of a run within the caller's transaction; return False if the run is already present.
+    """Insert all rows of a run within the caller's transaction. Return False if the run is already present.
 
     `n` is its position in the file, the next one if None. `link` leaves whole-file pictures in place. If the run is
     present, its missing pictures (linked, or left out of a copy) are still added.
@@ -103,7 +103,7 @@ def insert_blobs(
 
 
 def keep_blobs(db: sqlite3.Connection, blobs: Mapping[str, Blob], wanted_ids: Container[str], *, link: bool) -> None:
-    """Insert the wanted blobs that are missing; with `link`, only the path of those that are whole files."""
+    """Insert the wanted blobs that are missing, with `link` only the path of those that are whole files."""
     for sha256 in blobs:
         if sha256 not in wanted_ids or db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (sha256,)).fetchone():
             continue
@@ -135,7 +135,7 @@ def trace_row(started: Started, n: int | None = None) -> tuple[Any, ...]:
 
 
 def event_row(trace_id: str, event: AnyEvent) -> tuple[Any, ...]:
-    """Return the values for `EVENT`; the body is text so that any SQLite browser shows it."""
+    """Return the values for `EVENT`. The body is text so that any SQLite browser shows it."""
     step = event if isinstance(event, Step) else None
     ended = event if isinstance(event, Ended) else None
     return (

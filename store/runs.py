@@ -76,7 +76,7 @@ class Runs:
             db.execute(run_rows.EVENT, row)
 
     def add(self, imported: Imported) -> bool:
-        """Import a run completely; return False if it is already present."""
+        """Import a run completely. Return False if it is already present."""
         return self.add_all([imported])[0]
 
     def add_all(self, batch: Sequence[Imported]) -> list[bool]:
@@ -87,7 +87,7 @@ class Runs:
             return [run_rows.insert_run(db, imported) for imported in batch]
 
     def add_each(self, batch: Iterable[Imported], *, link: bool = False) -> list[bool | LabError]:
-        """Import several runs in one transaction, each completely or not at all; return a result for each.
+        """Import several runs in one transaction, each completely or not at all. Return a result for each.
 
         The result is True, False if the run is already present, or a `LabError` if it was refused, for example because
         one of its pictures changed meanwhile. `link` leaves whole-file pictures in place.
@@ -108,7 +108,7 @@ class Runs:
     # Reading
 
     def events(self, trace_id: str, after: int = -1, *, renamed: bool = True) -> Iterator[AnyEvent]:
-        """Yield a run's events in order, those with `seq` above `after`; raise `LabError` if there is no such run.
+        """Yield a run's events in order, those with `seq` above `after`. Raise `LabError` if there is no such run.
 
         The agent has the name that a person gave it, or with `renamed=False` the name in the event.
         """
@@ -189,7 +189,7 @@ class Runs:
         archived: bool | None = False,
         tag: str = "",
     ) -> list[Summary]:
-        """Return summaries of runs, newest in this file first; `before` is the last id of the previous page.
+        """Return summaries of runs, newest in this file first. `before` is the last id of the previous page.
 
         The list has runs that are not archived, archived runs, or both (`archived` None). `tag` limits it to tagged
         runs.

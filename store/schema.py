@@ -291,7 +291,7 @@ def _without(module: str) -> Iterator[None]:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Migrate an empty or older file to `VERSION` in one transaction; do nothing if another process just did.
+    """Migrate an empty or older file to `VERSION` in one transaction. Do nothing if another process just did.
 
     Only this function imports sqlite-utils, because that takes longer than opening a file.
     """
@@ -363,7 +363,7 @@ def guard(connection: sqlite3.Connection) -> None:
 
 
 def triggers(tables: Collection[str] = APPEND_ONLY) -> dict[str, str]:
-    """Return name and SQL of each append-only trigger for these tables; a file of an older schema has fewer."""
+    """Return name and SQL of each append-only trigger for these tables. A file of an older schema has fewer."""
     return {
         f"{table}_no_{act.lower()}": f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
         f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"

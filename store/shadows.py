@@ -24,7 +24,7 @@ class Shadows:
         self._database = database
 
     def record(self, answer: ShadowAnswer) -> ShadowAnswer:
-        """Store an answer or the reason for a missing one, durable on return; return it as stored.
+        """Store an answer or the reason for a missing one, durable on return. Return it as stored.
 
         Raise `LabError` if the run is not in the file, or the file is a kit.
         """

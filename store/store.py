@@ -131,7 +131,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, *, create: bool = True, readonly: bool = False) -> Self:
-        """Open a file; create its tables if it is new and `create` is True.
+        """Open a file. Create its tables if it is new and `create` is True.
 
         Raise `LabError` naming the file if it is missing, not SQLite, another program's, of a newer schema or
         read-only, or if the disk is full.
@@ -151,7 +151,7 @@ class Store:
         return store
 
     def close(self) -> None:
-        """Close every thread's connection; safe to call twice."""
+        """Close every thread's connection. It is safe to call it twice."""
         self.database.close()
         tidy, self._leaves_tidy = self._leaves_tidy, False
         if tidy and has_write_ahead(self.path):
@@ -163,7 +163,7 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trail: TracebackType | None
     ) -> None:
-        """Close the file; delete it if it is new and the work in the block ended with a `LabError`."""
+        """Close the file. Delete it if it is new and the work in the block ended with a `LabError`."""
         if self._is_new and isinstance(error, LabError):
             self._discard()
         self.close()
@@ -185,7 +185,7 @@ class Store:
         return decode(rows[0][0], Kit, "the kit's mark in the file", newest=1) if rows else None
 
     def pack(self, out: Path, *, images: bool = True, embed: bool = False) -> None:
-        """Copy everything, including the `-wal`, to the new file `out`; `images=False` leaves pictures out.
+        """Copy everything, including the `-wal`, to the new file `out`. `images=False` leaves pictures out.
 
         Linked pictures stay linked. `embed` stores those that can be read in the copy.
         """
@@ -230,7 +230,7 @@ _FOREIGN = "SELECT * FROM pragma_foreign_key_check"
 
 
 def _is_there(path: Path) -> bool:
-    """Return True if a path exists; raise `LabError` if that cannot be determined."""
+    """Return True if a path exists. Raise `LabError` if that cannot be determined."""
     try:
         return path.exists()
     except OSError as error:

@@ -68,7 +68,7 @@ class Studies:
     # Writing
 
     def freeze(self, study: Study, units: Sequence[Unit]) -> None:
-        """Store a study's version with its units, all or nothing; raise `LabError` if it already exists."""
+        """Store a study's version with its units, all or nothing. Raise `LabError` if it already exists."""
         if len(units) != study.units or sample_sha(tuple(units)) != study.sample_sha:
             raise LabError(f"study {study.name}", "its units are not those that its plan was frozen over.")
         twice = next((id for id, count in Counter(unit.id for unit in units).items() if count > 1), None)
@@ -82,7 +82,7 @@ class Studies:
             insert_units(db, study, enumerate(units))
 
     def deal(self, study: Study, assignments: Iterable[Assignment]) -> int:
-        """Store assignments, all or none, and return the number of new ones; earlier assignments do not change.
+        """Store assignments, all or none, and return the number of new ones. Earlier assignments do not change.
 
         Raise `LabError` if the study is locked or extended, a person has withdrawn, or two units have one position.
         """
@@ -101,7 +101,7 @@ class Studies:
     # Reading
 
     def lines(self, *, archived: bool = True) -> list[StudyLine]:
-        """Return the newest version of every study, newest study first; include archived ones if `archived`."""
+        """Return the newest version of every study, newest study first. Include archived ones if `archived`."""
         rows = self._database.rows_in("study", "SELECT id, max(version) FROM study GROUP BY id ORDER BY max(n) DESC")
         lines = [self.line(id, version) for id, version in rows]
         return [line for line in lines if archived or not line.archived]
@@ -126,7 +126,7 @@ class Studies:
         )
 
     def study(self, id: str, version: int | None = None) -> Study:
-        """Return a study, in its newest version if none is given; raise `LabError` if it does not exist."""
+        """Return a study, in its newest version if none is given. Raise `LabError` if it does not exist."""
         sql = (
             "SELECT body FROM study WHERE id = ? AND version = ifnull(?, (SELECT max(version) FROM study WHERE id = ?))"
         )

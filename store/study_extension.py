@@ -142,7 +142,7 @@ def carry(
 
 
 def _earlier(db: sqlite3.Connection, study: Study) -> Study:
-    """Return the version that a study extends; raise `LabError` if this file has another one."""
+    """Return the version that a study extends. Raise `LabError` if this file has another one."""
     assert study.extends is not None
     what = f"study {study.name}"
     key = (storable(study.id), study.extends.version)
@@ -165,7 +165,7 @@ class _Carrying:
         self.units = units
 
     def assignments(self, since: int) -> int:
-        """Copy assignments with their positions, or move them to the end if taken; return the number."""
+        """Copy assignments with their positions, or move them to the end if taken. Return the number."""
         count = 0
         raters = f"SELECT DISTINCT rater FROM assignment WHERE {_OF} AND n > ? ORDER BY rater"
         total = self.db.execute(f"SELECT count(*) FROM assignment WHERE {_OF} AND n > ?", (*self._key, since))
@@ -187,7 +187,7 @@ class _Carrying:
                 yield assignment
 
     def labels(self, since: int) -> int:
-        """Copy labels, superseded ones too; return the number."""
+        """Copy labels, superseded ones too. Return the number."""
 
         def carry_label(label: Label) -> None:
             insert_label(
@@ -206,7 +206,7 @@ class _Carrying:
         return self._each("label", Label, since, lambda label: storable(label.unit) in self.units, carry_label)
 
     def acts(self, since: int, kept_out: Iterable[ActKind]) -> int:
-        """Copy acts on these units and on the study as a whole; return the number."""
+        """Copy acts on these units and on the study as a whole. Return the number."""
         out = frozenset(kept_out)
 
         def carry_act(act: Act) -> None:

@@ -178,7 +178,7 @@ class Uncovered:
         self.local: dict[str, set[str]] = {}
 
     def take(self, runs: Iterable[str], rows_before: Iterable[str], rows_after: Iterable[str]) -> None:
-        """Add the differences between a run's JSON rows before and after redaction; `runs` are its ids."""
+        """Add the differences between a run's JSON rows before and after redaction. `runs` are its ids."""
         for before, after in zip(rows_before, rows_after, strict=False):
             parts, wholes = uncovered(msgspec.json.decode(before), msgspec.json.decode(after))
             self.parts |= {word for word in parts | {text for text in wholes if len(text) >= _LONG} if _is_word(word)}
@@ -186,7 +186,7 @@ class Uncovered:
                 self.local.setdefault(run, set()).update(filter(_is_word, parts | wholes))
 
     def cover(self, eraser: Eraser, ids: Mapping[str, str]) -> StudiesCovered:
-        """Redact the collected content in all studies; `ids` maps old run ids to new ones."""
+        """Redact the collected content in all studies. `ids` maps old run ids to new ones."""
         return cover_studies(eraser, TextRedaction(sorted(self.parts), ids), ids, self.local)
 
 

@@ -19,7 +19,7 @@ class TextTable(NamedTuple):
 
 
 def text_tables(read: Read) -> list[TextTable]:
-    """Return the tables of a file that hold text; `read` runs SQL.
+    """Return the tables of a file that hold text. `read` runs SQL.
 
     Virtual tables and generated columns are left out.
     """

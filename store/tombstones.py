@@ -36,7 +36,7 @@ def check_without(db: sqlite3.Connection, bodies: Iterable[str], what: str) -> N
 
 
 def insert_withdrawal(db: sqlite3.Connection, row: Withdrawal) -> None:
-    """Insert a withdrawal within the caller's transaction; an earlier row for the same person stays."""
+    """Insert a withdrawal within the caller's transaction. An earlier row for the same person stays."""
     values = (storable(row.code), row.at, encode(row).decode())
     db.execute("INSERT OR IGNORE INTO withdrawal VALUES (?, ?, ?)", values)
 

@@ -90,7 +90,7 @@ def withdraw(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Er
 
 
 def would_erase(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Erased:
-    """Return what `withdraw` would erase: do it, count, and roll back; use a copy if the file is read-only."""
+    """Return what `withdraw` would erase: do it, count, and roll back. Use a copy if the file is read-only."""
     if store.database.readonly:
         with sqlite_errors(store.path), scratch_copy(store.database) as copy, lifted(copy) as eraser:
             blobs = store.database.connection()
@@ -140,7 +140,7 @@ class _Withdrawing:
         """Their labels, superseded ones too."""
 
     def all_of_it(self) -> Erased:
-        """Erase everything of theirs; raise `LabError` if there is nothing."""
+        """Erase everything of theirs. Raise `LabError` if there is nothing."""
         erasure = self.taken_out(now())
         self._check_anything(erasure.row)
         insert_withdrawal(self.db, erasure.row)
@@ -318,7 +318,7 @@ class _Withdrawing:
     # -- what others build on ----------------------------------------------------------------------------------
 
     def _designs(self, runs: Collection[str]) -> int:
-        """Sign their designs with `withdrawn` and remove their words from all designs; return the number of theirs."""
+        """Sign their designs with `withdrawn` and remove their words from all designs. Return the number of theirs."""
         rows = [(n, _revision(body)) for n, body in self.db.execute("SELECT n, body FROM design").fetchall()]
         theirs = [revision for _, revision in rows if self._is(revision.by)]
         marks = {words for revision in theirs for words in revision.marks.values() if words}

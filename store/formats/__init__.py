@@ -46,7 +46,7 @@ class RunSource:
         return self.as_utf8(unpacked(self.root, path, most=most), path)
 
     def as_utf8(self, data: bytes, place: object) -> bytes:
-        """Return a text's bytes as UTF-8; count other encodings and damaged characters as fallbacks."""
+        """Return a text's bytes as UTF-8. Count other encodings and damaged characters as fallbacks."""
         if not self.encoding and data.isascii() and b"\0" not in data:
             return data
         decoded = decode_text(data, str(place), self.encoding, hint=NAME_ENCODING)
@@ -84,7 +84,7 @@ class FailedRun(NamedTuple):
 
 
 class KnownRun(NamedTuple):
-    """A run whose steps the caller already has; its pictures were not read.
+    """A run whose steps the caller already has. Its pictures were not read.
 
     `times` are the steps' times in the source's log. `pictures` returns the sha256 of the steps' pictures, for sources
     without times. If the stored run has others, this is a further attempt with identical steps, and `under` reads it as
@@ -256,7 +256,7 @@ def writers() -> dict[str, Writer]:
 def read(
     path: Path, format: str | None = None, *, known: Callable[[str], bool] = lambda id: False
 ) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Yield every run below `path`, one at a time; an unreadable one is a `FailedRun` and does not stop the others.
+    """Yield every run below `path`, one at a time. An unreadable one is a `FailedRun` and does not stop the others.
 
     `known` returns True for ids that need not be read in full. Raise `LabError` if there is no such format.
     """
@@ -286,7 +286,7 @@ class _Search(NamedTuple):
 def detect(
     path: Path, format: str | None = None, *, encoding: str = "", fallbacks: Fallbacks | None = None
 ) -> Iterator[RunSource | FailedRun]:
-    """Yield the files and folders below `path` that hold runs, by name; links to folders are not followed.
+    """Yield the files and folders below `path` that hold runs, by name. Links to folders are not followed.
 
     Folders and files that look like runs but are not are counted in `fallbacks`.
     """
@@ -353,7 +353,7 @@ def _in_folder(root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
 
 
 def _in_files(folder: Path, names: list[str], root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
-    """Yield the runs in a folder's files; if there are none, count why the folder is not a run."""
+    """Yield the runs in a folder's files. If there are none, count why the folder is not a run."""
     unclaimed: list[Path] = []
     for name in sorted(names):
         sources = list(_one_file(folder / name, root, search))

@@ -81,7 +81,7 @@ class ImageFinder:
                 yield clean
 
     def _there(self, way: str) -> bool:
-        """Return True if a folder exists; cached, because it is asked for each of its files."""
+        """Return True if a folder exists, cached because it is asked for each of its files."""
         if way not in self._ways:
             self._ways[way] = os.path.isdir(os.path.join(self._folder, way))
         return self._ways[way]

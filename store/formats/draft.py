@@ -135,7 +135,7 @@ class Draft:
         by: Actor = USER,
         options: tuple[str, ...] = (),
     ) -> tuple[Question, Reply | None]:
-        """Return the next step's question and reply, as arguments for `step`; `reply` is None if there was none."""
+        """Return the next step's question and reply, as arguments for `step`. `reply` is None if there was none."""
         question = Question(f"q{self.count}", "ask", text, options)
         return question, None if reply is None else Reply(question.id, reply, by, decision=decision)
 

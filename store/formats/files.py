@@ -30,7 +30,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def open_within(root: Path, path: Path) -> BufferedReader:
-    """Open a regular file below `root` for reading; raise `LabError` for anything else.
+    """Open a regular file below `root` for reading. Raise `LabError` for anything else.
 
     Links are resolved first. Then each folder from `root` down is opened without following links. If a file is replaced
     by a link meanwhile, the open fails instead of leaving the root.
@@ -67,7 +67,7 @@ def _opened(top: Path, parts: tuple[str, ...], path: Path) -> BufferedReader:
 
 
 def read_within(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
-    """Return the bytes of a regular file below `root`; raise `LabError` for a link that leads out of it."""
+    """Return the bytes of a regular file below `root`. Raise `LabError` for a link that leads out of it."""
     with open_within(root, path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
@@ -80,7 +80,7 @@ def read_within(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
 
 
 def numbered(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
-    """Return a folder's files by number, the first group of `pattern` in their names; the last file for each number."""
+    """Return a folder's files by number, the first group of `pattern` in their names, the last file for each."""
     if not folder.is_dir():
         return {}
     matched_paths = ((match, path) for path in sorted(folder.iterdir()) if (match := pattern.search(path.name)))

@@ -29,7 +29,7 @@ def number(value: Any) -> float | None:
 
 
 def point(x: Any, y: Any, size: Point | None = None, whole: float | None = None) -> Point | None:
-    """Return two numbers as a pixel; with `whole`, they range up to that across a picture of `size`.
+    """Return two numbers as a pixel. With `whole`, they range up to that across a picture of `size`.
 
     `whole` is 1 for coordinates from 0 to 1, 1000 for those from 0 to 1000, None for pixels. Return None if either is
     not a number, or the size is needed and unknown. Fractions are not pixels, and values far beyond `whole` use another

@@ -18,7 +18,7 @@ _KEPT = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms
 
 
 def with_ours(action: Action, fields: Any) -> Action:
-    """Return an action completed by hitlab's fields of an export; unchanged if they are not valid."""
+    """Return an action completed by hitlab's fields of an export, unchanged if they are not valid."""
     if not isinstance(fields, dict) or not set(fields) <= set(_KEPT):
         return action
     try:

@@ -59,7 +59,7 @@ class Spool:
         weakref.finalize(self, self._file.close)
 
     def add(self, data: bytes) -> SpooledImage | None:
-        """Spool a picture's bytes; return None if they are not a picture or too large."""
+        """Spool a picture's bytes. Return None if they are not a picture or too large."""
         if picture_kind(data) is None and (mended := mended_picture(data)):
             data = mended.data
             self.mended += 1
@@ -75,7 +75,7 @@ class Spool:
         return SpooledImage(sha256, size)
 
     def add_pixels(self, pixels: bytes, width: int, height: int, mode: str) -> SpooledImage | None:
-        """Spool pixels of a PIL mode (L, LA, RGB, RGBA) as PNG; return None if their number does not match."""
+        """Spool pixels of a PIL mode (L, LA, RGB, RGBA) as PNG. Return None if their number does not match."""
         depth = _MODES.get(mode)
         if depth is None or len(pixels) != width * height * depth or not pixels:
             return None

@@ -75,7 +75,7 @@ def is_list(data: bytes) -> bool:
 
 
 def pieces(data: bytes, field: str, what: str) -> SplitObject:
-    """Split an object into the items of `field` and the rest; raise `LabError` if it is not such an object.
+    """Split an object into the items of `field` and the rest. Raise `LabError` if it is not such an object.
 
     JSON that only the tolerant reader accepts (NaN, invalid UTF-8) is read as a whole instead.
     """
@@ -94,7 +94,7 @@ def pieces(data: bytes, field: str, what: str) -> SplitObject:
 
 
 def each(data: bytes, what: str) -> Iterator[StorableValue | LabError]:
-    """Return an iterator over the items of a JSON list, decoded lazily; raise `LabError` if it is not a list."""
+    """Return an iterator over the items of a JSON list, decoded lazily. Raise `LabError` if it is not a list."""
     check_items(data, what)
     try:
         parts = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=list[msgspec.Raw])

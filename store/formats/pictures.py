@@ -44,7 +44,7 @@ class Pictures(Mapping[str, Blob]):
         """Pictures whose files are truncated, by sha256, with the reason."""
 
     def file(self, path: Path, tree: UiTree | None = None) -> Observation:
-        """Return an observation with a picture file; raise `LabError` if it is not a picture, too big, or outside."""
+        """Return an observation with a picture file. Raise `LabError` if it is not a picture, too big, or outside."""
         read_bytes = read_within(self._root, path, most=PICTURE_BYTES)
         data, mime = self._checked(read_bytes, str(path))
         sha256 = hashlib.sha256(data).hexdigest()
@@ -90,7 +90,7 @@ class Pictures(Mapping[str, Blob]):
         return tuple(None if image in self.cut else image for image in images)
 
     def add(self, data: bytes, tree: UiTree | None = None) -> Observation:
-        """Return an observation with a picture given as bytes; raise `LabError` if they are not a picture."""
+        """Return an observation with a picture given as bytes. Raise `LabError` if they are not a picture."""
         data, mime = self._checked(data, "picture")
         blob = Blob(data, mime)
         sha256 = blob.sha256
@@ -112,7 +112,7 @@ class Pictures(Mapping[str, Blob]):
         return blob
 
     def _checked(self, data: bytes, place: str) -> tuple[bytes, str]:
-        """Return a picture's bytes, repaired if necessary, and its kind; count repairs as fallbacks."""
+        """Return a picture's bytes, repaired if necessary, and its kind. Count repairs as fallbacks."""
         mime = picture_kind(data)
         if mime is None and (mended := mended_picture(data)):
             self._fallbacks.add("mended picture", place, mended.why)

@@ -27,7 +27,7 @@ class _Readable(Protocol):
 
 
 class FileStream:
-    """Reads a file below `root` from the start, gzipped or not; raises `LabError` if it is truncated or damaged."""
+    """Reads a file below `root` from the start, gzipped or not. Raises `LabError` if it is truncated or damaged."""
 
     def __init__(self, path: Path, root: Path) -> None:
         self.path = path

@@ -48,7 +48,7 @@ def names_of(value: Any) -> tuple[str, ...]:
 
 
 def literal(value: Any) -> Any:
-    """Return the value of JSON or a Python literal in a text, without running code; other values unchanged."""
+    """Return the value of JSON or a Python literal in a text, without running code, other values unchanged."""
     if not isinstance(value, str) or len(value) > _MOST_LITERAL:
         return value
     try:
@@ -84,12 +84,12 @@ def as_amount(value: Any) -> float | None:
 
 
 def as_mapping(value: Any) -> dict[str, Any]:
-    """Return a mapping unchanged; an empty one for anything else."""
+    """Return a mapping unchanged, an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def as_mappings(value: Any, what: str, one: str, field: str = "") -> list[dict[str, Any]]:
-    """Return a list of mappings; raise `LabError` naming `field` and `one` if it is anything else."""
+    """Return a list of mappings. Raise `LabError` naming `field` and `one` if it is anything else."""
     if not isinstance(value, list):
         raise LabError(what, f"field {field}: is no list of {one}s" if field else f"holds no list of {one}s")
     for i, item in enumerate(value):

@@ -28,7 +28,7 @@ _NAMED = {
 
 
 def action_of(step: dict[str, Any], size: Point | None) -> Action:
-    """Return a step's action; unknown types become `other`.
+    """Return a step's action. Unknown types become `other`.
 
     `size` is the screenshot's. Without it positions are None.
     """

@@ -41,7 +41,7 @@ _MESSAGES: dict[str, list[tuple[str, int, str]]] = {
 
 @cache
 def message(name: str) -> Any:
-    """Return the class of a message; raise `LabError` if protobuf is not installed."""
+    """Return the class of a message. Raise `LabError` if protobuf is not installed."""
     return _classes()[name]
 
 
@@ -74,7 +74,7 @@ def _classes() -> dict[str, Any]:
 
 
 def parsed(name: str, data: bytes, what: str) -> Any:
-    """Return a message parsed from bytes; raise `LabError` that names `what` if they are invalid."""
+    """Return a message parsed from bytes. Raise `LabError` that names `what` if they are invalid."""
     from google.protobuf.message import DecodeError
 
     parsed_message = message(name)()

@@ -55,7 +55,7 @@ class _Episode(NamedTuple):
 
 
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Yield every episode of a file, one at a time; a damaged one is a `FailedRun` and does not stop the others."""
+    """Yield every episode of a file, one at a time. A damaged one is a `FailedRun` and does not stop the others."""
     path = source.path
     try:
         message("Example")

@@ -15,7 +15,7 @@ MOST_RECORD = 512 * 1024**2
 
 
 def records(stream: FileStream) -> Iterator[bytes | LabError]:
-    """Yield every record in order; one with a wrong checksum is a `LabError` in its place.
+    """Yield every record in order. One with a wrong checksum is a `LabError` in its place.
 
     Raise `LabError` if a length is damaged, because the next record cannot be found then.
     """

@@ -15,7 +15,7 @@ _DEEPEST = 100
 
 
 def tree_of(data: bytes, what: str) -> UiTree:
-    """Return the visible nodes of a forest; raise `LabError` if its bytes are invalid."""
+    """Return the visible nodes of a forest. Raise `LabError` if its bytes are invalid."""
     windows = sorted(parsed("Forest", data, what).windows, key=lambda window: window.layer)
     return UiTree(tuple(node for window in windows for node in _window(window.tree.nodes)))
 

@@ -26,7 +26,7 @@ _STEP: dict[Direction, Point] = {"up": (0, -2), "down": (0, 2), "left": (-1, 0),
 
 
 def action_of(raw: Any, size: Point | None) -> Action:
-    """Return a parsed action as hitlab's; `size` is the screen's."""
+    """Return a parsed action as hitlab's. `size` is the screen's."""
     if not isinstance(raw, dict):
         return Action("other", raw=raw)
     name = spelled_out(raw.get("action") or raw.get("type")) or ""

@@ -103,7 +103,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
 
 
 def _lines(data: bytes, what: str) -> tuple[list[dict[str, Any]], bool]:
-    """Return the steps, and True if the last line is cut off; raise `LabError` for an earlier broken line."""
+    """Return the steps, and True if the last line is cut off. Raise `LabError` for an earlier broken line."""
     rows = [row for row in data.splitlines() if row.strip()]
     lines: list[dict[str, Any]] = []
     for i, row in enumerate(rows):
@@ -132,7 +132,7 @@ def _task(run: _AndroidLabRun) -> Task:
 
 
 def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float | None) -> None:
-    """Add every line as a step; `first` is the time of the first screenshot in seconds since 1970."""
+    """Add every line as a step. `first` is the time of the first screenshot in seconds since 1970."""
     for i, line in enumerate(run.lines):
         extra = {key: value for key, value in line.items() if key not in _OURS and value not in (None, [], {})}
         if extra.get("prompt") in (*_PLACEHOLDERS, line.get("target")):

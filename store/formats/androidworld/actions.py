@@ -52,7 +52,7 @@ _OTHERS = ("hint_text", "tooltip", "is_editable", "metadata")
 def action_of(
     raw: Any, size: Point | None, scale: float = 1, boxes: Callable[[int], Bounds | None] | None = None
 ) -> Action:
-    """Return a JSON action as hitlab's, with `raw` unchanged; unknown or missing types become `other`.
+    """Return a JSON action as hitlab's, with `raw` unchanged. Unknown or missing types become `other`.
 
     `size` is the observed screen's in pixels. `scale` converts the source's pixels to observed ones. `boxes` returns an
     element's box by index, in observed pixels.

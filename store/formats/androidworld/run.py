@@ -59,7 +59,7 @@ def is_episode(value: Any) -> bool:
 
 
 def imported(episode: AndroidWorldEpisode, spool: Spool) -> Imported:
-    """Return an episode as an imported run; raise `LabError` if it is inconsistent."""
+    """Return an episode as an imported run. Raise `LabError` if it is inconsistent."""
     return _RunDraft(episode, spool).imported()
 
 

@@ -37,7 +37,7 @@ _MARK = object()
 
 
 def unpickle(stream: FileStream, spool: Spool | None) -> Any:
-    """Return the value of a pickle; raise `LabError` if it is invalid.
+    """Return the value of a pickle. Raise `LabError` if it is invalid.
 
     Pictures go to `spool`, or are dropped without one.
     """

@@ -47,7 +47,7 @@ class NumberedScreen:
         self.grid = grid
 
     def element(self, number: str) -> NumberedElement | None:
-        """Return the element with a number; 0 and below count from the end, as in the executor's list."""
+        """Return the element with a number. 0 and below count from the end, as in the executor's list."""
         try:
             return None if self.elements is None else self.elements[int(number.strip()) - 1]
         except (ValueError, IndexError):
@@ -55,7 +55,7 @@ class NumberedScreen:
 
 
 def action_of(call: str, screen: NumberedScreen) -> Action:
-    """Return the executor's action for a function call; `other` if it is unknown and ended the run."""
+    """Return the executor's action for a function call, `other` if it is unknown and ended the run."""
     text = call.strip()
     if "FINISH" in text:
         return Action("status", status="complete", raw=call)

@@ -61,7 +61,7 @@ class Screens:
         self.pictures = Pictures(source)
 
     def at(self, number: int, extra: dict[str, Any]) -> tuple[Observation, bytes | None]:
-        """Return the observation before a step, and its XML if readable; errors are stored in `extra`."""
+        """Return the observation before a step, and its XML if readable. Errors are stored in `extra`."""
         read = tree_in(self.source, self.trees.get(number), extra)
         tree, xml = (read.tree, read.xml) if read else (None, None)
         return self.pictures.seen(self.shots.get(number), extra, tree), xml

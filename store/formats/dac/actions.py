@@ -88,7 +88,7 @@ def is_action(value: Any) -> bool:
 
 
 def action_of(raw: Any, frame: CoordinateFrame) -> Action:
-    """Return a source action as hitlab's; unknown or missing types become `other`."""
+    """Return a source action as hitlab's. Unknown or missing types become `other`."""
     fields = raw if isinstance(raw, dict) else {"action_type": raw}
     spelling = next((name for key in _TYPE if (name := flat(fields.get(key)))), "")
     text = next((words(fields[key]) for key in _TEXT if words(fields.get(key))), None)
@@ -151,7 +151,7 @@ def _box(value: Any, frame: CoordinateFrame) -> Box | None:
 
 
 def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> dict[str, Any]:
-    """Return an action in the format's words, such that reading it gives the same; `boxes` are a touch's targets."""
+    """Return an action in the format's words, such that reading it gives the same. `boxes` are a touch's targets."""
     fields: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLED[action.kind]}
     touches = action.kind in ("click", "double_tap", "long_press")
     if touches and boxes:

@@ -79,7 +79,7 @@ class DacEpisode(NamedTuple):
 
 
 def imported(episode: DacEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
-    """Return an episode as an imported run; `KnownRun` if `is_known` returns True for its id."""
+    """Return an episode as an imported run, or `KnownRun` if `is_known` returns True for its id."""
     path = escape_surrogates(str(episode.found.path))
     name = episode.name or escape_surrogates(episode.found.path.name.partition(".")[0])
     data = episode_bytes([episode.meta, episode.steps])

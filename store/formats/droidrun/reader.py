@@ -50,7 +50,7 @@ _ABOUT = {"version", "description", "timestamp", "total_actions"}
 
 
 class _DroidrunRun(NamedTuple):
-    """Contents of a folder; `recorded` is True if the phone's actions were stored beside the events."""
+    """Contents of a folder. `recorded` is True if the phone's actions were stored beside the events."""
 
     found: RunSource
     timeline: EventTurns
@@ -141,7 +141,7 @@ def _no_macro(source: RunSource, path: Path, why: str) -> tuple[dict[str, Any], 
 
 
 def _task(run: _DroidrunRun, name: str) -> Task:
-    """Return a task identified by its goal, so that runs with one goal share a task; by the run if it has no goal."""
+    """Return a task identified by its goal, so that runs with one goal share it, or by the run without a goal."""
     description = run.macro.get("description")
     goal = (
         description.strip()
@@ -155,7 +155,7 @@ def _task(run: _DroidrunRun, name: str) -> Task:
 
 
 def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str, Any]]:
-    """Add each call as a step; return extra fields of turns without any answer or call."""
+    """Add each call as a step. Return extra fields of turns without any answer or call."""
     turns = run.timeline.turns
     idle: list[dict[str, Any]] = []
     actions = run.macro["actions"]

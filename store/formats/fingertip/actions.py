@@ -59,7 +59,7 @@ class SourceAction(NamedTuple):
 
 
 def source_action(row: Any) -> SourceAction:
-    """Return a row of an actions' list in any spelling; its name is empty if it is not an action."""
+    """Return a row of an actions' list in any spelling. Its name is empty if it is not an action."""
     image, spelling = "", row
     if isinstance(row, dict) and len(row) == 1:
         key, value = next(iter(row.items()))

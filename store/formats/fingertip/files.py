@@ -75,7 +75,7 @@ def number_in(name: str) -> str:
 
 
 def actions_in(files: Files) -> tuple[Path, bytes, list[Row]]:
-    """Return the actions from the first file that has some; raise `LabError` if there is none."""
+    """Return the actions from the first file that has some. Raise `LabError` if there is none."""
     first_problem = ""
     for path in files.data:
         try:

@@ -67,7 +67,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
 
 
 def _user(trace: Trace) -> str:
-    """Return the demonstrator; for a model's run the user named by its task or persona, if any."""
+    """Return the demonstrator, or for a model's run the user named by its task or persona, if any."""
     if trace.agent.kind == "human":
         return trace.agent.id
     return (trace.persona.id if trace.persona is not None else trace.task.persona) or trace.agent.id
@@ -84,7 +84,7 @@ def _folder_of(user: str) -> str:
 
 
 def _began(trace: Trace) -> datetime:
-    """Return the start of a run; without one, the task's time or a default."""
+    """Return the start of a run, else the task's time or a default."""
     for text in (trace.started, trace.task.time, _NO_TIME):
         try:
             began = datetime.fromisoformat(text).replace(tzinfo=None, microsecond=0)
@@ -136,7 +136,7 @@ def _write(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
 
 
 def _write_pictures(run: StoredRun, steps: list[Step], folder: Path) -> dict[int, str]:
-    """Write one picture for each step that has one, even if repeated; return the file extensions by step."""
+    """Write one picture for each step that has one, even if repeated. Return the file extensions by step."""
     places: dict[str, list[int]] = {}
     for i, step in enumerate(steps):
         if step.before.image is not None:

@@ -75,7 +75,7 @@ class Entries:
         self._file.close()
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of an entry; raise `LabError` if it is missing or refused."""
+        """Return the bytes of an entry. Raise `LabError` if it is missing or refused."""
         what = f"{self._what}#{name}"
         if name not in self._counts:
             raise LabError(what, "is not there")
@@ -149,7 +149,7 @@ def _limits(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
 
 
 def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
-    """Yield the bytes of an entry packed with Zstandard; raise `LabError` if the zip's checksum differs."""
+    """Yield the bytes of an entry packed with Zstandard. Raise `LabError` if the zip's checksum differs."""
     try:
         zstandard = import_module("zstandard")
     except ImportError:

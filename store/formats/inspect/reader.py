@@ -1,4 +1,4 @@
-"""Inspect's logs: `.eval` (a zip with an entry for each sample) and `.json`; `run` interprets a sample.
+"""Inspect's logs: `.eval` (a zip with an entry for each sample) and `.json`. `run` interprets a sample.
 
 Source: `src/inspect_ai/log/_recorders/eval.py` and `json.py`. An interrupted log has its header in its journal. The
 first versions of `.eval` called it `start.json`.

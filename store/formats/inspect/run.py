@@ -51,7 +51,7 @@ def imported(
     pictures: Pictures,
     is_known: Callable[[str], bool],
 ) -> Imported | KnownRun:
-    """Return a sample as an imported run; `header` has the log's fields about all samples."""
+    """Return a sample as an imported run. `header` has the log's fields about all samples."""
     spec = as_mapping(header.get("eval"))
     name = as_text(spec.get("task")) or "task"
     here = f"{path}#{sample.get('id')} epoch {sample.get('epoch')}"
@@ -117,7 +117,7 @@ class _Turns:
         self.aside: list[Any] = []
 
     def steps(self) -> Observation | None:
-        """Add every step to the draft; return the last screen."""
+        """Add every step to the draft. Return the last screen."""
         call_ids: set[str] = set()
         for i, message in enumerate(self.messages):
             if message.get("role") == "assistant":
@@ -210,7 +210,7 @@ def _task(sample: dict[str, Any], spec: dict[str, Any], name: str, attachments: 
 
 
 def _agent(spec: dict[str, Any], header: dict[str, Any]) -> Actor:
-    """Return the solver with its model and arguments; a person if one of the solvers is Inspect's human agent."""
+    """Return the solver with its model and arguments, or a person if one of the solvers is Inspect's human agent."""
     value = as_mapping(header.get("plan")).get("steps")
     steps = [as_mapping(step) for step in value] if isinstance(value, list) else []
     solvers = [name for step in steps if (name := as_text(step.get("solver")))]

@@ -153,7 +153,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
 
 
 def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
-    """Yield each line's number, kind and value; check the `end` line without yielding it."""
+    """Yield each line's number, kind and value. Check the `end` line without yielding it."""
     with open_within(root, path) as file:
         for number in range(1, MOST_LINES):
             line = file.readline(MOST_LINE + 1)
@@ -191,7 +191,7 @@ def _line(line: bytes, where: str) -> tuple[str, Any]:
 
 
 def _checked(path: Path, number: int, kind: str, value: Any, trace: str, events: int) -> Any:
-    """Return a line's value; raise `LabError` if it belongs to another run or is out of place."""
+    """Return a line's value. Raise `LabError` if it belongs to another run or is out of place."""
     where = f"{path}, line {number}"
     if kind == "run":
         raise LabError(where, "begins another run; a folder holds one")
@@ -226,7 +226,7 @@ class Blobs(Mapping[str, Blob]):
         return sum(line.size for line in self._lines.values())
 
     def check(self) -> None:
-        """Read each file once; raise `LabError` for one that is missing or does not match its hash."""
+        """Read each file once. Raise `LabError` for one that is missing or does not match its hash."""
         for sha256 in self._lines:
             self[sha256]
 

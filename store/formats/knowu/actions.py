@@ -48,7 +48,7 @@ _OPENING = re.compile(r"^\s*Thought\s*[:：]\s*")
 
 
 def action_of(raw: Any, width: int = WIDTH) -> Action:
-    """Return a source action as hitlab's, with `raw` unchanged; unknown or missing types become `other`."""
+    """Return a source action as hitlab's, with `raw` unchanged. Unknown or missing types become `other`."""
     if not isinstance(raw, dict):
         return Action("other", raw=raw, space="px")
     name = str(raw.get("action_type"))
@@ -91,7 +91,7 @@ def _status(name: str, goal: Any) -> Literal["complete", "infeasible"] | None:
 
 
 def thought_of(prediction: str) -> str:
-    """Return the reasoning in a model's output: its think blocks, and the text before its action; may be empty."""
+    """Return the reasoning in a model's output: its think blocks and the text before its action. It may be empty."""
     blocks, rest = _blocks(prediction)
     act = _ACT.search(rest)
     thought = rest[: act.start()] if act else rest

@@ -25,7 +25,7 @@ _FILES = ("evaluation_summary", "final_decision", "irr_analysis", "badcase_analy
 
 
 def placed(folder: Path) -> tuple[str, Path, int]:
-    """Return the task's name, the log root and the attempt of a run's folder; `folder` must be resolved."""
+    """Return the task's name, the log root and the attempt of a run's folder. `folder` must be resolved."""
     numbered = _ATTEMPT.fullmatch(folder.name)
     if not numbered or not folder.parent.name:
         return folder.name, folder.parent, 1
@@ -34,7 +34,7 @@ def placed(folder: Path) -> tuple[str, Path, int]:
 
 
 def judged(source: RunSource, log_root: Path, task: str, attempt: int) -> list[Verdict]:
-    """Return the judges' verdicts on an attempt; an unreadable file becomes the verdict's reason."""
+    """Return the judges' verdicts on an attempt. An unreadable file becomes the verdict's reason."""
     if not log_root.is_relative_to(source.root.resolve()) or "/" in task or task in ("", ".", ".."):
         return []
     verdicts: list[Verdict] = []

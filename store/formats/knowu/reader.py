@@ -101,7 +101,7 @@ def _held(value: Any, what: str) -> tuple[dict[str, Any], str]:
 
 
 def _steps(run_fields: dict[str, Any]) -> Any:
-    """Return the value of the steps' field; an empty list for null."""
+    """Return the value of the steps' field, an empty list for null."""
     return [] if run_fields.get("traj") is None else run_fields["traj"]
 
 

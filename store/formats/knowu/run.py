@@ -111,7 +111,7 @@ class KnowuEpisode(NamedTuple):
 
 
 def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
-    """Return a run with its pictures and verdicts; `KnownRun` if `is_known` returns True for its id."""
+    """Return a run with its pictures and verdicts, or `KnownRun` if `is_known` returns True for its id."""
     id = episode.id
     if is_known(id):
         return KnownRun(id, episode.path, episode.times, episode.pictures, lambda other: _imported(episode, other))

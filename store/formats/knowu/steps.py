@@ -67,7 +67,7 @@ def _prediction(step: Step, action: dict[str, Any]) -> str | None:
 
 
 def written_action(action: Action) -> dict[str, Any]:
-    """Return an action in the benchmark's words and in pixels; `unknown` with a description if it has no word."""
+    """Return an action in the benchmark's words and in pixels, `unknown` with a description if it has no word."""
     kind = action.kind
     if kind in _SAME:
         return {"action_type": kind}

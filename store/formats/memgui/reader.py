@@ -31,7 +31,7 @@ _SHOT = re.compile(rf"\A(\d{{1,6}})\.{PICTURE}\Z", re.I)
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Yield the one run of a folder; nothing for MemGUI-Bench's own copy of a run that exists beside it."""
+    """Yield the one run of a folder, but nothing for MemGUI-Bench's own copy of a run that exists beside it."""
     if not is_copy(source.path):
         yield _attempt(source, is_known)
 
@@ -81,7 +81,7 @@ def _named(folder: Path) -> tuple[str, str, int]:
 
 
 def _beside(source: RunSource, unread: dict[str, str]) -> dict[str, Any]:
-    """Return the content of the attempt's other files by name; errors are added to `unread`."""
+    """Return the content of the attempt's other files by name. Errors are added to `unread`."""
     contents: dict[str, Any] = {}
     for name in BESIDE:
         path = source.path / f"{name}.json"

@@ -212,7 +212,7 @@ def _thought(step: dict[str, Any], text: str) -> str:
 
 
 def _judge(draft: Draft, of: MemguiRun) -> float | None:
-    """Add the source's verdicts; return its score, of the evaluation, else of the decision, else of the table."""
+    """Add the source's verdicts. Return its score, of the evaluation, else of the decision, else of the table."""
     scores: list[float | None] = []
     for file, *_ in _JUDGED:
         if file not in of.beside:

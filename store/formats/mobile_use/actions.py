@@ -78,7 +78,7 @@ def space_of(calls: Iterable[dict[str, Any]]) -> Space:
 
 
 def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any = None) -> Action:
-    """Return a call's arguments as an action; unknown ones become `other`. `raw` is stored with it."""
+    """Return a call's arguments as an action. Unknown ones become `other`. `raw` is stored with it."""
     name = str(call.get("action", "")).strip().lower().replace(" ", "_")
     kind = _KINDS.get(name, "other")
     if name in ("system_button", "key"):

@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def action_of(step: dict[str, Any], size: Point | None) -> Action:
-    """Return a step's action; unknown ones become `other`.
+    """Return a step's action. Unknown ones become `other`.
 
     `size` is the screenshot's. Without it positions are None.
     """

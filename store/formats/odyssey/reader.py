@@ -33,7 +33,7 @@ _PLACED = ("step", "screenshot", "action", "info", "sam2_bbox", "low_level_instr
 
 
 class _Source(NamedTuple):
-    """One episode being read; `place` is its path in the file."""
+    """One episode being read. `place` is its path in the file."""
 
     found: RunSource
     episode: dict[str, Any]

@@ -47,7 +47,7 @@ class FileContext(NamedTuple):
 def imported(
     run: dict[str, Any], notes: Notes, context: FileContext, is_known: Callable[[str], bool]
 ) -> Imported | KnownRun:
-    """Return a conversation as an imported run; `KnownRun` if `is_known` returns True for its id.
+    """Return a conversation as an imported run, or `KnownRun` if `is_known` returns True for its id.
 
     Raise `LabError` that names the invalid field.
     """

@@ -20,7 +20,7 @@ _PLACED = frozenset({"role", "content", "tool_calls", "cost", "usage", "generati
 
 
 class DialogueTurn(NamedTuple):
-    """One tool call or message of the agent; `extra` has the source's fields without a place.
+    """One tool call or message of the agent. `extra` has the source's fields without a place.
 
     `at` and `replied` are UTC, both empty if the source has no times.
     """
@@ -150,7 +150,7 @@ def usage_of(message: dict[str, Any]) -> Usage | None:
 
 
 def checked(messages: Any, what: str, field: str) -> list[dict[str, Any]]:
-    """Return the messages of a run; raise `LabError` if they are not a list of messages."""
+    """Return the messages of a run. Raise `LabError` if they are not a list of messages."""
     return as_mappings([] if messages is None else messages, what, "message", field)
 
 
