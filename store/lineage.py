@@ -1,8 +1,12 @@
 """Lineage: runs that repeat another run, so that an erasure reaches all its repetitions.
 
-A run repeats another if one of these holds: its agent replays it (`recorded:ID`, also from a resumption on), it was
-forked from it after the beginning, it is its reviewed text imported again, or it was imported from its export. Such an
-import names its original, or shares a picture with it and contains every text typed or replied there.
+A run repeats another if one of these holds:
+
+- its agent replays it (`recorded:ID`), possibly only from a resumption on
+- it was forked from it after the beginning
+- it is its reviewed text imported again
+- it was imported from its export: it names its original, or shares a picture with it and contains every text typed or
+  replied there
 """
 
 from __future__ import annotations
