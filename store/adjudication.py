@@ -74,6 +74,7 @@ class Adjudications:
                     Act(uuid7(), study.id, study.version, by, "adjudicated", settlement.at, unit.id, detail=detail),
                 )
                 place = (unit.id, FieldReference(what.target, what.field))
+                # Later rulings of this call must see this one.
                 settlements_by_place.pop(place, None)
                 if not what.withdrawn:
                     settlements_by_place[place] = settlement
@@ -105,6 +106,7 @@ class Adjudications:
         labels = list(self._labels.read(study, unit.id))
         if any((label.rater.kind, label.rater.id) == (by.kind, by.id) for label in labels):
             return f"{by.id} rated it; who settles it is somebody else."
+        # A locked study receives no more answers, so there is nobody to wait for.
         if self._studies.locked(study):
             return ""
         assignments = self._studies.assignments(study, unit=unit.id)
@@ -117,6 +119,7 @@ class Adjudications:
             for assignment in assignments
             if (assignment.rater, assignment.unit, assignment.run) not in handed_sheets
         }
+        # People who left or withdrew will never hand in.
         waits = {code for code in waits if not self._studies.has_left(study, code) and not self._labels.withdrew(code)}
         if waits:
             problem = f"{len(waits)} of its raters {'has' if len(waits) == 1 else 'have'} not handed it in yet"
@@ -160,6 +163,7 @@ class Adjudications:
             raise LabError(title, why)
         if not what.reason.strip():
             raise LabError(title, "field reason: is empty; what is settled says why.")
+        # The chained comparison also refuses NaN.
         if what.minutes is not None and not 0 <= what.minutes < float("inf"):
             raise LabError(title, f"field minutes: {what.minutes:g} is no length of time")
         if what.withdrawn:

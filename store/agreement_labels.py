@@ -58,6 +58,7 @@ class AgreementLabels:
 
     def costs(self, study: Study) -> dict[tuple[str, str, str, int], float]:
         """Return the cost in US dollars of current model and script answers by unit, rater kind, rater id and run."""
+        # MATERIALIZED and CROSS JOIN make SQLite look up each judge's labels by index, not scan the whole study.
         sql = """WITH judge AS MATERIALIZED (SELECT DISTINCT rater, kind FROM label
                 WHERE study = ?1 AND version = ?2 AND kind != 'human'),
             theirs AS MATERIALIZED (SELECT l.n, l.id, l.supersedes, l.unit, l.kind, l.rater, l.run, l.body
@@ -117,6 +118,7 @@ class AgreementLabels:
         if (now.withdrawals, now.tombstones) != (then.withdrawals, then.tombstones):
             return False
         return all(
+            # A row number alone could exist in another file, too. The id shows that it is the same row.
             not n or self._database.rows_in(table, f"SELECT {_NAMED[table]} FROM {table} WHERE n = ?", n) == [(id,)]
             for table, (n, id) in _rows_of(then)
         )

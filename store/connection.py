@@ -35,11 +35,19 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
 def _opened(path: Path, query: str) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?{query}"
     connection = sqlite3.connect(
-        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=64
+        # isolation_level=None: all transactions begin explicitly. `Database.close` closes connections of other
+        # threads.
+        uri,
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=64,
     )
     try:
         with schema_bounded(connection, path):
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        # In WAL mode, NORMAL would lose committed transactions in a power failure.
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA trusted_schema = OFF")  # a stranger's schema must not call functions of this program
@@ -67,6 +75,7 @@ def tidy_write_ahead(path: Path) -> None:
     stay if another program has the file open.
     """
     with suppress(sqlite3.Error, UnicodeDecodeError, LabError):  # the file may be damaged or exceed the read limits
+        # timeout=0: another program with the file open will remove them itself.
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=0)
         try:
             with schema_bounded(connection, path):
@@ -107,6 +116,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             connection.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
+            # The low byte is the primary code. Extended codes such as SQLITE_BUSY_RECOVERY count as well.
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
             time.sleep(0.01)
@@ -132,6 +142,7 @@ def _reason(path: Path, error: sqlite3.Error) -> tuple[str, str]:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if not code and str(error).startswith("Could not decode"):  # sqlite3 quotes the damaged text in its message
         return "is damaged: a text in it is not valid UTF-8.", "Restore a copy made with `hitlab pack`."
+    # SQLite reports a folder and a missing parent by the same code, so inspect the path first.
     if path.is_dir():
         return "is a folder, not a file.", ""
     if not path.parent.is_dir():

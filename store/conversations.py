@@ -72,6 +72,7 @@ class Conversations:
 
     def rows(self, prefix: str, limit: int, *, ended: bool = True) -> list[ConversationRow]:
         """Return conversations whose agent begins with `prefix`, newest first. Leave out ended ones unless `ended`."""
+        # A range finds a prefix without escaping `%` and `_`. U+10FFFF sorts after every other character.
         sql = _ROWS.format(which="" if ended else "AND e.kind <> 'ended'")
         rows = self._database.read(sql, prefix, prefix + "\U0010ffff", limit)
         return [ConversationRow._make((*row[:8], bool(row[8]), row[9])) for row in rows]

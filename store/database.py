@@ -53,6 +53,7 @@ class Database:
             self._closed = True
             connections = list(self._open.values())
             self._open.clear()
+        # Outside the guard, so that other threads are not blocked while one finishes its work.
         for connection, busy in connections:
             _close(connection, busy)
 
@@ -66,10 +67,12 @@ class Database:
         for connection, busy in others.values():
             _close(connection, busy)
         with sqlite_errors(self.path):
+            # Do not wait for others: if there is one, the file stays.
             own.execute("PRAGMA busy_timeout = 0")
             (mode,) = own.execute("PRAGMA journal_mode = DELETE").fetchone()  # only works without other connections
             if mode != "wal":
                 self._check_same_file()
+                # The check comes first, or another file that took its place would be deleted.
                 self.close()
                 self.path.unlink()
 
@@ -82,6 +85,7 @@ class Database:
             if self._closed:
                 raise LabError(named(self.path), "is closed.")
             for thread in [thread for thread in self._open if not thread.is_alive()]:
+                # Nobody else closes the connection of a thread that has ended.
                 self._open.pop(thread)[0].close()
             if self._file is not None:
                 self._check_same_file()  # or SQLite would create an empty file in its place
@@ -117,6 +121,7 @@ class Database:
             try:
                 yield db
             finally:
+                # Nothing was written: COMMIT only ends the snapshot.
                 db.execute("COMMIT")
 
     @contextmanager

@@ -98,6 +98,7 @@ def _check(db: sqlite3.Connection, earlier_revisions: list[Revision], revision: 
             f"was verified meanwhile: version {revision.version} never changes.",
             f"Reopen it: that makes version {revision.version + 1}.",
         )
+    # A draft may start from an old head and a settlement joins several. All other acts need the current heads.
     if revision.act not in ("draft", "settle") and not heads.issuperset(revision.supersedes):
         raise LabError(_what(revision), "was changed meanwhile; nothing was done.", "Look at it as it stands now.")
     check_next(earlier_revisions, revision, authors, heads=beside)

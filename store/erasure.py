@@ -67,6 +67,7 @@ class Eraser:
         run_blobs: set[str] = set()
         for id in ids:
             run_blobs |= {sha256 for (sha256,) in self.db.execute("SELECT sha256 FROM use WHERE trace = ?", (id,))}
+            # length() counts the characters of a text, but the bytes of a blob.
             bodies = "SELECT ifnull(sum(length(CAST(body AS BLOB))), 0) FROM event WHERE trace = ?"
             size += int(self.db.execute(bodies, (id,)).fetchone()[0])
             for table in _OF_RUN:
@@ -97,6 +98,7 @@ class Eraser:
         earlier = self.db.execute("SELECT body FROM tombstone WHERE replaced_by = ?", (stone.trace,)).fetchall()
         for (body,) in earlier:
             moved_stone = msgspec.structs.replace(_stone(body), replaced_by=stone.replaced_by)
+            # INSERT OR IGNORE would keep the old row.
             self.db.execute("DELETE FROM tombstone WHERE trace = ?", (moved_stone.trace,))
             self.db.execute(TOMBSTONE, tombstone_row(moved_stone))
         self.db.execute(TOMBSTONE, tombstone_row(stone))
@@ -142,6 +144,7 @@ class Erasure:
         """Checkpoint the `-wal` into the file and truncate it. Return False if a reader blocks it past the timeout."""
         until = time.monotonic() + BUSY_SECONDS
         with sqlite_errors(self._database.path):
+            # The first column is 1 if another connection blocks the checkpoint.
             while self._database.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 if time.monotonic() > until:
                     return False

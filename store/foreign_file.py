@@ -75,6 +75,7 @@ class Source:
         try:
             yield
         except LabError as error:
+            # The error already names the file.
             if str(self.path) in error.sentence:
                 raise
             raise self.wrong(f"{error.title}: {error.message}", error.hint) from error
@@ -109,12 +110,14 @@ def opened(path: Path) -> Iterator[Source]:
 
     with Store.open(path, readonly=True) as store:
         db = store.database.connection()
+        # A stranger's file must not make this process allocate a huge value.
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_OF_A_ROW)
         with sqlite_errors(path):
             # The read transaction stays open until the connection closes: that is the snapshot.
             db.execute("BEGIN")
         source = Source(path, store)
         with source.blamed():
+            # Linked pictures are outside the file, and often on another machine.
             wrong = store.check(links=False)
             if wrong:
                 raise source.wrong(f"is damaged or was tampered with: {wrong[0]}.")
@@ -133,6 +136,7 @@ def without(source: Source, withdrawals: Mapping[str, Withdrawal]) -> Iterator[S
     if user_version(source.store.database.connection()) == VERSION and (not leave or source.kit is not None):
         yield source
         return
+    # The prefix and the lock let a sweep recognize the copy if this process is killed: it holds erased content.
     with tempfile.TemporaryDirectory(prefix=temporary_prefix()) as folder, held(Path(folder), folder=True):
         path = Path(folder) / "copy.db"
         with source.blamed():

@@ -39,6 +39,7 @@ class Link(NamedTuple):
             if not stat.S_ISREG(about.st_mode) or about.st_size != self.size or self.size > MOST:
                 return None
             with path.open("rb") as file:
+                # One byte more shows that the file has grown since stat().
                 data = file.read(self.size + 1)
         except (OSError, ValueError):  # a path with a null in it is a ValueError
             return None
@@ -58,6 +59,7 @@ class Link(NamedTuple):
         except (FileNotFoundError, NotADirectoryError, ValueError):
             return "is gone"
         except OSError as error:
+            # A loop of symbolic links leads to no file.
             return "is gone" if error.errno == errno.ELOOP else f"cannot be read ({error.strerror})"
 
 

@@ -21,6 +21,7 @@ def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
 
     try:
         with open_picture(data) as picture:
+            # Pasting copies pixels only. A converted picture would keep its metadata, which save() writes.
             image = Image.new("RGB", picture.size)
             image.paste(picture.convert("RGB"))
     except (OSError, ValueError, SyntaxError):
@@ -29,6 +30,7 @@ def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
     for part in parts:
         box = part.cut(Bounds(0, 0, *image.size))
         if box.area:
+            # Pillow includes the last pixel, `Bounds` does not.
             draw.rectangle((box.left, box.top, box.right - 1, box.bottom - 1), fill=(0, 0, 0))
     out = io.BytesIO()
     image.save(out, "PNG")
@@ -41,6 +43,7 @@ def tells_more(data: bytes) -> bool:
         return _png_tells(data)
     try:
         with open_picture(data) as picture:
+            # A truncated picture raises only when it is decoded.
             picture.load()
             return not set(picture.info) <= _JFIF or len(picture.getexif()) > 0
     except (OSError, ValueError, SyntaxError):

@@ -39,8 +39,10 @@ def picture_size(data: bytes) -> Point | None:
 def _jpeg_size(data: bytes) -> Point | None:
     at = 2
     while at + 9 <= len(data) and data[at] == 0xFF:
+        # A frame header has its height and width in bytes 5 to 8 after the marker (ITU T.81, B.2.2).
         if data[at + 1] in _JPEG_SIZES:
             height, width = struct.unpack(">HH", data[at + 5 : at + 9])
             return width, height
+        # A segment's length includes itself, but not the marker.
         at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
     return None

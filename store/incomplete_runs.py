@@ -35,6 +35,7 @@ def _places(run: Imported) -> Iterator[str]:
     first = run.events[0]
     if not isinstance(run.images, Pictures) or not isinstance(first, Started) or first.source is None:
         return
+    # Such a run may never have had pictures, so nothing is missing.
     if first.source.format == _KEYED and not run.images.from_files:
         return
     for event in run.events:

@@ -66,6 +66,7 @@ def make_kit(store: Store, study: Study, rater: str, out: Path) -> Kit:
             with _as_of_now(store), sqlite_errors(out):
                 kit = _write(store, store.studies.study(study.id, study.version), rater, part)
             kept_on_disk(part)
+            # Only after the sync: a crash leaves either no kit or a whole one.
             part.rename(out)
     except OSError as error:
         raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
@@ -108,6 +109,7 @@ def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
         _insert_answers(db, labels, acts)
         for run in runs:
             run_rows.insert_run(db, _blinded_run(store, study, run))
+        # The digest covers the rows inserted above and the kit's record without a digest.
         kit = replace(kit, digest=digest(db.execute, kit))
         db.execute("INSERT INTO kit VALUES (NULL, ?, ?, ?)", (kit.id, storable(rater), encode(kit).decode()))
         db.execute("COMMIT")

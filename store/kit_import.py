@@ -127,6 +127,7 @@ def _take(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _Ans
     if answer.erased and content.labels + content.acts + content.runs:
         with lifted(db):
             content = content._replace(covered=bool(cover_quoted(db, answer.erased).rows) or content.covered)
+    # Checked last: a kit that adds nothing is accepted even if the study is locked.
     if store.studies.locked(study) and content.labels + content.acts + content.dealt + content.runs:
         raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
     carried = carry_on(db, before, study.id).labels
@@ -153,6 +154,7 @@ def _kit(store: Store, other: Store, what: str) -> Kit:
     with sqlite_errors(other.path):
         sent = digest(other.database.connection().execute, kit)
     if sent != kit.digest:
+        # The rater may have added rows, but must not change those that were sent.
         raise LabError(what, "was tampered with: what went out in it is not what stands in it now.")
     return kit
 
@@ -309,6 +311,7 @@ def _check_sheet(
     hand_ins = [act for act in acts if act.act in ("commit", "reopen")]
     acts_so_far: list[Act] = []
     for i, label in enumerate(labels):
+        # Replay hand-ins between the labels, in their order of time.
         while hand_ins and (hand_ins[0].at, hand_ins[0].id) < (label.at, label.id):
             acts_so_far.append(hand_ins.pop(0))
             _check_handed(Sheet(study.protocol, unit, labels[:i], acts_so_far[:-1]), study, acts_so_far[-1], known_ids)
@@ -391,6 +394,7 @@ def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:
         return True
     here = [body for (body,) in db.execute("SELECT body FROM event WHERE trace = ? ORDER BY seq", (run.id,))]
     bodies = [encode(event) for event in run.events]
+    # The lengths are compared below.
     same = (one == other.decode() or _is_covered(one, other, {}) for one, other in zip(here, bodies, strict=False))
     if len(here) != len(bodies) or not all(same):
         raise LabError(what, f"run {run.id} stands here, and went otherwise.")

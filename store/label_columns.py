@@ -130,6 +130,7 @@ def _read(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None 
     units: list[_Unit] = [decode(body, _Unit, "a unit in the file") for (body,) in db.execute(_UNITS, key)]
     reading = _Reading(study, units, times)
     own_count, total_count = db.execute(_SIZE, key).fetchone()
+    # From a quarter of the file's labels on, a full scan is faster than the index.
     cursor = db.execute(_MOST if 4 * own_count > total_count else _SOME, key)
     while batch := cursor.fetchmany(_BATCH):
         reading.take(batch)
@@ -225,10 +226,13 @@ class _Reading:
             ints(map(self.reasons.__getitem__, map(_REASON, labels))),
             ints(map(self._steps.__getitem__, map(_EVIDENCE, labels))),
             ints(map(self.cites.__getitem__, map(_CITES, labels))),
+            # int64 has no NaN.
             np.nan_to_num(at, nan=0.0).astype(np.int64),
+            # NaN (no time) remains NaN. A clock that was set back gives 0.
             np.maximum((at - shown_at - idle) / 1000, 0.0),
             np.array([nan if label.confidence is None else label.confidence for label in labels], dtype=np.float64),
         )
+        # Drop rows about units, targets or fields that the study's version does not have.
         mask = (rows.unit >= 0) & (rows.target >= 0) & (rows.field >= 0)
         self._parts.append(rows.where(mask))
         if self._times is not None:
@@ -288,6 +292,7 @@ def _columns(
     cites = _renumbered(reading.cites, rows.cites)
     rows = rows._replace(rater=rater[rows.rater], value=values[1], reason=reasons[1], cites=cites[1])
     rows = rows.where(~np.isin(rows.n, superseded_rows))
+    # The last key of lexsort is the primary one.
     rows = rows.where(np.lexsort((rows.n, rows.run, rows.rater, rows.field, rows.target, rows.unit)))
     alone, clashes = _alone(rows)
     rows = rows.where(alone & ((rows.value >= 0) | (rows.reason >= 0)))
@@ -350,12 +355,14 @@ class _Sheets:
         self._rows = rows
         self.person_not = np.array([actor.kind != "human" for actor in raters], dtype=np.bool_)
         self._by_code = dict[str, int]()
+        # A person takes precedence over a model with the same code.
         for i, actor in sorted(enumerate(raters), key=lambda pair: pair[1].kind != "human"):
             self._by_code.setdefault(storable(actor.id), i)
 
     def of(self, unit: Ints, rater: Ints, run: Ints) -> Longs:
         """Return each row's sheet number."""
         whose = unit.astype(np.int64) * max(1, len(self._codes)) + self._code[rater]
+        # `run` is below 2**31, so both parts fit into 64 bits.
         return whose << 32 | run.astype(np.int64)
 
     def known(self, sheets: Iterable[Sheet]) -> Longs:

@@ -107,6 +107,7 @@ class Labels:
             check()
             if self.withdrew(act.rater.id):
                 raise LabError(f"study {act.study}", f"{act.rater.id} has withdrawn.")
+            # A kit must not lock the study in the main file.
             if act.act == "locked":
                 check_no_kit(db)
             insert_last(db, act)
@@ -147,6 +148,7 @@ class Labels:
 
     def read(self, study: Study, unit: str | None = None, rater: str | None = None) -> Iterator[Label]:
         """Yield every label of a study, superseded ones too, in order of insertion."""
+        # Fetch in batches, so that no read transaction stays open while the caller works.
         where, values = narrowed(study, unit=unit, rater=rater)
         after = 0
         while True:
@@ -238,6 +240,7 @@ class Labels:
 
     def withdrew(self, code: str) -> bool:
         """Return True if a person has withdrawn, so that no data of theirs is accepted again."""
+        # An older, read-only file may lack the table.
         return bool(self._database.rows_in("withdrawal", "SELECT 1 FROM withdrawal WHERE code = ?", storable(code)))
 
     def sheet_state(self, study: Study, unit: Unit, rater: Actor, run: int = 1) -> SheetState:
@@ -266,6 +269,7 @@ class Labels:
     def _sheet_state_here(self, study: Study, unit: Unit, rater: Actor, run: int) -> SheetState:
         """Return the sheet state within a transaction. Raise `LabError` if this file has no such sheet."""
         what = f"study {study.name}"
+        # `label_columns` packs the number into 32 bits.
         if not 1 <= run < 2**31:
             raise LabError(what, f"field run: {run} is no count of ratings, from 1 on")
         rows = self._database.read("SELECT rater FROM kit")

@@ -61,6 +61,7 @@ def held(part: Path, *, folder: bool = False) -> Iterator[None]:
     with ExitStack() as stack:
         while True:  # until no sweep removed it between creation and lock
             try:
+                # O_NOFOLLOW: a link in its place might lead to somebody's file.
                 handle = os.open(part, os.O_RDONLY) if folder else open_descriptor(part, os.O_RDWR | os.O_NOFOLLOW)
             except OSError:
                 break
@@ -168,6 +169,7 @@ def _is_ours(path: Path) -> bool:
         return False
     if not head.strip(b"\0"):
         return True
+    # Bytes 68 to 71 are the application id (SQLite, Database File Format 1.3).
     return head.startswith(b"SQLite format 3\0") and head[68:72] in (struct.pack(">I", APPLICATION_ID), bytes(4))
 
 
@@ -178,6 +180,7 @@ def _locked(path: Path) -> bool:
     for (first, length), file in zip(_LOCKS, (path, path.with_name(f"{path.name}-shm")), strict=True):
         try:
             with file.open("r+b") as handle:
+                # SQLite uses POSIX locks, which flock() does not see.
                 fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, length, first)
         except FileNotFoundError:
             continue
@@ -191,6 +194,7 @@ def _runs(pid: int, then: float) -> bool:
     if pid == os.getpid():
         return True
     try:
+        # Signal 0 only checks that the process exists.
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
@@ -207,6 +211,7 @@ def _began(pid: int) -> float | None:
         # A program's name may contain spaces and parentheses, so split after the last one.
         after = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
         boot_line = next(line for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime "))
+        # Field 22 of proc(5), the start in clock ticks since boot. The list begins with field 3.
         return int(boot_line.split()[1]) + int(after[19]) / os.sysconf("SC_CLK_TCK")
     except (OSError, StopIteration, ValueError, IndexError):
         return None

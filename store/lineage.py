@@ -21,6 +21,7 @@ from store.run_rows import RECORDED
 Read = Callable[..., Iterable[Any]]
 Edges = dict[str, set[str]]
 
+# A fork at event 0 shares only the task, not what anybody said or did.
 _FORKS = """
 SELECT t.parent, t.id FROM trace t JOIN event e ON e.trace = t.id AND e.seq = 0
 WHERE t.parent IS NOT NULL AND ifnull(json_extract(e.body, '$.forked.seq'), 1) > 0
@@ -112,6 +113,7 @@ def _read_in(read: Read, run: str) -> set[str]:
     """Return the runs imported from an export of this run in another format."""
     candidates = [id for (id,) in read(_READ_IN, run, REVIEWED)]
     words = _texts(read, run) if candidates else set()
+    # Without any text, a shared picture such as a home screen proves nothing.
     return {id for id in candidates if words and words <= _texts(read, id)}
 
 

@@ -24,6 +24,7 @@ from store.run_acts import StoredAgents
 _Part = TypeVar("_Part")
 _Value = TypeVar("_Value")
 _RUNS = "SELECT id FROM trace ORDER BY n"
+# Other events only count by kind and time, so their bodies are not read.
 _EVENTS = """
 SELECT kind, at, ms, CASE WHEN kind IN ('started', 'step', 'flagged', 'ended') THEN body END
 FROM event WHERE trace = ? ORDER BY seq
@@ -137,6 +138,7 @@ class _Spool:
         self._recent: dict[int, list[Any]] = {}
         """Decoded parts by their offset in the file, least recently used first."""
         self._decoded = 0
+        # The runs hold this object, so the file closes when the last of them is gone.
         weakref.finalize(self, self._file.close)
 
     def without_parts(self, run: MeasuredRun) -> MeasuredRun:
@@ -270,6 +272,7 @@ def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared
         source=started.source,
         attempt=started.attempt,
         parent=started.parent,
+        # A fork repeats the original's events with their times.
         started=started.forked.at if started.forked else started.at,
         checks=ended.checks if ended else (),
         seconds=_reported_seconds(ended, seconds),

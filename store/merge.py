@@ -72,9 +72,11 @@ def merge_into(path: Path, files: Sequence[Path]) -> Merged:
             with Store.open(part) as store:
                 merge_report = merge(store, files, path)
             kept_on_disk(part)
+            # Only after the sync: a crash leaves either no file or a whole one.
             part.rename(path)
     except OSError as error:
         raise LabError(named(path), f"cannot be written ({error.strerror}).") from error
+    # The new file is removed below, so nothing remains of the merge.
     except NotWiped as error:
         raise LabError(
             named(path), "cannot be made: the disk is full. Nothing was.", "Make room and try again."
@@ -137,6 +139,7 @@ def _all_gone(store: Store, copies: Sequence[Source]) -> dict[str, Withdrawal]:
     """Return everyone who withdrew in any of the files, with their earliest withdrawal."""
     withdrawals = [withdrawal_of(body) for (body,) in store.database.read("SELECT body FROM withdrawal")]
     withdrawals += [row for source in copies for row in source.said.withdrawals.values()]
+    # Later entries replace earlier ones, so the earliest withdrawal remains. The encoded row breaks ties.
     return {row.code: row for row in sorted(withdrawals, key=lambda row: (row.at, encode(row)), reverse=True)}
 
 

@@ -82,6 +82,7 @@ def _run_in(into: Merging, source: Source, id: str) -> None:
     into.came["events"] += more
     _pictures_in(into, source, id)
     _verdicts_in(into, source, id)
+    # Drafts have no id. One that was redacted here differs only in its text.
     drafts = "SELECT 1 FROM draft WHERE trace = ? AND question = ? AND at = ? AND (text = ? OR instr(text, ?))"
     for row in source.rows("SELECT trace, question, at, text FROM draft WHERE trace = ? ORDER BY n", id):
         if not into.db.execute(drafts, (*row, WITHDRAWN)).fetchone():
@@ -117,6 +118,7 @@ def _check_went_so(into: Merging, source: Source, id: str, seq: int, body: str) 
 
 def _event_in(into: Merging, id: str, seq: int, event: AnyEvent) -> None:
     if isinstance(event, Started):
+        # The fork repeats the beginning that was redacted.
         if event.parent and into.is_redacted(event.parent):
             raise LabError(
                 f"run {id}", f"begins as run {event.parent}, which was redacted, and was not redacted with it."
@@ -140,6 +142,7 @@ def _pictures_in(into: Merging, source: Source, id: str) -> None:
         if into.db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (sha256,)).fetchone():
             continue
         for data, mime in source.rows("SELECT bytes, mime FROM blob WHERE sha256 = ?", sha256):
+            # A stranger's file may state any hash.
             if not isinstance(data, bytes) or Blob(data, mime).sha256 != sha256:
                 raise LabError(f"run {id}", f"the bytes of picture {sha256} are not its own.")
             into.db.execute(run_rows.BLOB, (sha256, str(mime), len(data), data))

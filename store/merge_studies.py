@@ -105,6 +105,7 @@ def _units(into: Merging, source: Source, study: Study) -> Iterator[tuple[int, U
         unit: Unit = decode(text_of(body, "unit"), Unit, f"study {study.name}, unit {id}", newest=VERSION)
         if not isinstance(position, int) or storable(unit.id) != id:
             raise LabError(f"study {study.name}", f"unit {id} is not the one that it says it is.")
+        # The same bytes that `lab.core.study.sample_sha` hashes.
         whole.update(encode(unit) + b"\n")
         count += 1
         yield position, unit
@@ -143,6 +144,7 @@ def _dealt_in(into: Merging, source: Source, study: Study) -> None:
     units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF}", key_of(study))}
     sql = f"SELECT DISTINCT rater FROM assignment WHERE {_OF} ORDER BY rater"
     many = source.one(f"SELECT count(*) FROM assignment WHERE {_OF}", *key_of(study)) > MANY
+    # Lifting the triggers takes time of its own, so it pays only for many rows.
     with counted_at_the_end(into.db) if many else nullcontext():
         for (rater,) in list(source.rows(sql, *key_of(study))):
             check_stays(into.db, text_of(rater, "assignment"), f"study {study.name}")
@@ -181,6 +183,7 @@ def _checker(into: Merging, study: Study) -> Callable[[Label, str], bool]:
     """Return a check that is True if a label's unit is in this file. It raises `LabError` for an impossible label."""
 
     @lru_cache(maxsize=4096)
+    # Bounded caches, because a study may have 100,000 units.
     def unit_of(id: str) -> tuple[Unit, frozenset[tuple[str, str]]] | None:
         body = into.one(f"SELECT body FROM unit WHERE {_OF} AND id = ?", *key_of(study), storable(id))
         if body is None:

@@ -64,6 +64,7 @@ class Merging:
         self.redacted = {stone.trace for stone in stones if stone.why == "redacted"}
         """Runs redacted in this file or in one merged before."""
         self.stones: dict[str, Tombstone] = {}
+        # Of several tombstones for one run this file's applies, else the first file's.
         for source in reversed(copies):
             self.stones |= source.said.stones
         self.stones |= {stone.trace: stone for stone in stones}
@@ -205,6 +206,7 @@ class Merging:
         try:
             one, other = msgspec.json.decode(here), msgspec.json.decode(there)
             if self.withdrawals and one.get("state") and other.get("state"):
+                # Only the hash differs.
                 other["state"] = one["state"]  # hashes of a redacted state differ
             covered_row = more_covered(one, other, self.replaced)
         except ValuesDiffer:

@@ -99,6 +99,7 @@ def _said_in(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
 def _written_in_rows(read: Read, code: str, tables: Iterable[TextTable]) -> Iterator[OwnText]:
     """Yield the texts that a person signed in any table: answers, notes, reviews, drafts stored in acts."""
     runs: dict[tuple[Any, ...], frozenset[str]] = {}
+    # Only a prefilter, so `%` and `_` in a code need no escaping: `_own` checks the signature.
     quoted = f"%{msgspec.json.encode(storable(code)).decode()}%"
     for table in tables:
         if table.name in _NOT_THEIRS or "body" not in table.columns:

@@ -40,6 +40,7 @@ def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
                 else:
                     _copy_without_images(path, part)
             kept_on_disk(part)
+            # Only after the sync: a crash leaves either no copy or a whole one.
             part.rename(out)
     except OSError as error:
         raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
@@ -74,6 +75,7 @@ def _copy_all(path: Path, part: Path, *, embed: bool) -> None:
     source = connect(path, readonly=True)
     try:
         has_links = embed and source.execute("SELECT 1 FROM sqlite_master WHERE name = 'link'").fetchone()
+        # A consistent copy, including the `-wal`, that does not block writers.
         source.execute("VACUUM INTO ?", (str(part),))
     finally:
         source.close()
@@ -123,6 +125,7 @@ def _copy_rows(source: sqlite3.Connection, copy: sqlite3.Connection, instead: Ma
     for table in (name for name in APPEND_ONLY if name in there):
         rows = source.execute(instead.get(table, f"SELECT * FROM {table}"))
         marks = ", ".join("?" * len(rows.description))
+        # executemany reads the cursor row by row, so no table is held in memory.
         copy.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
 
 

@@ -39,5 +39,6 @@ def process_lock(database: Path, *work: str | int, title: str, does: str) -> Ite
                 raise LabError(title, f"another process {does} now.", hint)
             if is_at(path, handle):
                 break
+        # Callbacks run in reverse order: the file is removed while its lock is still held.
         stack.callback(path.unlink, missing_ok=True)
         yield

@@ -46,6 +46,7 @@ def _counted(column: str, by: str, row: str) -> str:
 
 def _handed(row: str) -> tuple[str, str]:
     """Return SQL that removes a sheet's position from `todo` or adds it, depending on the sheet's last act."""
+    # `IS NOT 'commit'` is also true for NULL, a sheet without any act.
     places = f"SELECT position FROM assignment WHERE {_SHEET.format(row)}"
     last = _LAST.format(row)
     return (
@@ -116,6 +117,7 @@ def counted_at_the_end(db: sqlite3.Connection) -> Iterator[None]:
 
     Counting row by row takes four times as long. If the caller's transaction fails, its rollback restores the triggers.
     """
+    # Rows with a higher number are those inserted in the block.
     last = db.execute("SELECT ifnull(max(n), 0) FROM assignment").fetchone()[0]
     lifted = ("assignment_counted", "todo_one_more")
     for name in lifted:

@@ -341,6 +341,7 @@ class _Covering:
         old = hit.row
         self.db.execute("INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)", (new.sha256, mime, len(new.data), new.data))
         runs = "trace IN (SELECT trace FROM use WHERE sha256 = ?) AND instr(body, ?)"
+        # A sha256 does not occur by coincidence, so a replacement in the text is safe.
         self.db.execute(f"UPDATE event SET body = replace(body, ?, ?) WHERE {runs}", (old, new.sha256, old, old))
         self.db.execute("INSERT OR IGNORE INTO use SELECT trace, ? FROM use WHERE sha256 = ?", (new.sha256, old))
         self.db.execute("DELETE FROM use WHERE sha256 = ?", (old,))

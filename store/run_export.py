@@ -52,6 +52,7 @@ def export_runs(
         with held(part, folder=True):
             writer.write(runs, part, on_run)
             size = sum(path.stat().st_size for path in part.rglob("*") if path.is_file())
+            # The folder appears whole or not at all.
             part.rename(out)
     except OSError as error:
         raise LabError(str(out), f"cannot be written ({error.strerror}); nothing was.") from error
@@ -135,6 +136,7 @@ class ReviewedRun(KeptRun):
         return msgspec.structs.replace(event, trace=self.id, source=Source(REVIEWED, self.source))
 
     def original(self, seq: int) -> dict[str, Any]:
+        # Writers ask once for each event, so the values need not stay in memory.
         return self._originals.pop(seq, {})
 
     @property

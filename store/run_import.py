@@ -77,7 +77,9 @@ def import_paths(
     try:
         for path in paths:
             importing.read(path, format, encoding)
+        # The last batch is rarely full.
         importing.flush()
+    # The unwritten batch is dropped. All earlier runs are committed.
     except KeyboardInterrupt:
         importing.report.interrupted = True
     importing.report.fallbacks = list(importing.fallbacks)
@@ -221,6 +223,7 @@ def _read(
         try:
             for run in formats()[source.format].read(source, is_known):
                 yield source, run
+        # One oversized file must not end the import of the others.
         except MemoryError:
             yield source, FailedRun(str(source.path), f"{source.path}: is more than this machine's memory can hold.")
 

@@ -114,6 +114,7 @@ def redact(
     by_picture = boxes_of(list(store.runs.events(trace_id)), boxes)
     runs, redactions = _widened(store, family, by_picture, words, read, everywhere=everywhere)
     new = _pictures(store, runs, redactions)
+    # Events never change under an id, and the tombstones keep the old ids out.
     ids = {id: uuid7() for id in runs}
     redactor = Redactor(redactions, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
     covered_runs = {id: _covered(redactor, run) for id, run in runs.items()}
@@ -218,10 +219,12 @@ def _widened(
                 "nothing was done.",
                 "`--everywhere`, in the room Everywhere, covers it there too.",
             )
+        # Their families may share further pictures, so repeat until there is nothing new.
         todo = sorted({run for other in others for run in related(store.database.read, other)} - set(runs))
 
 
 def _run(store: Store, id: str) -> _Run:
+    # The stored name of the agent: a rename is a run act, which is copied as such.
     events = list(store.runs.events(id, renamed=False))
     if not isinstance(events[-1], Ended):
         raise LabError(f"run {id}", "is still open; what is redacted has ended.", "End it, then redact it.")
@@ -249,6 +252,7 @@ def _covered(redactor: Redactor, run: _Run) -> _Run:
     again: dict[str, str] = {}
 
     def id_of(old: str) -> str:
+        # Rows refer to each other by id, so each old id maps to one new id.
         return again.setdefault(old, uuid7())
 
     reviews = [redactor.review(row, run.events, id_of) for row in run.reviews]

@@ -41,6 +41,7 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
     assert isinstance(first, Started)
     check_not_erased(db, imported.id)
     for event in imported.events:
+        # A recorded agent would bring an erased run back under another id.
         if (repeated := played_again(event)) is not None:
             check_not_erased(db, repeated)
     events = [event_row(imported.id, event) for event in imported.events]
@@ -121,6 +122,7 @@ def trace_row(started: Started, n: int | None = None) -> tuple[Any, ...]:
         started.trace,
         started.task.id,
         started.task.kind,
+        # An agent that ran here is stored under its address. An imported one only has an identity.
         started.agent.identity if started.source and not started.agent.id.startswith(RECORDED) else started.agent.id,
         started.persona.id if started.persona else started.task.persona or None,
         started.user.id if started.user else None,

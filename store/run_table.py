@@ -8,6 +8,7 @@ from lab.core.task import Actor
 from store.database import Database
 from store.run_acts import RunState, StoredAgents, states_in
 
+# An open question counts as asked, and an answer as a reply, before the step that follows them.
 _ROWS = """
 SELECT g.n, g.id, g.task, ifnull(substr(json_extract(b.body, '$.task.title'), 1, 200), ''),
     ifnull(substr(json_extract(b.body, '$.task.instruction'), 1, 300), ''),
@@ -26,6 +27,7 @@ FROM (
 ) g JOIN event b ON b.trace = g.id AND b.seq = 0
 ORDER BY g.n DESC
 """
+# Larger than any row number.
 _LAST = 1 << 62
 
 

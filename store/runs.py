@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _BATCH = 64
 """Events fetched at once: a long run is never completely in memory, and no read stays open between batches."""
 
+# CROSS JOIN keeps SQLite from reordering the joins: the few runs are selected first. An open question counts as
+# asked, and an answer as a reply, before the step that follows them.
 _SUMMARY = """
 SELECT t.id, t.task, json_extract(b.body, '$.agent'), t.persona,
     count(*) FILTER (WHERE e.kind = 'step'),

@@ -88,6 +88,7 @@ def _foreign(kind: str, name: str, table: str, rooted: bool, sql: str, *, readon
         return ""
     if kind == "index":
         return "" if _COLUMNS.search(sql) else "indexes more than columns, which hitlab never does"
+    # A virtual table has no root page.
     if kind != "table" or not rooted:
         return "stands in the place of a table that hitlab makes"
     return "computes values, which no table of hitlab's does" if _COMPUTED.search(sql) else ""

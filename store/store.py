@@ -210,6 +210,7 @@ class Store:
             f"the table {name} is not what its rows say"
             for (name,) in self.database.rows_in("todo", progress_tables.NOT_AS_DEALT)
         ]
+        # 2 is FULL.
         if read("PRAGMA synchronous")[0][0] != 2:
             wrong.append("synchronous is not FULL")
         if not self.readonly and read("PRAGMA journal_mode")[0][0] != "wal":

@@ -21,6 +21,7 @@ _STUDY = "INSERT INTO study VALUES (NULL, ?, ?, ?, ?, ?, ?)"
 _UNIT = "INSERT INTO unit VALUES (NULL, ?, ?, ?, ?, ?)"
 _ASSIGNMENT = (
     "INSERT INTO assignment VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    # Dealing a sheet again keeps the first row.
     "ON CONFLICT (study, version, rater, unit, run) DO NOTHING"
 )
 _BATCH = 200
@@ -269,6 +270,7 @@ class Studies:
         sql = "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND act = 'left'"
         rows = self._database.rows_in("act", sql, *key_of(study), storable(rater))
         acts: list[Act] = [decode(body, Act, "an act in the file", newest=VERSION) for (body,) in rows]
+        # Without a successor the units stay with the person who left.
         return any("for" in act.detail for act in acts)
 
 

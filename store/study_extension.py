@@ -222,6 +222,7 @@ class _Carrying:
     ) -> int:
         count = 0
         rows = self.db.execute(f"SELECT id, body FROM {table} WHERE {_OF} AND n > ? ORDER BY n", (*self._key, since))
+        # Fetch all first: a scan could visit the rows that `insert` adds to the same table.
         for id, body in rows.fetchall():
             if self.db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (self._id(id),)).fetchone():
                 continue

@@ -104,6 +104,7 @@ class _Covering:
         words = [word for run in sorted(runs) for word in self.local.get(run, ())]
         cloak = LongTextRedaction(self.cloak.with_words(words), self.names | set(_names_in(unit)))
         self.cloaks[unit.id] = cloak
+        # Left out here: a task to play is frozen, and run ids are replaced instead of masked.
         covered_unit: Unit = cloak.cover(replace(unit, play=None, runs=(), cluster=""))
         return replace(
             covered_unit,

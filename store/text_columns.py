@@ -29,6 +29,7 @@ def text_tables(read: Read) -> list[TextTable]:
         if name.startswith("sqlite_") or re.match(r"\s*CREATE\s+VIRTUAL", sql, re.IGNORECASE):
             continue
         table = _quoted(name)
+        # Column 6 (`hidden`) is not 0 for generated columns, column 5 (`pk`) not 0 for primary keys.
         about = [row for row in read(f"PRAGMA table_xinfo({table})") if not row[6]]
         numbers = ("INT", "REAL", "FLOA", "DOUB", "NUM")
         columns = [row[1] for row in about if not str(row[2]).upper().startswith(numbers)]

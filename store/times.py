@@ -38,6 +38,7 @@ def _from_digits(digits: Longs) -> Floats:
         _number(digits[:, at : at + n]) for at, n in ((0, 4), (4, 2), (6, 2), (8, 2), (10, 2))
     )
     second, micro = _number(digits[:, 12:14]), _number(digits[:, 14:20])
+    # numpy converts months to days, with leap years.
     first = (
         ((year - 1970) * 12 + np.maximum(month, 1) - 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
     )

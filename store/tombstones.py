@@ -17,6 +17,7 @@ HINT = "`hitlab withdraw` erased what was theirs; another person goes on under a
 
 def signature(code: str) -> str:
     """Return the beginning of a person's `Actor` in JSON, by which rows that they signed are found."""
+    # msgspec writes fields in the order of `Actor`, without spaces.
     return f'{{"kind":"human","id":{msgspec.json.encode(storable(code)).decode()}'
 
 

@@ -165,6 +165,7 @@ class _Withdrawing:
         self._settlements(words)
         self._notes(words)
         counts["acts"] = self._acts()
+        # A tag may be the code itself.
         self._delete("run_act", "tag = ?", storable(tag_of(self.code)))
         self._delete("tally", "rater = ?", storable(self.code))
         counts["drafts"] = sum(self._count("draft", "trace = ?", run) for run in runs)

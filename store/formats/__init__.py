@@ -47,6 +47,7 @@ class RunSource:
 
     def as_utf8(self, data: bytes, place: object) -> bytes:
         """Return a text's bytes as UTF-8. Count other encodings and damaged characters as fallbacks."""
+        # ASCII is valid UTF-8. With NUL bytes it may be UTF-16.
         if not self.encoding and data.isascii() and b"\0" not in data:
             return data
         decoded = decode_text(data, str(place), self.encoding, hint=NAME_ENCODING)
@@ -199,6 +200,7 @@ WRITTEN = tuple(_WRITERS)
 def formats() -> dict[str, Format]:
     """Return every readable format by name."""
     by_name: dict[str, Format] = {}
+    # Imported on use, because few commands read a foreign format.
     for name, place in _READERS.items():
         module, _, attribute = place.partition(":")
         by_name[name] = getattr(import_module(f"store.formats.{module}"), attribute)
@@ -336,6 +338,7 @@ def _in_folder(root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     skips = {unfinished, _SHADOWS.__eq__, *(trace_format.skips_folder for trace_format in search.choice)}
     for folder, below, names in os.walk(root, onerror=unreadable.append):
         here = Path(folder)
+        # macOS copies `._run.jsonl` beside `run.jsonl`, with metadata only.
         names = [name for name in names if not name.startswith(_SHADOW)]
         try:
             owner = search.owner(here, {*names}, root)
@@ -367,6 +370,7 @@ def _in_files(folder: Path, names: list[str], root: Path, search: _Search) -> It
     for path in unclaimed:
         if _PACKED.search(path.name) and (kind := packed_kind(path, root)):
             search.fallbacks.add("packed", path, kind)
+        # A file of two bytes is `[]` or `{}`, and holds no run.
         elif search.is_all and _RUN_LIKE.fullmatch(path.name) and path.is_file() and path.stat().st_size > 2:
             search.fallbacks.add("file", path)
 

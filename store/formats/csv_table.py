@@ -45,6 +45,7 @@ def _separator(text: str) -> str:
 
 
 def _with_points(rows: list[list[str]]) -> list[list[str]]:
+    # A cell with a decimal point shows that commas are not decimal here.
     cells = [cell.strip() for row in rows for cell in row]
     if any(_POINT.fullmatch(cell) for cell in cells) or not any(_COMMA.fullmatch(cell) for cell in cells):
         return rows

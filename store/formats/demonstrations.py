@@ -57,6 +57,7 @@ class ImageFinder:
         """
         if not isinstance(reference, str) or not reference.strip():
             return None
+        # Paths may come from Windows. A stranger's reference may also have any length.
         parts = PurePosixPath(reference.replace("\\", "/")).parts[-_PARTS:]
         name = parts[-1] if parts else ""
         for place in self._places(parts, name, near):
@@ -77,6 +78,7 @@ class ImageFinder:
             below.append(os.path.join(above, *parts))
         for place in [*below, *(os.path.join(self._folder, way, name) for way in near if name and self._there(way))]:
             clean = os.path.normpath(place)
+            # Drops paths that leave the root by `..`.
             if clean.startswith(self._root + os.sep):
                 yield clean
 
@@ -100,6 +102,7 @@ class ImageFinder:
         for folder, below, names in os.walk(self._root):
             below.sort()
             name_count += len(names) + 1
+            # Bounds the walk if the root is a very large folder.
             if name_count > _MOST_NAMES:
                 break
             for name in names:

@@ -102,6 +102,7 @@ def unpacked(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
     data = bytearray()
     with open_within(root, path) as file:
         packed_size = os.fstat(file.fileno()).st_size
+        # Guards against a gzip bomb, whose packed size is far below the limit of `most`.
         most_unpacked = max(UNPACKED_AT_LEAST, UNPACKED_PER_BYTE * packed_size)
         for piece in _pieces(file, path):
             data += piece
@@ -128,6 +129,7 @@ def beginning(path: Path, count: int, root: Path) -> bytes:
 
 _PACKED_BY = ((b"PK\3\4", "zip"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"Rar!\x1a\x07", "rar"), (b"BZh", "bzip2"),
               (b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))  # fmt: skip
+# Position of the magic `ustar` in a tar header (POSIX.1-1988).
 _TAR = slice(257, 262)
 
 
@@ -139,6 +141,7 @@ def packed_kind(path: Path, root: Path) -> str:
         return kind
     if opening.startswith(b"\x1f\x8b"):
         try:
+            # 31 means a gzip header with the largest window. 512 bytes are a tar header.
             opening = zlib.decompressobj(31).decompress(opening, 512)
         except zlib.error:
             return ""

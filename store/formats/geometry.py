@@ -39,6 +39,7 @@ def point(x: Any, y: Any, size: Point | None = None, whole: float | None = None)
     if across is None or down is None:
         return None
     if whole is None:
+        # (1, 1) and (0, 0) can be pixels. A fraction between them cannot.
         is_share = min(across, down) >= 0 and max(across, down) <= 1 and (across % 1 or down % 1)
         return None if is_share else pixel(across, down)
     if size is None or max(abs(across), abs(down)) > _BEYOND * whole:

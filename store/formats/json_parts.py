@@ -45,6 +45,7 @@ def first_value(data: bytes) -> tuple[Any, bool]:
         return decoder.raw_decode(text)[0], False
     except RecursionError:
         return None, False
+    # Cut off or invalid: try again with all brackets closed.
     except ValueError:
         pass
     try:
@@ -79,6 +80,7 @@ def pieces(data: bytes, field: str, what: str) -> SplitObject:
 
     JSON that only the tolerant reader accepts (NaN, invalid UTF-8) is read as a whole instead.
     """
+    # Counts values in the bytes, before any of them takes memory.
     check_items(data, what, levels=2)
     try:
         raw_fields = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=dict[str, msgspec.Raw])

@@ -24,6 +24,7 @@ _WAYS: tuple[tuple[str | int, ...], ...] = (
 """Paths to the text in replies of OpenAI's, Qwen's, Google's, Anthropic's and Ollama's servers."""
 _SHOWN = re.compile(r"\s*(?:[A-Za-z_]\w*\.)*[A-Z]\w*\(")
 """Start of a Python repr: `ChatCompletion(id=...`."""
+# Possessive quantifiers, because a log's text may be long and must not cause backtracking.
 _CONTENT = re.compile(r"\bcontent=('(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")", re.S)
 
 

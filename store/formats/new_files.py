@@ -14,6 +14,7 @@ from lab.core.made_files import open_file
 @contextmanager
 def saved(path: Path) -> Iterator[IO[bytes]]:
     """Open a new file for writing, and sync it to the disk on exit."""
+    # `x`: an export never overwrites a file.
     with open_file(path, "xb") as file:
         yield file
         file.flush()

@@ -55,6 +55,7 @@ class Pictures(Mapping[str, Blob]):
             self.size += len(data)
             if self._held + len(data) <= _HELD:
                 self._held += len(data)
+                # A repaired picture has no path, because no file holds its bytes and could be linked.
                 self._kept[sha256] = Blob(data, mime, str(path.resolve()) if data is read_bytes else "")
             else:
                 self._files[sha256] = _File(path, mime)
@@ -105,6 +106,7 @@ class Pictures(Mapping[str, Blob]):
         path, mime = self._files[sha256]
         data = read_within(self._root, path, most=PICTURE_BYTES)
         blob = Blob(data, mime, str(path.resolve()))
+        # The hash is of the repaired bytes. A file that changed since has another one.
         if blob.sha256 != sha256 and (mended := mended_picture(data)):
             blob = Blob(mended.data, mime)
         if blob.sha256 != sha256:

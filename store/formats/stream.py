@@ -41,6 +41,7 @@ class FileStream:
     def __enter__(self) -> FileStream:
         self._opened = open_within(self.root, self.path)
         try:
+            # By content, because a packed file's name may lack `.gz`.
             packed = self._opened.read(2) == b"\x1f\x8b"
             self._opened.seek(0)
         except OSError as error:
@@ -79,6 +80,7 @@ class FileStream:
         if end >= 0:
             line_bytes, self._at = self._buffer[self._at : end], end + 1
             return line_bytes
+        # The line crosses the end of the buffer: continue byte by byte.
         parts: list[bytes] = []
         while (byte := self.take(1)) != b"\n" and len(parts) < _LONGEST_LINE:
             parts.append(byte)

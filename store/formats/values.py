@@ -16,6 +16,7 @@ Notes = list[tuple[str, str]]
 """Changes by the tolerant reader: place and original value."""
 
 _MOST_LITERAL = 1024**2
+# Doubles represent every integer below this.
 _MOST_COUNT = 2**53
 
 
@@ -59,8 +60,10 @@ def literal(value: Any) -> Any:
         return value
     try:
         with warnings.catch_warnings():
+            # A stranger's literal may have invalid escapes, which Python warns of.
             warnings.simplefilter("ignore")
             literal_value = ast.literal_eval(value.strip())
+        # By way of JSON, so that the same limits and cleaning apply.
         return read_json(json.dumps(literal_value).encode(), "text").value
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, LabError):
         return value

@@ -9,14 +9,17 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+# 0x1EDC6F41 with its bits reversed.
 _POLYNOMIAL = 0x82F63B78
 _LANES = 8192
+# Shorter data is not worth the setup of the lanes.
 _LEAST = 16 * _LANES
 
 
 def masked_crc32c(data: bytes) -> int:
     """Return the checksum as stored in a TFRecord: rotated by 15 bits, plus a constant."""
     crc = crc32c(data)
+    # The constant is `kMaskDelta` of TensorFlow's `crc32c.h`.
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
@@ -50,6 +53,7 @@ def _lanes(crc: int, data: memoryview) -> int:
     length = len(data) // _LANES
     lanes = np.ascontiguousarray(np.frombuffer(data, np.uint8).reshape(_LANES, length).T)
     ones = np.uint32(1) << np.arange(32, dtype=np.uint32)  # one zero lane per bit, to learn the effect of a shift
+    # The 32 extra lanes receive no data. They show how the length of a lane shifts each bit of a remainder.
     state = np.concatenate([np.zeros(_LANES, np.uint32), ones])
     low, eight = np.uint32(255), np.uint32(8)
     for column in lanes:
@@ -57,6 +61,7 @@ def _lanes(crc: int, data: memoryview) -> int:
         index[:_LANES] ^= column
         state = table[index] ^ (state >> eight)
     shifted = [int(one) for one in state[_LANES:]]
+    # Combine the lanes: shift the remainder so far by a lane's length, then add the next one.
     for lane in state[:_LANES]:
         carried = int(lane)
         bit = 0

@@ -154,6 +154,7 @@ def _steps(
         extra: dict[str, Any] = {"screenshot": troubles[i]} if i in troubles else {}
         if i == 0:
             extra |= _rest(episode)
+            # Surplus instructions belong to no step, so the first one stores all of them.
             if len(texts) > len(actions):
                 extra["step_instructions"] = texts
         draft.step(
@@ -232,6 +233,7 @@ def _is_shard(candidate: CandidateFile) -> bool:
     opening = candidate.opening
     if opening.startswith(b"\x1f\x8b"):
         try:
+            # 31 means a gzip header with the largest window.
             opening = zlib.decompressobj(31).decompress(opening, 256 * 1024)
         except zlib.error:
             return False

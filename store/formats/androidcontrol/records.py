@@ -28,6 +28,7 @@ def records(stream: FileStream) -> Iterator[bytes | LabError]:
         length = int.from_bytes(header, "little")
         if length > MOST_RECORD:
             raise LabError(place, f"is {length:,} bytes, more than the {MOST_RECORD:,} that are read")
+        # The length is trustworthy, so a damaged record does not hide the next one.
         data = stream.take(length)
         right = masked_crc32c(data) == stream.number("<I", 4)
         yield data if right else LabError(place, "is damaged: its checksum is wrong")

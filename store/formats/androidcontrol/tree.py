@@ -53,6 +53,7 @@ def _depths(children: list[list[int]]) -> dict[int, int]:
         while stack:
             place, depth = stack.pop()
             if place not in depths:
+                # Depth 0 after the limit makes the node a root.
                 depths[place] = depth % _DEEPEST
                 stack.extend((child, depth + 1) for child in reversed(children[place]))
     return depths

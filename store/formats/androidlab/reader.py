@@ -34,9 +34,11 @@ NAME = "androidlab"
 ROUNDS = 25
 """Default maximum number of steps. A run does not record its real limit."""
 
+# Number of equal actions after which the benchmark stops a run.
 _STUCK = 5
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d$")
 _TAKEN = re.compile(r"screenshot-(?:(\d{1,6}|end)-)?(\d{9,10}(?:\.\d+)?)(?:-before|-after)?\.(?:png|jpe?g|webp)")
+# Possessive and bounded quantifiers, because a model's output may be long and must not cause backtracking.
 _CALL = re.compile(r"^\W{0,64}+(?:Action:\s*+)?(?:do|finish)\s*+\(", re.M)
 _PLACEHOLDERS = ("", "** XML **", "** screenshot **")
 _MARKS = {"parsed_action", "xml", "ac_xml", "current_activity", "target", "window"}
@@ -210,6 +212,7 @@ def _results(run: _AndroidLabRun) -> Iterator[Path]:
         outputs = above / "outputs"
         if outputs.is_dir():
             mine = (f for f in outputs.iterdir() if f.name == name or f.name.startswith(f"{name}_"))
+            # Newest first: the names of these folders end with their time.
             beside += [folder / "results.jsonl" for folder in sorted(mine, reverse=True)]
         yield from (path for path in beside if path.is_file())
         if above == run.source.root:
@@ -219,6 +222,7 @@ def _results(run: _AndroidLabRun) -> Iterator[Path]:
 def _end(draft: Draft, run: _AndroidLabRun, score: float | None, pictures: Pictures, first: float | None) -> None:
     shots = run.home / "Screen"
     ends = [path for path in shots.glob("screenshot-end-*") if _TAKEN.fullmatch(path.name)] if shots.is_dir() else []
+    # The names sort by time.
     final = pictures.seen_last(max(ends)) if ends else None
     picture_time = _picture_time(max(ends).name) if ends else None
     status, reason = _status(run.lines, run.cut)

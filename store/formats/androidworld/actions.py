@@ -116,6 +116,7 @@ def parsed(output: Any) -> dict[str, Any] | None:
     if start < 0:
         return None
     try:
+        # The output may go on after the action, so only the first value is decoded.
         value, _ = json.JSONDecoder().raw_decode(output[start : start + 100_000])
     except (ValueError, RecursionError):
         return None

@@ -130,6 +130,7 @@ class ObjectMaker:
             target.numbers = data
             return
         raw = data.data if isinstance(data, LargeBytes) else data
+        # Column-major arrays are left out rather than reordered.
         if raw is None or (fortran and len(sizes) > 1):
             return
         if dtype.code == "u1" and (shot := self._shot(raw, sizes)):
@@ -164,6 +165,7 @@ def _datetime(args: tuple[Any, ...]) -> Any:
     zone = args[1] if len(args) > 1 and isinstance(args[1], datetime.timezone) else None
     if not isinstance(args[0], bytes):
         return datetime.datetime(*args[:7])
+    # The layout of `datetime.__reduce__`. The month's highest bit is the fold.
     high, low, month, day, hour, minute, second, *micro = args[0]
     return datetime.datetime(
         high * 256 + low, month & 127, day, hour, minute, second, int.from_bytes(bytes(micro)), tzinfo=zone
@@ -237,6 +239,7 @@ _MADE: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
     ("builtins", "getattr"): _member,
     ("builtins", "list"): _list,
     ("builtins", "tuple"): _list,
+    # Sets become lists, because JSON has no sets.
     ("builtins", "set"): _list,
     ("builtins", "frozenset"): _list,
     ("builtins", "bytes"): _bytes,

@@ -38,6 +38,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
     """
     path = source.path
     try:
+        # The id is of the packed file, so that a known file is unpickled without its pictures.
         digest = _digest(path, source.root)
         spool = None if is_known(_id(digest, 0)) else Spool()
         episodes = _episodes(path, source.root, spool)

@@ -124,6 +124,7 @@ class _RunDraft:
         output = next((row[name] for name in _OUTPUTS if isinstance(row.get(name), str)), None)
         thought = next((row[name] for name in _THOUGHTS if isinstance(row.get(name), str)), None)
         reason = reason_in(output)
+        # The column may be shifted, but the output certainly belongs to this step.
         if reason and self.ragged & {*_THOUGHTS}:
             thought = reason
         usages = [usage for name in _ANSWERS if (usage := usage_of(row.get(name)))]
@@ -293,6 +294,7 @@ def _scale(shot_size: Point | None, screen: Point | None) -> float:
     if not shot_size or not screen:
         return 1
     wide, high = (a / b for a, b in zip(sorted(shot_size), sorted(screen), strict=True))
+    # Sorted sides, because the screen may be rotated. Another shape is not a scaled screen.
     return high if math.isclose(wide, high, rel_tol=0.02) else 1
 
 

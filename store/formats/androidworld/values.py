@@ -16,6 +16,7 @@ _MOST_VALUES = 2_000_000
 _MOST_TEXT = 128 * 1024**2
 """Maximum numbers of values, and of characters, in one run's JSON: a pickle may refer to one value a million times."""
 _DEEPEST = 100
+# Larger integers do not fit into a signed 64-bit integer.
 _INT_BITS = 63
 _FEW = 4096
 """Maximum number of an array's elements that are stored as numbers."""
@@ -23,6 +24,7 @@ _FEW = 4096
 _ANSWERED = ("status_code", "reason", "elapsed", "_content")
 """Fields stored of a model's HTTP response. Headers, cookies and the request with its API key are dropped."""
 
+# Pictures inside prompts, which are stored as pictures already.
 _INLINE = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=\s]{1024,}")
 _CODES = {"b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q",
           "f2": "e", "f4": "f", "f8": "d"}  # fmt: skip
@@ -216,6 +218,7 @@ class Shaper:
 
     def _standin(self, value: ForeignObject, place: str, depth: int) -> Any:
         name = str(value.kind) if isinstance(value.kind, Global) else "object"
+        # Its headers hold the API key.
         if name.startswith("requests.") and name.endswith("Request"):
             return "a request, left out"
         out: dict[str, Any] = {"class": self._counted_text(name, place)}

@@ -17,6 +17,7 @@ from store.formats.geometry import Box, centre
 
 _NEAR = 30
 _BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]")
+# AppAgent appends a description to an id only below this length.
 _SHORT = 20
 _CELLS = range(120, 181)
 _MOST, _MOST_SEEN = 1000, 20_000

@@ -187,6 +187,7 @@ def _reflected(
     response = line.value.get("response")
     decision = _decision(response)
     if decision in ("INEFFECTIVE", "BACK", "CONTINUE") and target is not None:
+        # The explorer leaves the element out of all later numberings.
         useless.add(target.uid)
     if decision == "BACK":
         extra: dict[str, Any] = {"reflection_of": number}

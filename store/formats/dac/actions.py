@@ -67,6 +67,7 @@ class CoordinateFrame(NamedTuple):
         """Return True if the picture is the stated screen in another size, and not rotated."""
         if not self.told or not self.seen or self.told == self.seen:
             return False
+        # Equal ratios of width to height, within 3 percent.
         return abs(self.told[0] * self.seen[1] - self.told[1] * self.seen[0]) < 0.03 * self.told[0] * self.seen[1]
 
     def pixel(self, at: Point) -> Point:
@@ -142,6 +143,7 @@ def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point
 
 def _box(value: Any, frame: CoordinateFrame) -> Box | None:
     shares = [number(side) for side in value]
+    # (0, 0, 1, 1) as integers is a box of pixels.
     if any(isinstance(side, float) for side in value) and all(
         share is not None and 0 <= share <= 1 for share in shares
     ):

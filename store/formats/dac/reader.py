@@ -149,6 +149,7 @@ def _holds(value: Any, deep: int = 0) -> bool:
     if steps_of(value) is not None:
         return True
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    # A few items are enough to recognize a file.
     return deep < _DEEP and any(_holds(item, deep + 1) for item in list(inner)[:8])
 
 

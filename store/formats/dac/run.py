@@ -50,6 +50,7 @@ _PLACED = (
     *("structure", "platform", "language", "level"),
 )
 _IOS = re.compile(r"\b(?:ios|iphone|ipad)", re.I)
+# CJK ideographs, without the rarer supplementary planes.
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]")
 

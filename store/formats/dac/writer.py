@@ -38,6 +38,7 @@ from store.formats.new_files import save, saved
 FILE = "episodes.json"
 SHOTS = "data/screenshots"
 _TOUCHES = ("click", "double_tap", "long_press")
+# Other characters are not safe in file names everywhere.
 _UNFIT = re.compile(r"[^0-9A-Za-z._-]+")
 _LONGEST = 80
 _LARGE = 0.5

@@ -69,6 +69,7 @@ def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, 
 def done_of(action: dict[str, Any]) -> Action:
     """Return a macro's action that belongs to no known call."""
     name = kind_of(action)
+    # droidrun performs a long press as a swipe without movement.
     if name in ("swipe", "drag") and _still(action):
         name = "long_press"
     call = ToolCall(name, {key: value for key, value in action.items() if key != "action_type"})

@@ -135,6 +135,7 @@ def _python(code: str) -> list[ToolCall]:
         if name not in _NAMES:
             continue
         names = _NAMES[name]
+        # Some versions pass four numbers instead of two points.
         if name in ("swipe", "drag") and len(node.args) >= 4:
             names = ("start_x", "start_y", "end_x", "end_y", "duration_ms")
         args = {names[i] if i < len(names) else str(i): _literal(arg) for i, arg in enumerate(node.args)}
@@ -158,6 +159,7 @@ class CodeError(NamedTuple):
 def code_error(output: Any) -> CodeError | None:
     """Return the error in the output of code; None if the code ran to its end."""
     text = output if isinstance(output, str) else ""
+    # The error is at the end of the output, which may be long.
     match = _ERROR.search(text[-_LONGEST:])
     if match is None:
         return None

@@ -78,6 +78,7 @@ def _matched(
         }
     best = [[0] * (len(macro) + 1) for _ in range(len(units) + 1)]
     fits = [[_fit(calls[i], action_kinds, action) for action in macro] for i, action_kinds in units]
+    # The usual dynamic program for a longest common subsequence, from the end.
     for a in range(len(units) - 1, -1, -1):
         row, below = best[a], best[a + 1]
         for b in range(len(macro) - 1, -1, -1):

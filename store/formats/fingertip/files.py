@@ -61,6 +61,7 @@ def files_of(source: RunSource) -> Files:
     own = [path for path in paths if path.parent == folder and path.suffix.lower() in DATA]
     images = [path for path in paths if path.suffix.lower() in _IMAGES]
     trees = [path for path in paths if path.suffix.lower() == ".xml"]
+    # Files named after actions first: others may contain actions, too.
     return Files(source, sorted(own, key=lambda path: "action" not in path.name.lower()), images, trees)
 
 

@@ -188,6 +188,7 @@ def _spells_actions(path: Path, root: Path, *, empty: bool = False) -> bool:
         return False
     if not opening.strip():
         return empty
+    # Dumps of the `mobile_use` tool have the same shape.
     return b'"mobile_use"' not in opening and spells_actions(opening)
 
 

@@ -30,12 +30,15 @@ _PIECE = 1024**2
 _HEADER = 30
 """Minimum bytes of an entry's local header."""
 
+# Flag bit 0 of an entry: encrypted (APPNOTE 4.4.4).
 _LOCKED = 0x1
+# Compression method of APPNOTE 4.4.5.
 _ZSTANDARD = 93
 _WAYS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD})
 _OTHERS = {9: "Deflate64", 12: "bzip2", 14: "LZMA", 95: "xz"}
 _LOCAL = struct.Struct("<4s22xHH")
 _END, _END_LARGE = b"PK\5\6", b"PK\6\6"
+# The end record and its comment of up to 65,535 bytes, with the zip64 record before it.
 _TAIL = 2**16 + 128
 _WINDOW = 128 * 1024**2
 """Maximum memory for unpacking one entry."""
@@ -88,6 +91,7 @@ class Entries:
         try:
             for piece in self._pieces(info, what):
                 size += len(piece)
+                # Checked while unpacking, because the stated size may be wrong.
                 if size > min(_MOST, info.file_size):
                     raise LabError(what, "unpacks to more than it says, or than is read")
                 pieces.append(piece)
@@ -133,6 +137,7 @@ def _check_index(file: BinaryIO, size: int, what: str) -> None:
         if at < 0 or at + struct.calcsize(form) > len(tail):
             continue
         [index] = struct.unpack_from(form, tail, at)
+        # 0xFFFFFFFF refers to the zip64 record, which is checked as well.
         if _MOST_INDEX < index != 0xFFFFFFFF:
             raise LabError(what, f"has an index of {index:,} bytes, more than the {_MOST_INDEX:,} that are read")
 

@@ -59,6 +59,7 @@ def _unpacked(url: str) -> bytes:
     match = _DATA.match(url)
     if not match:
         raise LabError("picture", f"is not kept in the log ({lean(url)})")
+    # Base64 has four characters for three bytes.
     if len(url) > PICTURE_BYTES * 4 // 3:
         raise LabError("picture", f"is more than the {PICTURE_BYTES:,} bytes that are read")
     try:

@@ -156,6 +156,7 @@ def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
     """Yield each line's number, kind and value. Check the `end` line without yielding it."""
     with open_within(root, path) as file:
         for number in range(1, MOST_LINES):
+            # One byte more shows that the line is too long.
             line = file.readline(MOST_LINE + 1)
             where = f"{path}, line {number}"
             if not line:

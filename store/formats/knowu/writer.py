@@ -73,6 +73,7 @@ class _Places:
 
 def _safe(name: str) -> str:
     """Return a name that every file system accepts and no reader skips."""
+    # The reader skips folders named `_backup_`.
     safe = _UNSAFE.sub("_", name).replace("_backup_", "_backup-")[:_LONGEST]
     # File systems limit the bytes of a name, not its characters.
     while len(safe.encode()) > _LONGEST:

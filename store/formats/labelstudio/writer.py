@@ -165,6 +165,7 @@ def _turns(step: Step) -> Iterator[dict[str, str]]:
 def _blank(width: int, height: int, shade: int) -> bytes:
     """Return a grey picture as PNG."""
     rows = (b"\0" + bytes([shade]) * width) * height
+    # 8 bits, greyscale.
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     parts = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(

@@ -163,6 +163,7 @@ def _frame(lines: list[_Line], source: RunSource) -> _Frame:
             size = int(match[1]), int(match[2])
             return _Frame("px", size) if max(size) > 1000 else _Frame("0-1000")
     point_pairs = [pair for line in lines if (pair := _done(line)) is not None]
+    # One pixel of difference comes from rounding.
     if point_pairs and all(abs(stated_point[i] - at[i]) <= 1 for stated_point, at in point_pairs for i in (0, 1)):
         return _Frame("px")
     return _Frame(space_of(line.call for line in lines))

@@ -77,6 +77,7 @@ def _cell(value: Any) -> str:
             return "true" if value else "false"
         case str():
             return '"' + value.replace('"', '""') + '"'
+    # repr() has every digit of a float.
     return repr(value)
 
 

@@ -38,6 +38,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
             for name, rows in rows_of(run).items():
                 tables[name].add(rows)
             on_run(run.id)
+    # ParquetWriter closes its own files, so open them again to sync them.
     for name in TABLES:
         with (out / f"{name}.parquet").open("rb+") as file:
             os.fsync(file.fileno())

@@ -96,6 +96,7 @@ def _is_results(candidate: CandidateFile) -> bool:
     info = as_mapping(value.get("info"))
     if "agent_info" in info and "user_info" in info:
         return True
+    # One conversation of a folder `simulations`, unless its `results.json` already reads it.
     alone = "termination_reason" in value and (_is_conversation(value) or (candidate.is_cut and "start_time" in value))
     return alone and "task_id" in value and not _indexed(candidate.path)
 

@@ -30,6 +30,7 @@ _STATUS: dict[str, Literal["completed", "stopped", "failed", "budget"]] = {
 }  # fmt: skip
 _JUDGED = ("review", "user_only_review", "hallucination_check", "auth_classification")
 _PLACED = frozenset({"messages", "traj", "reward_info", "reward", "ticks", "user_cost", *_JUDGED})
+# Token by which one side ends the conversation.
 _STOP = "###STOP###"
 
 
