@@ -100,7 +100,7 @@ class Adjudications:
         return adjudicated(decode(body, Act, "an act in the file", newest=VERSION) for (body,) in rows)
 
     def may_settle(self, study: Study, unit: Unit, by: Actor) -> str:
-        """Return why a person may not settle anything in a unit now, as a sentence; empty if they may."""
+        """Return why a person may not settle anything in a unit now, as a sentence, empty if they may."""
         if self._labels.withdrew(by.id):
             return f"{by.id} has withdrawn."
         labels = list(self._labels.read(study, unit.id))

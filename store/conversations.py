@@ -101,7 +101,7 @@ class Conversations:
         return self._first_words[run]
 
     def task_named(self, prefix: str, sha: str) -> str:
-        """Return the task whose id ends with a hash, among conversations with this agent prefix; empty if none."""
+        """Return the task whose id ends with a hash, among conversations with this agent prefix, empty if none."""
         sql = "SELECT task FROM trace WHERE agent >= ? AND agent < ? AND task LIKE ? ORDER BY n LIMIT 1"
         rows = self._database.read(sql, prefix, prefix + "\U0010ffff", f"%-{sha}")
         return str(rows[0][0]) if rows else ""

@@ -38,7 +38,7 @@ class Database:
         """Lock for writers of this process: SQLite makes waiting threads sleep and poll."""
         self._closed = False
         self._file: tuple[int, int] | None = None
-        """Device and inode of the opened file; None before opening."""
+        """Device and inode of the opened file, or None before opening."""
         self._tables: set[str] = set()
         """Tables known to exist, cached because no table is ever dropped."""
 
@@ -58,7 +58,7 @@ class Database:
             _close(connection, busy)
 
     def remove_new(self) -> None:
-        """Delete the file if only this process has it open; else leave it."""
+        """Delete the file if only this process has it open, else leave it."""
         own = self.connection()
         with self._guard:
             others = {thread: one for thread, one in self._open.items() if one[0] is not own}
@@ -101,7 +101,7 @@ class Database:
             return self.connection().execute(sql, values).fetchall()
 
     def rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
-        """Return all rows of a query; empty if an older, read-only file lacks the table."""
+        """Return all rows of a query, empty if an older, read-only file lacks the table."""
         return self.read(sql, *values) if self.has(table) else []
 
     def has(self, table: str) -> bool:
@@ -209,7 +209,7 @@ def _close(connection: sqlite3.Connection, busy: threading.RLock) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode of a path; None if it does not exist."""
+    """Return device and inode of a path, or None if it does not exist."""
     try:
         about = path.stat()
     except OSError:

@@ -56,7 +56,7 @@ class Designs:
         return [_decoded(row) for row in self._database.rows_in("design", _HEADS, *_safe(subject))]
 
     def frozen(self, subject: Subject) -> Revision | None:
-        """Return the newest verified version, which studies build on; None if there is none or two share the number."""
+        """Return the newest verified version, which studies build on, None if there is none or two share the number."""
         rows = self._database.rows_in("design", _NEWEST_FROZEN, *_safe(subject))
         return _decoded(rows[0]) if len(rows) == 1 else None
 

@@ -152,7 +152,7 @@ class Erasure:
         return True
 
     def tombstone(self, trace_id: str) -> Tombstone | None:
-        """Return the tombstone of an erased run; None if it was not erased."""
+        """Return the tombstone of an erased run, or None if it was not erased."""
         rows = self._database.rows_in("tombstone", "SELECT body FROM tombstone WHERE trace = ?", trace_id)
         return _stone(rows[0][0]) if rows else None
 

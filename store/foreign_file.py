@@ -56,7 +56,7 @@ class Source:
             yield from self.store.database.connection().execute(sql, values)
 
     def one(self, sql: str, *values: object) -> Any:
-        """Return the first value of a query; None if it has no rows."""
+        """Return the first value of a query, or None if it has no rows."""
         return next(iter(next(self.rows(sql, *values), (None,))))
 
     def bodies(self, table: str, kind: type[Any], newest: int, where: str = "1", *values: object) -> Iterator[Any]:
@@ -92,7 +92,7 @@ def text_of(body: object, table: str) -> str:
 
 
 def erasures_in(source: Source) -> ForeignErasures:
-    """Return the erasures that a file records; empty for tables that an older file lacks."""
+    """Return the erasures that a file records, empty for tables that an older file lacks."""
     there = {name for (name,) in source.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
     people: list[Withdrawal] = []
     stones: list[Tombstone] = []

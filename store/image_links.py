@@ -32,7 +32,7 @@ class Link(NamedTuple):
     path: str
 
     def blob(self) -> Blob | None:
-        """Return the picture's bytes; None if the file is gone, not a regular file, or has other content."""
+        """Return the picture's bytes, or None if the file is gone, not a regular file, or has other content."""
         path = Path(unescape_surrogates(self.path))
         try:
             about = path.stat()
@@ -70,7 +70,7 @@ class Links:
         self._database = database
 
     def of(self, sha256: str) -> list[Link]:
-        """Return the links to a picture; empty if none. A blob in the file takes precedence."""
+        """Return the links to a picture, empty if none. A blob in the file takes precedence."""
         return [
             Link(*row) for row in self._database.rows_in("link", f"{_LINKS} WHERE sha256 = ? ORDER BY rowid", sha256)
         ]
@@ -109,7 +109,7 @@ class Links:
         return all(any(_stands(one) for one in self.of(sha256)) for (sha256,) in missing)
 
     def blob(self, sha256: str) -> Blob | None:
-        """Return a linked picture's bytes; None if no file has them any more."""
+        """Return a linked picture's bytes, or None if no file has them any more."""
         blobs = (link.blob() for link in self.of(sha256))
         return next((blob for blob in blobs if blob is not None), None)
 

@@ -17,7 +17,7 @@ _JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 
 
 def picture_kind(data: bytes) -> str | None:
-    """Return `image/png` or `image/jpeg`; None for other bytes."""
+    """Return `image/png` or `image/jpeg`, or None for other bytes."""
     if data.startswith(_PNG):
         return "image/png"
     return "image/jpeg" if data.startswith(b"\xff\xd8\xff") else None
@@ -29,7 +29,7 @@ def picture_ends(data: bytes) -> bool:
 
 
 def picture_size(data: bytes) -> Point | None:
-    """Return width and height in pixels; None if the header lacks them."""
+    """Return width and height in pixels, or None if the header lacks them."""
     if data.startswith(_PNG) and data[12:16] == b"IHDR" and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
         return (width, height) if width <= _MOST and height <= _MOST else None

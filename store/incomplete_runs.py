@@ -26,7 +26,7 @@ class MissingPictures(NamedTuple):
 
 
 def missing_pictures(run: Imported) -> MissingPictures | None:
-    """Return the missing pictures of a run that has a picture file per step; None if complete or another kind."""
+    """Return the missing pictures of a run that has a picture file per step, or None if complete or another kind."""
     places = list(_places(run))
     return MissingPictures(len(places), places[0]) if places else None
 

@@ -261,7 +261,7 @@ class Labels:
         )
 
     def steps_of(self, run: str) -> int | None:
-        """Return the number of steps of a run; None if it is not in this file."""
+        """Return the number of steps of a run, or None if it is not in this file."""
         sql = "SELECT (SELECT count(*) FROM event WHERE trace = ? AND kind = 'step') FROM trace WHERE id = ?"
         rows = self._database.rows_in("event", sql, storable(run), storable(run))
         return int(rows[0][0]) if rows else None

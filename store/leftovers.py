@@ -206,7 +206,7 @@ def _runs(pid: int, then: float) -> bool:
 
 
 def _began(pid: int) -> float | None:
-    """Return the start of a process in seconds since 1970; None without /proc."""
+    """Return the start of a process in seconds since 1970, or None without /proc."""
     try:
         # A program's name may contain spaces and parentheses, so split after the last one.
         after = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()

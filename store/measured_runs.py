@@ -325,7 +325,7 @@ def _time(at: str, ms: float | None) -> tuple[float | None, float | None]:
 
 
 def _span(clock: list[tuple[float | None, float | None]]) -> float | None:
-    """Return seconds between the first and last event with a time; None if fewer than two have one.
+    """Return seconds between the first and last event with a time, or None if fewer than two have one.
 
     Times since the start of the run take precedence over times of day.
     """
@@ -337,7 +337,7 @@ def _span(clock: list[tuple[float | None, float | None]]) -> float | None:
 
 
 def _reported_seconds(ended: _Ended | None, seconds: float | None) -> float | None:
-    """Return the duration that the source reports; else the one computed from event times."""
+    """Return the duration that the source reports, else the one computed from event times."""
     if ended is not None and ended.usage is not None and ended.usage.seconds is not None:
         return ended.usage.seconds
     return seconds
@@ -359,7 +359,7 @@ def _waited(
     *,
     timed: bool,
 ) -> float | None:
-    """Return seconds with a question open or the run paused; None if unknown, as in most imported runs."""
+    """Return seconds with a question open or the run paused, or None if unknown, as in most imported runs."""
     if not any(kind in ("asked", "paused") for kind in kinds):
         return 0.0
     if started.source is not None:

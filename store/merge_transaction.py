@@ -200,7 +200,7 @@ class Merging:
         return True
 
     def more_covered(self, here: str, there: str) -> str | None:
-        """Return the row with the redactions of both copies; None if they differ by more than redactions."""
+        """Return the row with the redactions of both copies, or None if they differ by more than redactions."""
         if not (self.replaced or self.withdrawals):
             return None
         try:
@@ -221,7 +221,7 @@ class Merging:
             self.covered = True
 
     def one(self, sql: str, *values: object) -> Any:
-        """Return the first value of a query on this file; None if it has no rows."""
+        """Return the first value of a query on this file, or None if it has no rows."""
         row = self.db.execute(sql, values).fetchone()
         return row[0] if row else None
 

@@ -86,7 +86,7 @@ class _Texts:
         self.answers = {(tidy(one.question), text) for text, all in self.by_tidy.items() for one in all if one.question}
 
     def first_at(self, text: str) -> str:
-        """Return the time when a text was first said; empty if unknown."""
+        """Return the time when a text was first said, empty if unknown."""
         times = [one.at for one in self.by_tidy[text]]
         return min(times) if all(times) else ""
 
@@ -196,7 +196,7 @@ class _Covering:
         return self.runs[run]
 
     def _planned_at(self, unit: dict[str, Any], columns: dict[str, str]) -> str:
-        """Return when the unit's quoting task was frozen; empty if another part of the unit quotes."""
+        """Return when the unit's quoting task was frozen, empty if another part of the unit quotes."""
         redaction = self._redaction((), ())
         redaction.cover([unit.get("task"), unit.get("play")])
         sql = "SELECT max(at) FROM study WHERE id = ?"
@@ -357,7 +357,7 @@ def _text(value: Any) -> str:
 
 
 def _json_in(text: str) -> Any:
-    """Return the JSON object or array of a row; None for plain text."""
+    """Return the JSON object or array of a row, or None for plain text."""
     if text[:1] not in ("{", "["):
         return None
     try:

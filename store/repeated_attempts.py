@@ -29,7 +29,7 @@ def is_told_apart(run: Imported) -> bool:
 
 
 def further_attempt(source: KnownRun, runs: Runs) -> str | None:
-    """Return the id of a source as a further attempt; None if it is the stored run or cannot be distinguished."""
+    """Return the id of a source as a further attempt, or None if it is the stored run or cannot be distinguished."""
     timed = any(source.times)
     if not (timed or source.pictures) or not runs.holds(source.id):
         return None

@@ -82,7 +82,7 @@ def _add_step(found: Fallbacks, step: Step, place: str, format: str) -> None:
 
 
 def name_of(action: Action) -> str:
-    """Return the source's name of an action, guessed from its raw form; empty if none."""
+    """Return the source's name of an action, guessed from its raw form, empty if none."""
     raw: Any = action.raw
     for _ in range(3):
         if isinstance(raw, dict):

@@ -87,7 +87,7 @@ def import_paths(
 
 
 def failed_import(paths: Iterable[Path], format: str | None = None, *, encoding: str = "") -> Report | None:
-    """Return the report of an import that would yield no run, without a database; None if any run is readable."""
+    """Return the report of an import that would yield no run, without a database, or None if any run is readable."""
     report = Report()
     fallbacks = Fallbacks()
     for path in paths:

@@ -73,7 +73,7 @@ def check_not_erased(db: sqlite3.Connection, trace_id: str) -> None:
 
 
 def played_again(event: AnyEvent) -> str | None:
-    """Return the id of the run that an event's agent replays; None if it replays none."""
+    """Return the id of the run that an event's agent replays, or None if it replays none."""
     agent = event.agent if isinstance(event, Started) else event.by if isinstance(event, Resumed) else None
     return agent.id.removeprefix(RECORDED) if agent is not None and agent.id.startswith(RECORDED) else None
 

@@ -174,7 +174,7 @@ class Runs:
         )  # fmt: skip
 
     def _near(self, name: str) -> str:
-        """Return a suggestion of a similar run id or task, for callers who may list runs; else an empty text."""
+        """Return a suggestion of a similar run id or task, for callers who may list runs, else an empty text."""
         if not self._database.suggests:
             return ""
         from lab.core.suggestion import near_names, suggestion
@@ -225,12 +225,12 @@ class Runs:
         return [decode(body, Verdict, f"run {trace_id}, verdict") for (body,) in verdict_rows]
 
     def blob(self, sha256: str) -> Blob | None:
-        """Return a picture or phone state, stored or linked; None if unavailable."""
+        """Return a picture or phone state, stored or linked, or None if unavailable."""
         blob_rows = self._database.read("SELECT bytes, mime FROM blob WHERE sha256 = ?", sha256)
         return Blob(*blob_rows[0]) if blob_rows else self._links.blob(sha256)
 
     def draft(self, trace_id: str, question_id: str) -> str:
-        """Return the newest draft of an answer; empty if there is none."""
+        """Return the newest draft of an answer, empty if there is none."""
         draft_rows = self._database.read(
             "SELECT text FROM draft WHERE trace = ? AND question = ? ORDER BY at DESC, n DESC LIMIT 1",
             trace_id,
@@ -250,7 +250,7 @@ class Runs:
         return (time_rows[0][0], time_rows[0][1] or "") if time_rows and time_rows[0][0] else None
 
     def links(self, sha256: str) -> list[Link]:
-        """Return the links to a picture; empty if none."""
+        """Return the links to a picture, empty if none."""
         return self._links.of(sha256)
 
     def rows(self, limit: int, *, before: int | None = None) -> list[RunRow]:
@@ -287,7 +287,7 @@ class Runs:
         return [id for (id,) in self._database.read(sql, escape_surrogates(task))]
 
     def latest(self, subject: Subject) -> str | None:
-        """Return the newest run with exactly this instruction, preferably a finished one; None if there is none."""
+        """Return the newest run with exactly this instruction, preferably a finished one, or None if there is none."""
         runs = [id for id in self.of_task(subject.task) if subject_of(self.task(id)) == subject]
         return next((id for id in runs if self._ended(id)), runs[0] if runs else None)
 

@@ -77,7 +77,7 @@ def check_schema(connection: sqlite3.Connection, path: Path, *, readonly: bool) 
 
 @lru_cache(maxsize=512)
 def _foreign(kind: str, name: str, table: str, rooted: bool, sql: str, *, readonly: bool, current: bool) -> str:
-    """Return why a part of the schema is refused; empty if it is accepted.
+    """Return why a part of the schema is refused, empty if it is accepted.
 
     Results are cached, because every file has the same hundred parts.
     """

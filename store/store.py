@@ -178,7 +178,7 @@ class Store:
     # The file
 
     def kit(self) -> Kit | None:
-        """Return the kit that this file is; None if it is not a kit."""
+        """Return the kit that this file is, or None if it is not a kit."""
         from lab.core.run_records import Kit
 
         rows = self.database.rows_in("kit", "SELECT body FROM kit")
@@ -194,7 +194,7 @@ class Store:
         pack(self.path, out, images=images, embed=embed)
 
     def check(self, *, links: bool = True) -> list[str]:
-        """Return a sentence for each error in the file and in its `links`; empty if there is none."""
+        """Return a sentence for each error in the file and in its `links`, empty if there is none."""
         read = self.database.read
         lines = [line for (row,) in read("PRAGMA integrity_check") for line in row.splitlines()]
         wrong = [f"integrity: {line}" for line in lines if line != "ok" and not line.startswith("***")]

@@ -147,7 +147,7 @@ class Studies:
         return [id for (id,) in rows]
 
     def _near(self, id: str) -> str:
-        """Return a suggestion of a similar study name, for callers who may list studies; else an empty text."""
+        """Return a suggestion of a similar study name, for callers who may list studies, else an empty text."""
         if not self._database.suggests:
             return ""
         from lab.core.suggestion import suggestion
@@ -191,7 +191,7 @@ class Studies:
         return [_assignment(body) for (body,) in rows]
 
     def next_assignment(self, study: Study, rater: str, after: int = -1) -> Assignment | None:
-        """Return a rater's first assignment after a position that is not handed in; None if all are."""
+        """Return a rater's first assignment after a position that is not handed in, or None if all are."""
         rows = self._database.rows_in("todo", _NEXT, *key_of(study), storable(rater), after)
         return _assignment(rows[0][0]) if rows else None
 
@@ -241,7 +241,7 @@ class Studies:
         return bool(self._database.rows_in("act", sql, *key_of(study)))
 
     def extended_by(self, study: Study) -> int | None:
-        """Return the version that extends this one; None if there is none."""
+        """Return the version that extends this one, or None if there is none."""
         rows = self._database.rows_in("study", _EXTENDING, *key_of(study))
         return int(rows[0][0]) if rows else None
 

@@ -33,7 +33,7 @@ def milliseconds(times: list[str]) -> Floats:
 
 
 def _from_digits(digits: Longs) -> Floats:
-    """Return milliseconds from digits of year to microsecond; nan if the month is 0."""
+    """Return milliseconds from digits of year to microsecond, nan if the month is 0."""
     year, month, day, hour, minute = (
         _number(digits[:, at : at + n]) for at, n in ((0, 4), (4, 2), (6, 2), (8, 2), (10, 2))
     )

@@ -58,7 +58,7 @@ class RunSource:
         return decoded.text.encode("utf-8", "surrogatepass") if decoded.encoding or decoded.damaged else data
 
     def side_text(self, path: Path, *, most: int = JSON_BYTES) -> bytes | None:
-        """Return a file beside a run like `text`; None if it is missing, or unreadable, which is counted."""
+        """Return a file beside a run like `text`, or None if it is missing, or unreadable, which is counted."""
         if not path.is_file():
             return None
         try:
@@ -68,7 +68,7 @@ class RunSource:
             return None
 
     def side_json(self, path: Path, *, most: int = JSON_BYTES) -> Any:
-        """Return the JSON of a file beside a run; None if it is missing, or unreadable, which is counted."""
+        """Return the JSON of a file beside a run, or None if it is missing, or unreadable, which is counted."""
         data = self.side_text(path, most=most)
         try:
             return None if data is None else read_json(data, str(path)).value
@@ -126,7 +126,7 @@ class CandidateFile:
 
     @property
     def value(self) -> Any:
-        """First JSON value of the opening, completed if cut off; None if there is none."""
+        """First JSON value of the opening, completed if cut off, or None if there is none."""
         return self._first[0]
 
     @property
@@ -215,12 +215,12 @@ class StoredRun(Protocol):
 
     @property
     def reviewed(self) -> str | None:
-        """Id of the run whose reviewed text this is; None for a run as recorded."""
+        """Id of the run whose reviewed text this is, or None for a run as recorded."""
 
     def events(self) -> Iterator[AnyEvent]: ...
 
     def original(self, seq: int) -> dict[str, Any]:
-        """Return the values that a review changed in event `seq`, by field; empty if none."""
+        """Return the values that a review changed in event `seq`, by field, empty if none."""
 
     def blobs(self) -> Iterator[tuple[str, Blob]]:
         """Yield the pictures and phone states of the run that are available, with their sha256."""
@@ -278,7 +278,7 @@ class _Search(NamedTuple):
     fallbacks: Fallbacks
 
     def owner(self, folder: Path, names: set[str], root: Path) -> str | None:
-        """Return the name of the format whose run a folder is; None if there is none."""
+        """Return the name of the format whose run a folder is, or None if there is none."""
         return next((one.name for one in self.choice if one.is_run_folder(folder, names, root)), None)
 
     def source(self, format: str, path: Path, root: Path) -> RunSource:

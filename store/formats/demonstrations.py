@@ -51,7 +51,7 @@ class ImageFinder:
         self._ways: dict[str, bool] = {}
 
     def find(self, reference: Any, extra: dict[str, Any], near: Iterable[str] = ()) -> Path | None:
-        """Return the file that `reference` names; None if there is none, with the reason in `extra["screenshot"]`.
+        """Return the file that `reference` names, or None if there is none, with the reason in `extra["screenshot"]`.
 
         It is searched relative to the file's folder, its parents up to the root, the folders `near`, and by name only.
         """
@@ -89,7 +89,7 @@ class ImageFinder:
         return self._ways[way]
 
     def _named(self, parts: tuple[str, ...]) -> str | None:
-        """Return the file below the root whose path ends most like `parts`; None if several match equally."""
+        """Return the file below the root whose path ends most like `parts`, or None if several match equally."""
         if self._by_name is None:
             self._by_name = self._index()
         shared = {path: _shared(path, parts) for path in self._by_name.get(parts[-1], [])}

@@ -28,7 +28,7 @@ _WHYS = ("error", "error_message", "message", "reason", "summary")
 
 
 def error_in(fields: Mapping[str, Any]) -> str | None:
-    """Return the reason of a failure if a step's fields or its result say `success: false`; else None."""
+    """Return the reason of a failure if a step's fields or its result say `success: false`, else None."""
     for part in (fields, *(fields.get(name) for name in _RESULTS)):
         if isinstance(part, Mapping) and (part.get("success") is False or part.get("ok") is False):
             return next((why for name in _WHYS if isinstance(why := part.get(name), str) and why), "failed")

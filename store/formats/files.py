@@ -134,7 +134,7 @@ _TAR = slice(257, 262)
 
 
 def packed_kind(path: Path, root: Path) -> str:
-    """Return the kind of archive that a file below `root` is (zip, tar, also gzipped, 7z, rar ...); empty if none."""
+    """Return the kind of archive that a file below `root` is (zip, tar, also gzipped, 7z, rar ...), empty if none."""
     with open_within(root, path) as file:
         opening = file.read(SNIFFED)
     if kind := next((kind for mark, kind in _PACKED_BY if opening.startswith(mark)), ""):

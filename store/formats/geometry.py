@@ -16,7 +16,7 @@ _BACK: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right"
 
 
 def number(value: Any) -> float | None:
-    """Return a finite number in the range of coordinates, also if written as text; None for anything else."""
+    """Return a finite number in the range of coordinates, also if written as text, or None for anything else."""
     if type(value) is int and -_MOST < value < _MOST:
         return float(value)
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -48,12 +48,12 @@ def point(x: Any, y: Any, size: Point | None = None, whole: float | None = None)
 
 
 def pixel(across: float, down: float) -> Point | None:
-    """Return the nearest pixel; None if it is outside the range of any screen."""
+    """Return the nearest pixel, or None if it is outside the range of any screen."""
     return None if max(abs(across), abs(down)) >= _MOST else (round(across), round(down))
 
 
 def box(values: Any, size: Point | None = None, whole: float | None = None) -> Box | None:
-    """Return left, top, right and bottom as pixels in order (see `point`); None if `values` are not four numbers."""
+    """Return left, top, right and bottom as pixels in order (see `point`), or None if `values` are not four numbers."""
     if not isinstance(values, list | tuple) or len(values) != 4:
         return None
     first, second = point(values[0], values[1], size, whole), point(values[2], values[3], size, whole)
@@ -70,7 +70,7 @@ def centre(of: Box) -> Point:
 
 
 def direction(value: Any) -> Direction | None:
-    """Return up, down, left or right in any spelling; None for anything else."""
+    """Return up, down, left or right in any spelling, or None for anything else."""
     word = value.strip().lower() if isinstance(value, str) else value
     return next((way for way in _WAY if way == word), None)
 
@@ -81,7 +81,7 @@ def opposite(way: Direction) -> Direction:
 
 
 def finger(way: Direction, size: Point | None, share: float = 0.5) -> Point | None:
-    """Return the finger's movement in a direction over a share of the picture's size; None if that is unknown."""
+    """Return the finger's movement in a direction over a share of the picture's size, or None if that is unknown."""
     if size is None:
         return None
     dx, dy = _WAY[way]
@@ -89,7 +89,7 @@ def finger(way: Direction, size: Point | None, share: float = 0.5) -> Point | No
 
 
 def swept(kind: ActionKind, way: Direction | None, size: Point | None) -> Point | None:
-    """Return the finger's movement of a swipe or scroll; None for other kinds.
+    """Return the finger's movement of a swipe or scroll, or None for other kinds.
 
     A scroll's direction names the content: down shows what is below, so the finger moves up.
     """
@@ -99,12 +99,12 @@ def swept(kind: ActionKind, way: Direction | None, size: Point | None) -> Point 
 
 
 def moved(at: Point | None, to: Point | None) -> Point | None:
-    """Return the vector from one pixel to another; None if either is unknown or it is out of range."""
+    """Return the vector from one pixel to another, or None if either is unknown or it is out of range."""
     return pixel(to[0] - at[0], to[1] - at[1]) if at and to else None
 
 
 def way_of(vector: Point) -> Direction | None:
-    """Return the main direction of a finger's movement; None if it did not move."""
+    """Return the main direction of a finger's movement, or None if it did not move."""
     dx, dy = vector
     if not dx and not dy:
         return None

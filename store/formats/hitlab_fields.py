@@ -39,7 +39,7 @@ def beside(action: Action, reread_action: Action, unless: Iterable[str] = ()) ->
 
 
 def agent_of(fields: Any, otherwise: Actor) -> Actor:
-    """Return the agent that hitlab wrote into an export; else `otherwise`."""
+    """Return the agent that hitlab wrote into an export, else `otherwise`."""
     try:
         return msgspec.convert(fields, Actor)
     except msgspec.ValidationError:
@@ -47,7 +47,7 @@ def agent_of(fields: Any, otherwise: Actor) -> Actor:
 
 
 def exported_from(fields: dict[str, Any]) -> dict[str, str]:
-    """Return the id of the exported run, for the first step's `extra`; empty if the file is not hitlab's."""
+    """Return the id of the exported run, for the first step's `extra`, empty if the file is not hitlab's."""
     run = fields.get("run")
     return {EXPORTED: run} if isinstance(run, str) and run else {}
 

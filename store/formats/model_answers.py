@@ -29,7 +29,7 @@ _CONTENT = re.compile(r"\bcontent=('(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")", r
 
 
 def answer_text(answer: Any) -> str | None:
-    """Return the text of a model's answer, given as text or as the server's whole reply; None if there is none."""
+    """Return the text of a model's answer, given as text or as the server's whole reply, or None if there is none."""
     if isinstance(answer, str):
         whole = _whole(answer)
         return answer if whole is None else answer_text(whole)
@@ -43,12 +43,12 @@ def answer_text(answer: Any) -> str | None:
 
 
 def whole_answer(answer: Any) -> dict[str, Any]:
-    """Return the server's reply with its other fields (model, tokens); empty if the log only has the text."""
+    """Return the server's reply with its other fields (model, tokens), empty if the log only has the text."""
     return as_mapping(_whole(answer) if isinstance(answer, str) else answer)
 
 
 def _whole(text: str) -> dict[str, Any] | str | None:
-    """Return the reply that a text represents; None if it is the answer's text itself."""
+    """Return the reply that a text represents, or None if it is the answer's text itself."""
     if len(text) > _LONGEST:
         return None
     if text.lstrip().startswith("{") and any(f"{quote}choices{quote}" in text for quote in "'\""):
@@ -73,7 +73,7 @@ def _at(value: Any, way: tuple[str | int, ...]) -> Any:
 
 
 def _joined(content: Any) -> str | None:
-    """Return a text, or the texts of a list of parts joined; None if there are none."""
+    """Return a text, or the texts of a list of parts joined, or None if there are none."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):

@@ -86,7 +86,7 @@ class Pictures(Mapping[str, Blob]):
         return observation
 
     def whole(self, paths: Iterable[Path | None]) -> tuple[str | None, ...]:
-        """Return the sha256 of each picture; None for missing or truncated ones."""
+        """Return the sha256 of each picture, or None for missing or truncated ones."""
         images = [self.seen(path, {}).image for path in paths]
         return tuple(None if image in self.cut else image for image in images)
 

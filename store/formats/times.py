@@ -7,7 +7,7 @@ from typing import Any
 
 
 def utc(value: Any) -> str:
-    """Return an ISO 8601 time in UTC; empty for anything else.
+    """Return an ISO 8601 time in UTC, empty for anything else.
 
     A time without a zone is treated as UTC, so that only differences between such times are reliable.
     """

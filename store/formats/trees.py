@@ -17,7 +17,7 @@ _MOST = 64 * 1024**2
 def tree_in(
     source: RunSource, path: Path | None, extra: dict[str, Any], spelled: Callable[[bytes], bytes] = bytes
 ) -> ReadTree | None:
-    """Return the tree in a file, converted by `spelled` to uiautomator's XML; None if missing or unreadable.
+    """Return the tree in a file, converted by `spelled` to uiautomator's XML, or None if missing or unreadable.
 
     The reason is stored in `extra["tree"]`, by which it is counted.
     """

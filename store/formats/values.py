@@ -26,17 +26,17 @@ def decoded(data: bytes, what: str = "text") -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return text unchanged; empty for anything else."""
+    """Return text unchanged, empty for anything else."""
     return value if isinstance(value, str) else ""
 
 
 def spelled_out(value: Any) -> str | None:
-    """Return text unchanged, other values as Python's `str`; None for None."""
+    """Return text unchanged, other values as Python's `str`, or None for None."""
     return value if value is None or isinstance(value, str) else str(value)
 
 
 def words(value: Any) -> str:
-    """Return text unchanged, a number as text; empty for anything else."""
+    """Return text unchanged, a number as text, empty for anything else."""
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
@@ -70,18 +70,18 @@ def literal(value: Any) -> Any:
 
 
 def numbers(value: Any) -> list[Any]:
-    """Return a list of numbers, also if written as text; empty for anything else."""
+    """Return a list of numbers, also if written as text, empty for anything else."""
     values = literal(value)
     return list(values) if isinstance(values, list) else []
 
 
 def as_count(value: Any) -> int | None:
-    """Return a non-negative integer in the range of counts; None for anything else."""
+    """Return a non-negative integer in the range of counts, or None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_COUNT else None
 
 
 def as_amount(value: Any) -> float | None:
-    """Return a non-negative number of dollars or seconds; None for anything else."""
+    """Return a non-negative number of dollars or seconds, or None for anything else."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and 0 <= value < _MOST_COUNT else None
 

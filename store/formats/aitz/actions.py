@@ -92,7 +92,7 @@ def _way(across: float, down: float) -> Direction:
 
 
 def _share(value: Any) -> tuple[float, float] | None:
-    """Return a position as y and x; None if it is missing (-1, -1 in the source) or invalid."""
+    """Return a position as y and x, or None if it is missing (-1, -1 in the source) or invalid."""
     shares = [number(coordinate) for coordinate in numbers(value)]
     if len(shares) != 2 or shares[0] is None or shares[1] is None or shares == [-1, -1]:
         return None
@@ -105,7 +105,7 @@ def _pixel(value: Any, size: Point | None) -> Point | None:
 
 
 def tree_of(step: dict[str, Any], size: Point | None) -> UiTree | None:
-    """Return the elements detected on the screenshot, with text and type; None if there are none.
+    """Return the elements detected on the screenshot, with text and type, or None if there are none.
 
     A box is y, x, height and width: in pixels, or in shares of the screen if none is above 1.
     """

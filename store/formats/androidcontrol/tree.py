@@ -60,7 +60,7 @@ def _depths(children: list[list[int]]) -> dict[int, int]:
 
 
 def _node(node: Any, children: tuple[Node, ...]) -> Node | None:
-    """Return one node; None if neither it nor any descendant is visible."""
+    """Return one node, or None if neither it nor any descendant is visible."""
     if not node.is_visible_to_user and not children:
         return None
     box = node.bounds_in_screen

@@ -184,7 +184,7 @@ def _thought(response: str) -> str:
 
 
 def _judge(draft: Draft, run: _AndroidLabRun) -> float | None:
-    """Add the task's line of the nearest results.jsonl as a verdict, and return its score; None if there is none."""
+    """Add the task's line of the nearest results.jsonl as a verdict, and return its score, or None if there is none."""
     for path in _results(run):
         try:
             lines, _ = _lines(run.source.text(path), str(path))
@@ -250,7 +250,7 @@ def _status(lines: list[dict[str, Any]], is_cut: bool) -> tuple[Any, str]:
 
 
 def _picture_time(image: Any) -> float | None:
-    """Return the time in a screenshot's name, in seconds since 1970; None if it has none."""
+    """Return the time in a screenshot's name, in seconds since 1970, or None if it has none."""
     match = _TAKEN.fullmatch(_last(image))
     return float(match[2]) if match else None
 
@@ -260,12 +260,12 @@ def _time(seconds: float | None) -> str:
 
 
 def _since(first: float | None, now: float | None) -> float | None:
-    """Return milliseconds since the start of the run; None if a time is unknown."""
+    """Return milliseconds since the start of the run, or None if a time is unknown."""
     return None if first is None or now is None else round((now - first) * 1000, 3)
 
 
 def _last(path: Any) -> str:
-    """Return the file name of a path from any machine; empty if it is not a valid name."""
+    """Return the file name of a path from any machine, empty if it is not a valid name."""
     name = re.split(r"[/\\]", path)[-1] if isinstance(path, str) else ""
     return "" if name in (".", "..") or "\0" in name else name
 
@@ -286,7 +286,7 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Return why a folder with AndroidLab's screens and trees is not a run; empty for other folders."""
+    """Return why a folder with AndroidLab's screens and trees is not a run, or empty for other folders."""
     has_screens = (folder / "Screen").is_dir() and (folder / "xml").is_dir()
     return "screens and trees, and no traces/trace.jsonl" if has_screens and "trace.jsonl" not in names else ""
 

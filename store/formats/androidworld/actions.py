@@ -108,7 +108,7 @@ def _scaled(at: Point | None, scale: float) -> Point | None:
 
 
 def parsed(output: Any) -> dict[str, Any] | None:
-    """Return the action in a model's output, given as `Action: {...}` or as JSON only; None if there is none."""
+    """Return the action in a model's output, given as `Action: {...}` or as JSON only, or None if there is none."""
     if not isinstance(output, str):
         return None
     match = _ACT.search(output)
@@ -124,7 +124,7 @@ def parsed(output: Any) -> dict[str, Any] | None:
 
 
 def reason_in(output: Any) -> str:
-    """Return the reasoning in a model's output, between `Reason:` and the action; empty if there is none."""
+    """Return the reasoning in a model's output, between `Reason:` and the action, empty if there is none."""
     if not isinstance(output, str) or (match := _SAID.search(output)) is None:
         return ""
     then = _THEN.search(output, match.end())

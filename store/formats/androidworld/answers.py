@@ -17,7 +17,7 @@ _NAMES = (
 
 
 def usage_of(answer: Any) -> Usage | None:
-    """Return tokens and seconds of a response (a stand-in for one of `requests`, or its JSON); None if unknown."""
+    """Return tokens and seconds of a response (a stand-in for one of `requests`, or its JSON), or None if unknown."""
     seconds: float | None = None
     if isinstance(answer, ForeignObject) and isinstance(answer.kind, Global) and answer.kind.name == "Response":
         elapsed = answer.fields.get("elapsed")
@@ -31,7 +31,7 @@ def usage_of(answer: Any) -> Usage | None:
 
 
 def _token_mapping(answer: Any) -> dict[Any, Any]:
-    """Return the mapping with a response's token counts; empty if there is none."""
+    """Return the mapping with a response's token counts, empty if there is none."""
     text = answer.data if isinstance(answer, LargeBytes) else answer
     if isinstance(text, str | bytes) and len(text) < _LONGEST and text.lstrip()[:1] in ("{", b"{"):
         try:

@@ -25,7 +25,7 @@ _BUILTINS = {"builtins", "__builtin__"}
 
 
 class ObjectMaker:
-    """Makes and fills the objects of one pickle. `spool` receives its pictures; None drops them."""
+    """Makes and fills the objects of one pickle. `spool` receives its pictures. None drops them."""
 
     def __init__(self, what: str, spool: Spool | None) -> None:
         self.what = what

@@ -269,7 +269,7 @@ def _rows(episode: AndroidWorldEpisode) -> tuple[list[Row], dict[str, Any]]:
 
 
 def _elements(row: Row, names: tuple[str, ...]) -> list[Any]:
-    """Return the elements of a step's screen in order; empty if they are missing or given as text."""
+    """Return the elements of a step's screen in order, empty if they are missing or given as text."""
     for name in names:
         value = row.get(name)
         if isinstance(value, list | tuple) and value and all(fields_of(element) for element in value):

@@ -78,14 +78,14 @@ class Dtype:
 
     @property
     def width(self) -> int | None:
-        """Bytes of one element; None if undefined (objects, fields)."""
+        """Bytes of one element, or None if undefined (objects, fields)."""
         count = self.code[1:]
         if self.code[:1] not in "biufcSUmM" or not count.isdigit() or len(count) > 6:
             return None
         return int(count) * (4 if self.code[0] == "U" else 1)
 
     def numbers(self, data: bytes) -> list[Any] | None:
-        """Return the values in `data`; None if they are not plain numbers or text."""
+        """Return the values in `data`, or None if they are not plain numbers or text."""
         order = ">" if self.order == ">" else "<"
         each = self.width
         if not each or len(data) % each:
@@ -110,14 +110,14 @@ class Array:
 
 
 def fields_of(value: Any) -> dict[Any, Any] | None:
-    """Return the fields of a mapping or a stand-in; None for anything else."""
+    """Return the fields of a mapping or a stand-in, or None for anything else."""
     if isinstance(value, dict):
         return value
     return value.fields if isinstance(value, ForeignObject) else None
 
 
 def shot_of(value: Any) -> SpooledImage | None:
-    """Return the picture that a value represents; None if it is not one."""
+    """Return the picture that a value represents, or None if it is not one."""
     image = value.shot if isinstance(value, Array) else value.state if isinstance(value, ForeignObject) else value
     return image if isinstance(image, SpooledImage) else None
 

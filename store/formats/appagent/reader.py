@@ -55,7 +55,7 @@ def _run(source: RunSource, log: Path, is_known: Callable[[str], bool]) -> Impor
 
 
 def _rounds(source: RunSource) -> int | None:
-    """Return `MAX_ROUNDS` of the nearest config.yaml above a run, within the root; None if there is none."""
+    """Return `MAX_ROUNDS` of the nearest config.yaml above a run, within the root, or None if there is none."""
     here = source.path.resolve()
     for folder in here.parents[:_ABOVE]:
         path = folder / "config.yaml"
@@ -127,7 +127,7 @@ def _is_record(candidate: CandidateFile) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Return why a folder with AppAgent's screens is not a run; empty for other folders."""
+    """Return why a folder with AppAgent's screens is not a run, or empty for other folders."""
     own = [name for name in names if name.startswith(f"{folder.name}_") and (_SHOT.search(name) or _TREE.search(name))]
     if _TASK.fullmatch(folder.name) and own:
         return f"{len(own)} screens and trees, and no log"

@@ -118,7 +118,7 @@ def run(
 
 
 def _model(lines: list[LogLine]) -> str:
-    """Return the model's name from logs with whole responses; empty if they only have text."""
+    """Return the model's name from logs with whole responses, empty if they only have text."""
     responses = (line.value.get("response") for line in lines)
     return next((as_text(one.get("model")) for one in responses if isinstance(one, dict) and one.get("model")), "")
 
@@ -203,7 +203,7 @@ def _decision(response: Any) -> str:
 
 
 def _used_up(steps: int, rounds: int | None) -> str:
-    """Return why a run with this number of steps had to end; empty if it could have continued."""
+    """Return why a run with this number of steps had to end, empty if it could have continued."""
     if steps < (rounds or ROUNDS):
         return ""
     return f"{steps} steps, {'the most that its config.yaml allows' if rounds else 'the most unless told otherwise'}"

@@ -95,7 +95,7 @@ def _parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
 
 
 def _listed(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun] | None:
-    """Return the items of a list, decoded lazily; None if the file is not a list or the list is itself an episode."""
+    """Return the items of a list, decoded lazily, None if the file is not a list or the list is itself an episode."""
     if not is_list(data):
         return None
     try:
@@ -154,7 +154,7 @@ def _holds(value: Any, deep: int = 0) -> bool:
 
 
 def steps_of(value: Any) -> tuple[str, list[Any]] | None:
-    """Return the field and the list of an episode's steps ("" if the episode is the list); None if not an episode."""
+    """Return the field and the list of an episode's steps ("" if the episode is the list), None if not an episode."""
     if isinstance(value, list):
         whole = len(value) > 1 and _is_meta(value[0]) and all(_is_step(step) for step in value[1:])
         return ("", value[1:]) if whole else None

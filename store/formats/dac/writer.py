@@ -153,7 +153,7 @@ def _whole(text: str) -> Any:
 
 
 def _flag(steps: list[Step]) -> dict[str, str]:
-    """Return the flag of an impossible task with its reason; empty for other tasks."""
+    """Return the flag of an impossible task with its reason, empty for other tasks."""
     last = steps[-1].action if steps else None
     if last is None or last.status != "infeasible":
         return {}

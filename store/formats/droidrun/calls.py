@@ -60,7 +60,7 @@ class ToolCall(NamedTuple):
 
 
 def calls_of(code: str) -> list[ToolCall]:
-    """Return the calls in a model's code in order; empty if there are none or it is not code."""
+    """Return the calls in a model's code in order, empty if there are none or it is not code."""
     if len(code) > _LONGEST:
         return []
     if "<invoke" in code:
@@ -118,7 +118,7 @@ def with_outcomes(code_calls: list[ToolCall], run_calls: list[ToolCall]) -> list
 
 
 def call_error(outcome: dict[str, Any]) -> str:
-    """Return the error in a call's outcome; empty if there is none."""
+    """Return the error in a call's outcome, empty if there is none."""
     error = as_text(outcome.get("error")).strip()
     return "" if error == "None" else error
 
@@ -157,7 +157,7 @@ class CodeError(NamedTuple):
 
 
 def code_error(output: Any) -> CodeError | None:
-    """Return the error in the output of code; None if the code ran to its end."""
+    """Return the error in the output of code, or None if the code ran to its end."""
     text = output if isinstance(output, str) else ""
     # The error is at the end of the output, which may be long.
     match = _ERROR.search(text[-_LONGEST:])

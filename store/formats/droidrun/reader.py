@@ -247,7 +247,7 @@ def _end(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> None:
 
 
 def _final(run: _DroidrunRun, pictures: Pictures) -> Observation | None:
-    """Return the last screen after the last answer; None if there is none."""
+    """Return the last screen after the last answer, or None if there is none."""
     answered_screens = [turn.screen for turn in run.timeline.turns if turn.is_answered]
     beyond = [screen for screen in {*run.shots, *run.states} if screen > max(answered_screens, default=-1)]
     if not beyond:
@@ -299,7 +299,7 @@ def _tells_actions(value: Any) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Return why a folder named by droidrun, or an empty list of events, is not a run; empty for other folders."""
+    """Return why a folder named by droidrun, or an empty list of events, is not a run, or empty for other folders."""
     named = _FOLDER.fullmatch(folder.name) is not None
     if "trajectory.json" in names:
         try:

@@ -22,7 +22,7 @@ class RecordedScreen(NamedTuple):
 
 
 def state_of(value: Any) -> RecordedScreen:
-    """Return a recorded screen; empty if the value is not one."""
+    """Return a recorded screen, empty if the value is not one."""
     if isinstance(value, dict):
         value = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), [value])
     boxes: dict[int, Box] = {}

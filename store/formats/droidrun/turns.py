@@ -57,7 +57,7 @@ class AgentTurn:
 
     @property
     def error(self) -> CodeError | None:
-        """Error that ended the turn's code early; None if there is none or it is unknown."""
+        """Error that ended the turn's code early, or None if there is none or it is unknown."""
         return None if self.run else code_error(self.extra.get("output"))
 
     @property
@@ -223,7 +223,7 @@ def _script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
 
 
 def _asked(event: dict[str, Any]) -> str:
-    """Return the goal from an event that starts a task; empty for other events."""
+    """Return the goal from an event that starts a task, empty for other events."""
     if not _kind(event).endswith("ExecuteEvent"):
         return ""
     task = event.get("task")

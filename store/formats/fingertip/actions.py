@@ -127,7 +127,7 @@ def _quoted(inside: str) -> dict[str, Any]:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """Return a call's parameters by Python's grammar; empty if invalid, as with an unescaped apostrophe in a text."""
+    """Return a call's parameters by Python's grammar, empty if invalid, as with an unescaped apostrophe in a text."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

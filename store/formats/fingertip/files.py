@@ -71,7 +71,7 @@ def natural(name: str) -> list[Any]:
 
 
 def number_in(name: str) -> str:
-    """Return the last number in a file's name, which links a screenshot to its tree; empty if none."""
+    """Return the last number in a file's name, which links a screenshot to its tree, empty if none."""
     return next(iter(re.findall(r"\d+", Path(name).stem)[::-1]), "")
 
 
@@ -180,7 +180,7 @@ def episode_fields(files: Files, actions: Path) -> dict[str, Any]:
 
 
 def profile_of(files: Files, user: str) -> dict[str, Any]:
-    """Return the user's profile from a file beside or above the episodes; empty if there is none."""
+    """Return the user's profile from a file beside or above the episodes, empty if there is none."""
     for folder in list(files.source.path.parents)[: _ABOVE + 1]:
         for name in _PROFILES:
             for ending in (".json", ".csv"):

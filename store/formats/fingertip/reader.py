@@ -122,7 +122,7 @@ def _task(fields: dict[str, Any], user: str, stamp: str, steps: int) -> Task:
 
 
 def _time(stamp: str) -> str:
-    """Return a folder's stamp as local time without a zone; empty if it is not one."""
+    """Return a folder's stamp as local time without a zone, empty if it is not one."""
     digits = "".join(sign for sign in stamp if sign.isdecimal())
     if not STAMP.fullmatch(stamp) or len(digits) != 14:
         return ""
@@ -181,7 +181,7 @@ def _tells_intent(path: Path, root: Path) -> bool:
 
 
 def _spells_actions(path: Path, root: Path, *, empty: bool = False) -> bool:
-    """Return True if a file begins with a list of actions; `empty` is the result for an empty file."""
+    """Return True if a file begins with a list of actions. `empty` is the result for an empty file."""
     try:
         opening = CandidateFile(path, root).opening if path.is_file() else b""
     except LabError:

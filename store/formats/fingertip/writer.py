@@ -150,7 +150,7 @@ def _write_pictures(run: StoredRun, steps: list[Step], folder: Path) -> dict[int
 
 
 def _label(step: Step) -> str:
-    """Return the label of the node under the finger; empty if unknown."""
+    """Return the label of the node under the finger, empty if unknown."""
     tree, action = step.before.tree, step.action
     if tree is None or action is None or action.at is None:
         return ""

@@ -31,7 +31,7 @@ class Attachments:
         self._seen: dict[str, Observation] = {}
 
     def text(self, value: Any) -> str:
-        """Return a text, resolved if it is a reference; empty if it is not a text."""
+        """Return a text, resolved if it is a reference, empty if it is not a text."""
         if not isinstance(value, str):
             return ""
         for reference in _REFERENCES:
@@ -41,7 +41,7 @@ class Attachments:
         return value
 
     def picture(self, value: Any, extra: dict[str, Any]) -> Observation | None:
-        """Return the picture of a data URL or reference; None if there is none, with the reason in `extra`."""
+        """Return the picture of a data URL or reference, or None if there is none, with the reason in `extra`."""
         key = value if isinstance(value, str) and len(value) < _LONG else ""
         if key in self._seen:
             return self._seen[key]
@@ -98,7 +98,7 @@ def _reasoning(message: dict[str, Any], attachments: Attachments) -> str:
 
 
 def shown(message: dict[str, Any], attachments: Attachments, extra: dict[str, Any]) -> Observation | None:
-    """Return the last picture in a message; None if there is none."""
+    """Return the last picture in a message, or None if there is none."""
     content = message.get("content")
     parts = content if isinstance(content, list) else []
     images = [part.get("image") for part in parts if isinstance(part, dict) and part.get("type") == "image"]
@@ -134,7 +134,7 @@ def events_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def output_of(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the model's message in a model event; None for other events."""
+    """Return the model's message in a model event, or None for other events."""
     output = event.get("output") if event.get("event") == "model" else None
     choices = output.get("choices") if isinstance(output, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
@@ -143,7 +143,7 @@ def output_of(event: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def usage_of(usage: Any, seconds: Any = None) -> Usage | None:
-    """Return the usage from Inspect's `ModelUsage`; None if it is empty."""
+    """Return the usage from Inspect's `ModelUsage`, or None if it is empty."""
     fields = as_mapping(usage)
     tokens = Usage(
         as_count(fields.get("input_tokens")),

@@ -260,7 +260,7 @@ def _verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[s
 
 
 def _float(value: Any) -> float | None:
-    """Return a score's value from 0 to 1; None if it has none or is out of range."""
+    """Return a score's value from 0 to 1, or None if it has none or is out of range."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str) and value in _LETTERS:

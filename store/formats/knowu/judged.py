@@ -47,7 +47,7 @@ def judged(source: RunSource, log_root: Path, task: str, attempt: int) -> list[V
 
 
 def reported_agent(source: RunSource, log_root: Path) -> tuple[str, str]:
-    """Return the agent's type and model in the evaluation's reports; empty if they disagree."""
+    """Return the agent's type and model in the evaluation's reports, empty if they disagree."""
     if not log_root.is_relative_to(source.root.resolve()):
         return "", ""
     agents: set[tuple[str, str]] = set()

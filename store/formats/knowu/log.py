@@ -71,7 +71,7 @@ def _entry(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _iso(time: str) -> str | None:
-    """Return the time in ISO 8601; None if it is invalid."""
+    """Return the time in ISO 8601, or None if it is invalid."""
     iso = time.replace(" ", "T")
     try:
         datetime.fromisoformat(iso)

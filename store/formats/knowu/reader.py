@@ -221,7 +221,7 @@ def _is_logged(key: str, value: Any) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Return why a folder with screens or a thread's log is not a run; empty for other folders."""
+    """Return why a folder with screens or a thread's log is not a run, or empty for other folders."""
     if "traj.json" in names or _ATTEMPT_FOLDER.fullmatch(folder.name):
         return ""
     if any(_THREAD.fullmatch(name) for name in names) or (folder / "marked_screenshots").is_dir():

@@ -106,7 +106,7 @@ class KnowuEpisode(NamedTuple):
         return tuple(self.log.times.get(_number(step, i)) for i, step in enumerate(self.steps))
 
     def pictures(self) -> tuple[str | None, ...]:
-        """Return the sha256 of each step's picture; None for missing or truncated ones."""
+        """Return the sha256 of each step's picture, or None for missing or truncated ones."""
         return Pictures(self.source).whole(self.shots.get(_number(step, i)) for i, step in enumerate(self.steps))
 
 
@@ -294,7 +294,7 @@ def _ended(episode: KnowuEpisode, score: float | None, verdict: Verdict | None) 
 
 
 def _usage(tokens: Any) -> Usage | None:
-    """Return the whole run's tokens, because the logger records only the total; None if there are none."""
+    """Return the whole run's tokens, because the logger records only the total, or None if there are none."""
     if not isinstance(tokens, dict):
         return None
     names = ("prompt_tokens", "completion_tokens", "cached_tokens")

@@ -100,7 +100,7 @@ def _at(action: Action) -> dict[str, int]:
 
 
 def tokens_of(steps: Sequence[Step], ended: Ended | None, *, own: bool) -> dict[str, int] | None:
-    """Return the `token_usage` of a run with its four counts; None if there are none."""
+    """Return the `token_usage` of a run with its four counts, or None if there are none."""
     if own:
         source_tokens: dict[str, int] | None = steps[-1].extra.get("token_usage") if steps else None
         return source_tokens

@@ -137,7 +137,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _log(steps: Sequence[Step]) -> str:
-    """Return a log of each step's time, and of the reply that no later step has; empty without times."""
+    """Return a log of each step's time, and of the reply that no later step has, empty without times."""
     lines = []
     for step in steps:
         number, time = _number(step), _time(step)

@@ -80,7 +80,7 @@ def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Ac
 
 
 def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
-    """Return the space of a run's raw coordinates: `0-1`, `px` or `0-1000`; None if it cannot be determined."""
+    """Return the space of a run's raw coordinates: `0-1`, `px` or `0-1000`, or None if it cannot be determined."""
     written_px: list[tuple[float, float]] = []
     for step in steps:
         first = next(iter(_written_points(written(step.get("raw_action")))), None)
@@ -100,7 +100,7 @@ def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
 
 
 def written(raw: Any) -> dict[str, Any]:
-    """Return the model's own action as a mapping, given as one or as JSON; empty if it is neither."""
+    """Return the model's own action as a mapping, given as one or as JSON, empty if it is neither."""
     if isinstance(raw, str) and raw.lstrip().startswith("{"):
         try:
             raw = read_json(escape(raw), "raw_action").value

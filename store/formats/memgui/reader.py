@@ -117,7 +117,7 @@ def _is_step(step: dict[str, Any]) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Return why an attempt's folder is not a run; empty for other folders."""
+    """Return why an attempt's folder is not a run, or empty for other folders."""
     shots = sum(_SHOT.fullmatch(name) is not None for name in names)
     return f"{shots} screens, and no log.json" if _ATTEMPT.fullmatch(folder.name) and "log.json" not in names else ""
 

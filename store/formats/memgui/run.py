@@ -85,7 +85,7 @@ class MemguiRun(NamedTuple):
         return next((step for step in reversed(self.log) if _is_summary(step)), {})
 
     def mapping(self, name: str) -> dict[str, Any]:
-        """Return the mapping in the file of that name; empty if it has none."""
+        """Return the mapping in the file of that name, empty if it has none."""
         value = self.beside.get(name)
         return value if isinstance(value, dict) else {}
 
@@ -181,7 +181,7 @@ def _step(
 
 
 def _error(action: Action, step: dict[str, Any]) -> str | None:
-    """Return why no action was performed; None if one was."""
+    """Return why no action was performed, or None if one was."""
     source_action = step.get("action")
     if action.raw is None or source_action is None:
         return "the source holds no action"

@@ -86,7 +86,7 @@ class TableRow(NamedTuple):
 
 
 def row_of(source: RunSource, task: str) -> TableRow | None:
-    """Return a task's row in the nearest results.csv, from the run's folder up to `root`; None if there is none.
+    """Return a task's row in the nearest results.csv, from the run's folder up to `root`, or None if there is none.
 
     Raise `LabError` if a table cannot be read.
     """

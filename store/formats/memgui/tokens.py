@@ -45,7 +45,7 @@ def _earlier(counts: list[int | None]) -> list[int]:
 
 
 def whole_usage(usages: list[Usage | None], summary: dict[str, Any], stats: dict[str, Any]) -> Usage | None:
-    """Return the usage of the whole run, from its files or else summed over its steps; None if unknown."""
+    """Return the usage of the whole run, from its files or else summed over its steps, or None if unknown."""
     step_usages = [usage for usage in usages if usage is not None]
     if not summary and not stats and not step_usages:
         return None

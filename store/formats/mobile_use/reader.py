@@ -94,7 +94,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
 
 
 def _pictures(source: RunSource, data: bytes) -> tuple[str | None, ...]:
-    """Return the sha256 of each step's picture; None for missing or truncated ones."""
+    """Return the sha256 of each step's picture, or None for missing or truncated ones."""
     shots = numbered(source.path, _SHOT)
     return Pictures(source).whole(shots.get(i) for i in range(len(_lines(data, _FILE))))
 
@@ -170,7 +170,7 @@ def _frame(lines: list[_Line], source: RunSource) -> _Frame:
 
 
 def _done(line: _Line) -> tuple[Point, Point] | None:
-    """Return the point in a line's call, and the pixel that the line records as touched; None without both."""
+    """Return the point in a line's call, and the pixel that the line records as touched, or None without both."""
     coordinate = line.call.get("coordinate")
     for field in _DONE:
         touch = line.fields.get(field)
@@ -248,7 +248,7 @@ def _thought(line: _Line) -> str:
 
 
 def _answer(line: _Line) -> dict[str, Any]:
-    """Return the model's whole HTTP response if a line has it; else an empty mapping."""
+    """Return the model's whole HTTP response if a line has it, else an empty mapping."""
     answer = line.fields.get("raw_response")
     return answer if isinstance(answer, dict) else {}
 
@@ -274,7 +274,7 @@ def _box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
 
 
 def _prompt(source: RunSource, path: Path) -> str:
-    """Return the prompt of a step; empty if it is not recorded."""
+    """Return the prompt of a step, empty if it is not recorded."""
     return decoded(source.side_text(path, most=_MOST_PROMPT) or b"", str(path))
 
 
@@ -317,7 +317,7 @@ def _is_call(line: _Line, has_shots: bool) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Return why a folder with the dump's screens is not a run; empty for other folders."""
+    """Return why a folder with the dump's screens is not a run, or empty for other folders."""
     shots = sum(_SHOT.match(name) is not None for name in names)
     return f"{shots} screens, and no {_FILE}" if shots and _FILE not in names else ""
 

@@ -54,7 +54,7 @@ def action_of(step: dict[str, Any], size: Point | None) -> Action:
 
 
 def _key(name: str) -> ActionKind | None:
-    """Return the action of a key named KEY_HOME, PRESS_HOME or HOME; None if it is not a key."""
+    """Return the action of a key named KEY_HOME, PRESS_HOME or HOME, or None if it is not a key."""
     return _KEYS.get(re.sub(r"^(KEY|PRESS)_", "", name.strip().upper()))
 
 
@@ -77,7 +77,7 @@ def _swipe(info: Any, size: Point | None, raw: dict[str, Any]) -> Action:
 
 
 def target_of(step: dict[str, Any], size: Point | None) -> Box | None:
-    """Return the box of the touched element; None if it is not recorded."""
+    """Return the box of the touched element, or None if it is not recorded."""
     return box(numbers(step.get("sam2_bbox")), size, _WHOLE)
 
 

@@ -138,7 +138,7 @@ def call_of(raw: Any) -> dict[str, Any]:
 
 
 def usage_of(message: dict[str, Any]) -> Usage | None:
-    """Return the usage of a message; None if the source does not record any."""
+    """Return the usage of a message, or None if the source does not record any."""
     tokens = as_mapping(message.get("usage"))
     cached_tokens = tokens.get(
         "cache_read_tokens", as_mapping(tokens.get("prompt_tokens_details")).get("cached_tokens")
