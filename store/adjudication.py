@@ -67,8 +67,8 @@ class Adjudications:
                 if of_batch and (stands is None or stands.what.batch != of_batch):
                     continue
                 self._check(db, study, unit, what, by, settlements_by_place)
-                settlement = SignedSettlement(unit.id, what, by, self._later(db, study))
-                detail = _plain(what)
+                settlement = SignedSettlement(unit.id, what, by, self._next_time(db, study))
+                detail = _act_detail(what)
                 insert_act(
                     db,
                     Act(uuid7(), study.id, study.version, by, "adjudicated", settlement.at, unit.id, detail=detail),
@@ -81,7 +81,7 @@ class Adjudications:
                 settlements.append(settlement)
         return settlements
 
-    def _later(self, db: sqlite3.Connection, study: Study) -> str:
+    def _next_time(self, db: sqlite3.Connection, study: Study) -> str:
         """Return the current time, but later than the newest settlement, so that the last one always applies.
 
         The system clock may have been set back.
@@ -204,7 +204,10 @@ def _check_settlement(
     for move in what.moves:
         if move.rater not in answer_by_rater:
             raise LabError(title, "field moves: names somebody who did not rate it.")
-        if move.was is not None and PlaceAnswer(by, move.was).word != _plain_answer(answer_by_rater[move.rater]).word:
+        if (
+            move.was is not None
+            and PlaceAnswer(by, move.was).word != _comparable_answer(answer_by_rater[move.rater]).word
+        ):
             raise LabError(title, f"field moves: {move.was!r} is not what that rater said.")
         if move.now is not None and PlaceAnswer(by, move.now).word == answer_by_rater[move.rater].word:
             raise LabError(title, f"field moves: {move.now!r} is what that rater said already.")
@@ -213,7 +216,7 @@ def _check_settlement(
         raise LabError(title, "field moves: a rater moves once.")
 
 
-def _plain_answer(answer: PlaceAnswer) -> PlaceAnswer:
+def _comparable_answer(answer: PlaceAnswer) -> PlaceAnswer:
     """Treat a missing reason as the answer itself, so that a move away from it can name it."""
     return PlaceAnswer(answer.rater, answer.reason_missing) if answer.reason_missing else answer
 
@@ -225,7 +228,7 @@ def _check_fits(
     check_value(title, field, target_of(unit, what.target), label)
 
 
-def _plain(what: Settlement) -> dict[str, Any]:
+def _act_detail(what: Settlement) -> dict[str, Any]:
     """Return the settlement as JSON fields of an act. Raise `LabError` if JSON cannot represent it."""
     # Escape each text separately: escaped together with a reason that is not valid UTF-8, a name would change.
     moves = tuple(replace(move, code=storable(move.code), why=storable(move.why)) for move in what.moves)

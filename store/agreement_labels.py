@@ -91,7 +91,7 @@ class AgreementLabels:
         """Return the file's current position. This is cheap, because only erasures are counted."""
         last = {
             table: self._database.rows_in(table, f"SELECT n, {name} FROM {table} ORDER BY n DESC LIMIT 1")
-            for table, name in _NAMED.items()
+            for table, name in _ROW_IDS.items()
         }
         label, act, assignment = (tuple(newest_row[0]) if newest_row else (0, "") for newest_row in last.values())
         rows_in = self._database.rows_in
@@ -104,7 +104,7 @@ class AgreementLabels:
         """Return True if the same labels count in a study now as at position `then`."""
         if not self.goes_on_from(then):
             return False
-        for table, (n, _) in _rows_of(then):
+        for table, (n, _) in _table_positions(then):
             counts = f" AND {_COUNTED}" if table == "act" else ""
             # The unary `+` keeps SQLite from using the study index: a scan of the few rows after `n` is faster.
             sql = f"SELECT 1 FROM {table} WHERE n > ? AND +study = ? AND +version = ?{counts} LIMIT 1"
@@ -119,14 +119,14 @@ class AgreementLabels:
             return False
         return all(
             # A row number alone could exist in another file, too. The id shows that it is the same row.
-            not n or self._database.rows_in(table, f"SELECT {_NAMED[table]} FROM {table} WHERE n = ?", n) == [(id,)]
-            for table, (n, id) in _rows_of(then)
+            not n or self._database.rows_in(table, f"SELECT {_ROW_IDS[table]} FROM {table} WHERE n = ?", n) == [(id,)]
+            for table, (n, id) in _table_positions(then)
         )
 
 
-_NAMED = {"label": "id", "act": "id", "assignment": "rater || ' ' || position"}
+_ROW_IDS = {"label": "id", "act": "id", "assignment": "rater || ' ' || position"}
 """SQL expression that identifies a row of each table, besides its number."""
 
 
-def _rows_of(newest: Newest) -> tuple[tuple[str, tuple[int, str]], ...]:
+def _table_positions(newest: Newest) -> tuple[tuple[str, tuple[int, str]], ...]:
     return ("label", newest.label), ("act", newest.act), ("assignment", newest.assignment)

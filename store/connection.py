@@ -103,12 +103,12 @@ def prepare(path: Path, connection: sqlite3.Connection, *, readonly: bool) -> No
         if not version:
             raise LabError(named(path), "holds nothing yet.", "`hitlab import` or a run begins it.")
         return
-    _write_ahead(connection)
+    _enable_wal(connection)
     if version < VERSION:
         migrate(connection)
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
+def _enable_wal(connection: sqlite3.Connection) -> None:
     """Switch to WAL mode, with retries: `PRAGMA journal_mode` ignores the busy timeout."""
     until = time.monotonic() + BUSY_SECONDS
     while True:
@@ -133,12 +133,12 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise LabError(named(path), *_reason(path, error)) from error
+        raise LabError(named(path), *_describe_error(path, error)) from error
     except UnicodeDecodeError as error:  # sqlite3 quotes the damaged bytes in its message
         raise LabError(named(path), "is damaged.", "Restore a copy made with `hitlab pack`.") from error
 
 
-def _reason(path: Path, error: sqlite3.Error) -> tuple[str, str]:
+def _describe_error(path: Path, error: sqlite3.Error) -> tuple[str, str]:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if not code and str(error).startswith("Could not decode"):  # sqlite3 quotes the damaged text in its message
         return "is damaged: a text in it is not valid UTF-8.", "Restore a copy made with `hitlab pack`."

@@ -13,7 +13,7 @@ from lab.core.errors import LabError
 from store.connection import BUSY_SECONDS, connect, named, prepare, sqlite_errors
 
 
-class _Own(threading.local):
+class _ThreadState(threading.local):
     """State of one thread."""
 
     def __init__(self) -> None:
@@ -31,10 +31,10 @@ class Database:
         self.readonly = readonly
         self.suggests = False
         """If True, errors for unknown names suggest similar names in the file: only for callers who may list them."""
-        self._own = _Own()
+        self._thread_state = _ThreadState()
         self._open: dict[threading.Thread, tuple[sqlite3.Connection, threading.RLock]] = {}
         self._guard = threading.Lock()
-        self._turn = threading.Lock()
+        self._write_lock = threading.Lock()
         """Lock for writers of this process: SQLite makes waiting threads sleep and poll."""
         self._closed = False
         self._file: tuple[int, int] | None = None
@@ -55,7 +55,7 @@ class Database:
             self._open.clear()
         # Outside the guard, so that other threads are not blocked while one finishes its work.
         for connection, busy in connections:
-            _close(connection, busy)
+            _close_when_idle(connection, busy)
 
     def remove_new(self) -> None:
         """Delete the file if only this process has it open, else leave it."""
@@ -65,7 +65,7 @@ class Database:
             for thread in others:
                 del self._open[thread]
         for connection, busy in others.values():
-            _close(connection, busy)
+            _close_when_idle(connection, busy)
         with sqlite_errors(self.path):
             # Do not wait for others: if there is one, the file stays.
             own.execute("PRAGMA busy_timeout = 0")
@@ -78,7 +78,7 @@ class Database:
 
     def connection(self) -> sqlite3.Connection:
         """Return this thread's connection. Close those of threads that have ended."""
-        own = self._own.connection
+        own = self._thread_state.connection
         if own is not None and not self._closed:
             return own
         with self._guard:
@@ -90,14 +90,14 @@ class Database:
             if self._file is not None:
                 self._check_same_file()  # or SQLite would create an empty file in its place
             own = connect(self.path, readonly=self.readonly)
-            self._file = self._file or _identity(self.path)
-            self._own.connection = own
-            self._open[threading.current_thread()] = own, self._own.busy
+            self._file = self._file or _file_identity(self.path)
+            self._thread_state.connection = own
+            self._open[threading.current_thread()] = own, self._thread_state.busy
         return own
 
     def read(self, sql: str, *values: Any) -> list[Any]:
         """Return all rows of a query."""
-        with sqlite_errors(self.path), self._own.busy:
+        with sqlite_errors(self.path), self._thread_state.busy:
             return self.connection().execute(sql, values).fetchall()
 
     def rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
@@ -115,7 +115,7 @@ class Database:
     @contextmanager
     def one_moment(self) -> Iterator[sqlite3.Connection]:
         """Read from one snapshot within the block, unaffected by concurrent writes."""
-        with sqlite_errors(self.path), self._own.busy:
+        with sqlite_errors(self.path), self._thread_state.busy:
             db = self.connection()
             db.execute("BEGIN")
             try:
@@ -131,11 +131,11 @@ class Database:
         A refused write rolls back only itself. An exception that leaves the block rolls back everything.
         """
         with self._transaction():
-            self._own.joined = True
+            self._thread_state.joined = True
             try:
                 yield
             finally:
-                self._own.joined = False
+                self._thread_state.joined = False
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -143,7 +143,7 @@ class Database:
 
         Within `together` it becomes a savepoint of the outer transaction.
         """
-        if not self._own.joined:
+        if not self._thread_state.joined:
             with self._transaction() as connection:
                 yield connection
             return
@@ -161,7 +161,7 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with sqlite_errors(self.path), self._in_turn(), self._own.busy:
+        with sqlite_errors(self.path), self._wait_for_writers(), self._thread_state.busy:
             connection = self.connection()
             # A deferred BEGIN could fail with SQLITE_BUSY when its first write upgrades the lock.
             connection.execute("BEGIN IMMEDIATE")
@@ -176,21 +176,21 @@ class Database:
             self._check_same_file()
 
     @contextmanager
-    def _in_turn(self) -> Iterator[None]:
+    def _wait_for_writers(self) -> Iterator[None]:
         """Wait for this process's other writers, at most SQLite's busy timeout, then let SQLite decide."""
-        mine = self._turn.acquire(timeout=BUSY_SECONDS)
+        mine = self._write_lock.acquire(timeout=BUSY_SECONDS)
         try:
             yield
         finally:
             if mine:
-                self._turn.release()
+                self._write_lock.release()
 
     def _check_same_file(self) -> None:
         """Raise `LabError` if the path no longer leads to the opened file.
 
         Anything written then would be in a file that nobody can open.
         """
-        if self._file != (identity := _identity(self.path)):
+        if self._file != (identity := _file_identity(self.path)):
             raise LabError(
                 named(self.path),
                 f"was {'deleted' if identity is None else 'replaced by another file'} while it was in use; "
@@ -199,7 +199,7 @@ class Database:
             )
 
 
-def _close(connection: sqlite3.Connection, busy: threading.RLock) -> None:
+def _close_when_idle(connection: sqlite3.Connection, busy: threading.RLock) -> None:
     """Close a connection once its thread is idle. One still busy after the timeout is closed with its thread."""
     if busy.acquire(timeout=BUSY_SECONDS):
         try:
@@ -208,7 +208,7 @@ def _close(connection: sqlite3.Connection, busy: threading.RLock) -> None:
             busy.release()
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> tuple[int, int] | None:
     """Return device and inode of a path, or None if it does not exist."""
     try:
         about = path.stat()

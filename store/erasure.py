@@ -23,7 +23,7 @@ from store.database import Database
 from store.run_rows import TOMBSTONE, tombstone_row
 from store.schema import APPEND_ONLY, guard, triggers
 
-_OF_RUN = ("run_act", "shadow", "review", "clearance", "draft", "verdict", "event", "use")
+_RUN_TABLES = ("run_act", "shadow", "review", "clearance", "draft", "verdict", "event", "use")
 """Tables whose rows refer to a run and are deleted before its `trace` row."""
 
 
@@ -70,10 +70,10 @@ class Eraser:
             # length() counts the characters of a text, but the bytes of a blob.
             bodies = "SELECT ifnull(sum(length(CAST(body AS BLOB))), 0) FROM event WHERE trace = ?"
             size += int(self.db.execute(bodies, (id,)).fetchone()[0])
-            for table in _OF_RUN:
+            for table in _RUN_TABLES:
                 rows += self.db.execute(f"DELETE FROM {table} WHERE trace = ?", (id,)).rowcount
             rows += self.db.execute("DELETE FROM trace WHERE id = ?", (id,)).rowcount
-        orphan_blobs = [sha256 for sha256 in sorted(run_blobs - set(keep)) if not self._used(sha256)]
+        orphan_blobs = [sha256 for sha256 in sorted(run_blobs - set(keep)) if not self._is_used(sha256)]
         for sha256 in orphan_blobs:
             row = self.db.execute("SELECT size FROM blob WHERE sha256 = ?", (sha256,)).fetchone()
             size += int(row[0]) if row else 0
@@ -97,13 +97,13 @@ class Eraser:
         # Redirect older tombstones that point at this run: otherwise their `replaced_by` would name a missing run.
         earlier = self.db.execute("SELECT body FROM tombstone WHERE replaced_by = ?", (stone.trace,)).fetchall()
         for (body,) in earlier:
-            moved_stone = msgspec.structs.replace(_stone(body), replaced_by=stone.replaced_by)
+            moved_stone = msgspec.structs.replace(_decode_tombstone(body), replaced_by=stone.replaced_by)
             # INSERT OR IGNORE would keep the old row.
             self.db.execute("DELETE FROM tombstone WHERE trace = ?", (moved_stone.trace,))
             self.db.execute(TOMBSTONE, tombstone_row(moved_stone))
         self.db.execute(TOMBSTONE, tombstone_row(stone))
 
-    def _used(self, sha256: str) -> bool:
+    def _is_used(self, sha256: str) -> bool:
         return bool(self.db.execute("SELECT 1 FROM use WHERE sha256 = ? LIMIT 1", (sha256,)).fetchone())
 
 
@@ -132,15 +132,15 @@ class Erasure:
                 self._database.connection().execute("VACUUM")
         except LabError as error:
             # Without VACUUM, at least the `-wal` is cleared of erased content.
-            self._emptied()
+            self._truncate_wal()
             size = self._database.read("PRAGMA page_count")[0][0] * self._database.read("PRAGMA page_size")[0][0]
             room = f"Make room for twice its size ({2 * size / 1e6:,.0f} MB), or close other programs"
             why = error.message.partition(" Nothing was written")[0]
             raise NotWiped(self._database.path, f"it could not be rewritten, as it {why}", room, done) from error
-        if not self._emptied():
+        if not self._truncate_wal():
             raise NotWiped(self._database.path, "another program is reading the file", "Close the other program", done)
 
-    def _emptied(self) -> bool:
+    def _truncate_wal(self) -> bool:
         """Checkpoint the `-wal` into the file and truncate it. Return False if a reader blocks it past the timeout."""
         until = time.monotonic() + BUSY_SECONDS
         with sqlite_errors(self._database.path):
@@ -154,14 +154,14 @@ class Erasure:
     def tombstone(self, trace_id: str) -> Tombstone | None:
         """Return the tombstone of an erased run, or None if it was not erased."""
         rows = self._database.rows_in("tombstone", "SELECT body FROM tombstone WHERE trace = ?", trace_id)
-        return _stone(rows[0][0]) if rows else None
+        return _decode_tombstone(rows[0][0]) if rows else None
 
     def replaced_by(self, trace_id: str) -> list[Tombstone]:
         """Return the tombstones of the runs that this one replaced."""
         rows = self._database.rows_in(
             "tombstone", "SELECT body FROM tombstone WHERE replaced_by = ? ORDER BY trace", trace_id
         )
-        return [_stone(body) for (body,) in rows]
+        return [_decode_tombstone(body) for (body,) in rows]
 
 
 @contextmanager
@@ -174,5 +174,5 @@ def lifted(db: sqlite3.Connection) -> Iterator[Eraser]:
     guard(db)
 
 
-def _stone(body: str) -> Tombstone:
+def _decode_tombstone(body: str) -> Tombstone:
     return decode(body, Tombstone, "a tombstone in the file", newest=1)

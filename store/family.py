@@ -26,13 +26,13 @@ def family(read: Read, trace_id: str) -> dict[str, tuple[str | None, Forked | No
         near = [*children.get(run, ()), *([parents[run]] if run in parents else ())]
         todo += [other for other in near if other not in seen]
         seen |= dict.fromkeys(near)
-    return {run: (parents.get(run), _forked(read, run)) for run in sorted(seen) if _holds(read, run)}
+    return {run: (parents.get(run), _fork_point(read, run)) for run in sorted(seen) if _has_run(read, run)}
 
 
-def _holds(read: Read, run: str) -> bool:
+def _has_run(read: Read, run: str) -> bool:
     return bool(read("SELECT 1 FROM trace WHERE id = ?", run))
 
 
-def _forked(read: Read, run: str) -> Forked | None:
+def _fork_point(read: Read, run: str) -> Forked | None:
     rows = read("SELECT json_extract(body, '$.forked') FROM event WHERE trace = ? AND seq = 0", run)
     return decode(rows[0][0], Forked, f"run {run}, event 0") if rows and rows[0][0] else None

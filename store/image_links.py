@@ -20,7 +20,7 @@ MOST = 64 * 1024**2
 
 _OUTSIDE = "SELECT count(DISTINCT sha256) FROM link WHERE sha256 NOT IN (SELECT sha256 FROM blob)"
 _LINKS = "SELECT sha256, mime, size, path FROM link"
-_NAMED = 20
+_MAX_NAMED = 20
 
 
 class Link(NamedTuple):
@@ -47,9 +47,9 @@ class Link(NamedTuple):
 
     def wrong(self) -> str:
         """Return a sentence that says why the link no longer gives the picture."""
-        return f"the linked picture {self.path} {self._why()}"
+        return f"the linked picture {self.path} {self._problem()}"
 
-    def _why(self) -> str:
+    def _problem(self) -> str:
         path = Path(unescape_surrogates(self.path))
         try:
             if not stat.S_ISREG(path.stat().st_mode):
@@ -106,7 +106,7 @@ class Links:
         )
         if not link:
             return not missing
-        return all(any(_stands(one) for one in self.of(sha256)) for (sha256,) in missing)
+        return all(any(_has_same_size(one) for one in self.of(sha256)) for (sha256,) in missing)
 
     def blob(self, sha256: str) -> Blob | None:
         """Return a linked picture's bytes, or None if no file has them any more."""
@@ -125,12 +125,12 @@ class Links:
     def wrong(self) -> list[str]:
         """Return a sentence for each lost picture, after the first twenty only their number."""
         lost_links = self.lost()
-        sentences = [link.wrong() for link in lost_links[:_NAMED]]
+        sentences = [link.wrong() for link in lost_links[:_MAX_NAMED]]
         more = len(lost_links) - len(sentences)
         return [*sentences, f"{more} more linked pictures are gone or have changed"] if more else sentences
 
 
-def _stands(link: Link) -> bool:
+def _has_same_size(link: Link) -> bool:
     try:
         return Path(unescape_surrogates(link.path)).stat().st_size == link.size
     except (OSError, ValueError):

@@ -40,7 +40,7 @@ def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
 def tells_more(data: bytes) -> bool:
     """Return True if a picture holds more than pixels (texts, places, times, trailing bytes) or cannot be decoded."""
     if data.startswith(_PNG):
-        return _png_tells(data)
+        return _png_has_metadata(data)
     try:
         with open_picture(data) as picture:
             # A truncated picture raises only when it is decoded.
@@ -50,7 +50,7 @@ def tells_more(data: bytes) -> bool:
         return True
 
 
-def _png_tells(data: bytes) -> bool:
+def _png_has_metadata(data: bytes) -> bool:
     at = len(_PNG)
     while at + 8 <= len(data):
         kind = data[at + 4 : at + 8]

@@ -9,7 +9,7 @@ from lab.core.step import Point
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_END = b"IEND\xaeB`\x82"
 _JPEG_END = b"\xff\xd9"
-_MOST = 2**31 - 1
+_MAX_SIDE = 2**31 - 1
 """Maximum width or height of a PNG in pixels (ISO 15948, 7.1)."""
 
 _JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
@@ -32,7 +32,7 @@ def picture_size(data: bytes) -> Point | None:
     """Return width and height in pixels, or None if the header lacks them."""
     if data.startswith(_PNG) and data[12:16] == b"IHDR" and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
-        return (width, height) if width <= _MOST and height <= _MOST else None
+        return (width, height) if width <= _MAX_SIDE and height <= _MAX_SIDE else None
     return _jpeg_size(data) if data.startswith(b"\xff\xd8") else None
 
 

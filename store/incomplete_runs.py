@@ -27,11 +27,11 @@ class MissingPictures(NamedTuple):
 
 def missing_pictures(run: Imported) -> MissingPictures | None:
     """Return the missing pictures of a run that has a picture file per step, or None if complete or another kind."""
-    places = list(_places(run))
+    places = list(_missing_places(run))
     return MissingPictures(len(places), places[0]) if places else None
 
 
-def _places(run: Imported) -> Iterator[str]:
+def _missing_places(run: Imported) -> Iterator[str]:
     first = run.events[0]
     if not isinstance(run.images, Pictures) or not isinstance(first, Started) or first.source is None:
         return

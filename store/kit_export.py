@@ -63,8 +63,8 @@ def make_kit(store: Store, study: Study, rater: str, out: Path) -> Kit:
         removed(part)
         # The lock keeps a sweep from removing the unfinished file as a leftover.
         with held(part):
-            with _as_of_now(store), sqlite_errors(out):
-                kit = _write(store, store.studies.study(study.id, study.version), rater, part)
+            with _snapshot(store), sqlite_errors(out):
+                kit = _write_kit(store, store.studies.study(study.id, study.version), rater, part)
             kept_on_disk(part)
             # Only after the sync: a crash leaves either no kit or a whole one.
             part.rename(out)
@@ -76,7 +76,7 @@ def make_kit(store: Store, study: Study, rater: str, out: Path) -> Kit:
 
 
 @contextmanager
-def _as_of_now(store: Store) -> Iterator[None]:
+def _snapshot(store: Store) -> Iterator[None]:
     """Read the file from one snapshot within the block, unaffected by concurrent writes."""
     db = store.database.connection()
     db.execute("BEGIN")
@@ -86,13 +86,13 @@ def _as_of_now(store: Store) -> Iterator[None]:
         db.execute("ROLLBACK")
 
 
-def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
+def _write_kit(store: Store, study: Study, rater: str, part: Path) -> Kit:
     assignments = store.studies.assignments(study, rater)
     _check(store, study, rater, assignments)
     labels = [label for label in store.labels.read(study, rater=rater) if label.rater.kind == "human"]
     acts = [act for act in store.labels.acts(study, rater) if act.rater.kind == "human" and own(act)]
     _check_plays(store, study, rater, acts)
-    units = list(_units(store, study, rater, assignments))
+    units = list(_rater_units(store, study, rater, assignments))
     runs = tuple(dict.fromkeys(run for _, unit in units for run in unit.runs if store.runs.holds(run)))
     kit = Kit(
         uuid7(), study.id, study.version, study.sha, rater, now(), "",
@@ -147,13 +147,13 @@ def _check_plays(store: Store, study: Study, rater: str, acts: Iterable[Act]) ->
     """
     interrupted_runs = {act.detail.get("run") for act in acts if act.act == "interrupted"}
     for run in {str(act.detail.get("run", "")) for act in acts if act.act == "played"} - interrupted_runs:
-        if not _over(store, run):
+        if not _is_ended(store, run):
             raise LabError(
                 f"study {study.name}", f"{rater} has run {run} under way here.", "End it, then make the kit."
             )
 
 
-def _over(store: Store, run: str) -> bool:
+def _is_ended(store: Store, run: str) -> bool:
     if not store.runs.holds(run):
         return False
     return isinstance(list(store.runs.events(run, after=store.runs.last_seq(run) - 1))[-1], Ended)
@@ -165,7 +165,9 @@ def plan_for(study: Study, rater: str) -> Study:
     return replace(study, raters=raters, note="", seed=0, width=None, shadows=(), by=None)
 
 
-def _units(store: Store, study: Study, rater: str, assignments: Iterable[Assignment]) -> Iterator[tuple[int, Unit]]:
+def _rater_units(
+    store: Store, study: Study, rater: str, assignments: Iterable[Assignment]
+) -> Iterator[tuple[int, Unit]]:
     """Yield the rater's units, blinded, with their positions in the study."""
     pilot = {assignment.unit for assignment in assignments if assignment.stage == "pilot"}
     unit_ids = {assignment.unit for assignment in assignments}
@@ -200,7 +202,7 @@ def _blinded_run(store: Store, study: Study, run: str) -> Imported:
 
 
 # Queries over the rows of a new kit, and the `Kit` field that limits each to the rows sent.
-_SENT = (
+_SENT_ROWS = (
     ("SELECT body FROM study", ""),
     ("SELECT position || ' ' || id || ' ' || body FROM unit ORDER BY position", ""),
     ("SELECT body FROM assignment ORDER BY n LIMIT ?", "assignments"),
@@ -212,7 +214,7 @@ _SENT = (
 def digest(execute: Callable[..., Iterable[Any]], kit: Kit) -> str:
     """Return the hash of all rows that a kit was sent with, ignoring rows added since."""
     whole = hashlib.sha256()
-    for sql, count in _SENT:
+    for sql, count in _SENT_ROWS:
         for (body,) in execute(sql, (getattr(kit, count),) if count else ()):
             whole.update(body.encode() + b"\n")
     for run in kit.runs:

@@ -60,7 +60,7 @@ class KitContent(NamedTuple):
     """Number of answers carried over into the study's extended version."""
 
 
-class _Answer(NamedTuple):
+class _KitRows(NamedTuple):
     """Everything in a kit that may be imported."""
 
     dealt: list[Assignment]
@@ -81,7 +81,7 @@ def take_kit(store: Store, path: Path) -> KitContent:
     """
     kit_work = _read_kit(store, path)
     with store.database.writing() as db:
-        content = _take(store, db, kit_work, f"kit {path}")
+        content = _import_kit(store, db, kit_work, f"kit {path}")
     if content.covered:
         store.erasure.wipe(content)
     return content
@@ -89,18 +89,18 @@ def take_kit(store: Store, path: Path) -> KitContent:
 
 def kit_in(store: Store, db: sqlite3.Connection, path: Path) -> KitContent:
     """Import a kit within the caller's transaction, which a `LabError` ends."""
-    return _take(store, db, _read_kit(store, path), f"kit {path}")
+    return _import_kit(store, db, _read_kit(store, path), f"kit {path}")
 
 
-def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
+def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _KitRows]:
     from store.store import Store
 
     what = f"kit {path}"
     try:
         with Store.open(path, readonly=True) as other:
-            kit = _kit(store, other, what)
-            study = _study(store, kit, what)
-            return kit, study, _kit_answers(store, other, kit, study, what)
+            kit = _check_kit(store, other, what)
+            study = _check_study(store, kit, what)
+            return kit, study, _read_kit_rows(store, other, kit, study, what)
     except LabError as error:
         # Only for a damaged file: its hint names a pack, which a rater does not have.
         if "hitlab pack" not in error.hint:
@@ -110,17 +110,17 @@ def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
         ) from error
 
 
-def _take(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _Answer], what: str) -> KitContent:
+def _import_kit(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _KitRows], what: str) -> KitContent:
     kit, study, answer = kit_work
     if store.labels.withdrew(kit.rater):
         raise LabError(what, f"{kit.rater} has withdrawn; nothing of theirs is taken in.")
-    answer = _left_in(store, study, answer)
-    replaced_runs = _replaced(store)
-    known_ids = _known(db, answer, replaced_runs, what)
+    answer = _without_erased_units(store, study, answer)
+    replaced_runs = _replaced_runs(store)
+    known_ids = _known_ids(db, answer, replaced_runs, what)
     before = reached(db)
     _check_not_after_leaving(store, study, kit, answer, known_ids, what)
     _check_sheets(store, study, kit, answer, known_ids, what)
-    content = _insert(db, study, kit, answer, known_ids, what)
+    content = _insert_rows(db, study, kit, answer, known_ids, what)
     if replaced_runs and content.labels + content.acts:
         with lifted(db) as eraser:
             content = content._replace(covered=any(answer.uncovered.cover(eraser, replaced_runs)))
@@ -131,10 +131,10 @@ def _take(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _Ans
     if store.studies.locked(study) and content.labels + content.acts + content.dealt + content.runs:
         raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
     carried = carry_on(db, before, study.id).labels
-    sheets = _sheets_after(store, store.studies.newest_of(study), kit, answer)
+    sheets = _current_sheets(store, store.studies.newest_of(study), kit, answer)
     return content._replace(
-        clashes=tuple(place for sheet in sheets for place in _clashes(sheet)),
-        final=frozenset(place for sheet in sheets if sheet.is_final for place in _clashes(sheet)),
+        clashes=tuple(place for sheet in sheets for place in _clash_places(sheet)),
+        final=frozenset(place for sheet in sheets if sheet.is_final for place in _clash_places(sheet)),
         carried=carried,
     )
 
@@ -142,7 +142,7 @@ def _take(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _Ans
 # -- is it one, and of this study? -----------------------------------------------------------------------------
 
 
-def _kit(store: Store, other: Store, what: str) -> Kit:
+def _check_kit(store: Store, other: Store, what: str) -> Kit:
     kit = other.kit()
     if kit is None:
         raise LabError(what, "is no kit.", "`hitlab study kit STUDY --rater R1 --out R1.db` makes one.")
@@ -159,7 +159,7 @@ def _kit(store: Store, other: Store, what: str) -> Kit:
     return kit
 
 
-def _study(store: Store, kit: Kit, what: str) -> Study:
+def _check_study(store: Store, kit: Kit, what: str) -> Study:
     """Return this file's study and raise `LabError` unless the kit was made from exactly it."""
     here = store.studies.versions(kit.study)
     if kit.version not in here:
@@ -174,7 +174,7 @@ def _study(store: Store, kit: Kit, what: str) -> Study:
 # -- what is in it? --------------------------------------------------------------------------------------------
 
 
-def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) -> _Answer:
+def _read_kit_rows(store: Store, other: Store, kit: Kit, study: Study, what: str) -> _KitRows:
     def bodies(table: str) -> Iterator[str]:
         return (body for (body,) in other.database.read(f"SELECT body FROM {table} ORDER BY n"))
 
@@ -193,18 +193,18 @@ def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) 
         if not own(act):
             raise LabError(what, f"holds an act that is no rater's: {act.act}.")
     plays = {unit.id: unit.play for unit in store.studies.units(study) if unit.play is not None}
-    runs = list(_plays(other, kit, acts, plays, what))
+    runs = list(_finished_plays(other, kit, acts, plays, what))
     run_ids = {run.id for run in runs}
-    acts = [act for act in acts if act.act != "played" or not _under_way(other, act, run_ids)]
+    acts = [act for act in acts if act.act != "played" or not _is_unfinished(other, act, run_ids)]
     withdrawn = "SELECT trace FROM tombstone WHERE why = 'withdrawn'"
     erased_runs = {run for (run,) in store.database.rows_in("tombstone", withdrawn)} & set(kit.runs)
     erased = texts_in_runs(other.database.read, erased_runs)
-    return _Answer(assignments, labels, acts, runs, _uncovered(store, other, kit, study), erased)
+    return _KitRows(assignments, labels, acts, runs, _collect_uncovered(store, other, kit, study), erased)
 
 
-def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
+def _collect_uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
     """Collect what redactions in this file covered and the kit still shows, in units and runs."""
-    uncovered, replaced_runs = Uncovered(), _replaced(store)
+    uncovered, replaced_runs = Uncovered(), _replaced_runs(store)
     sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
     for unit in other.studies.units(study):
         key = (study.id, study.version, storable(unit.id))
@@ -220,13 +220,15 @@ def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
     return uncovered
 
 
-def _replaced(store: Store) -> dict[str, str]:
+def _replaced_runs(store: Store) -> dict[str, str]:
     """Map runs that were redacted in this file to the runs that replaced them."""
     sql = "SELECT trace, replaced_by FROM tombstone WHERE replaced_by IS NOT NULL"
     return dict(store.database.rows_in("tombstone", sql))
 
 
-def _plays(other: Store, kit: Kit, acts: Iterable[Act], plays: Mapping[str, Play], what: str) -> Iterator[Imported]:
+def _finished_plays(
+    other: Store, kit: Kit, acts: Iterable[Act], plays: Mapping[str, Play], what: str
+) -> Iterator[Imported]:
     """Yield the finished runs that the rater made in the kit, each with its unblinded task from `plays` (by unit)."""
     played = {str(act.detail.get("run", "")): act.unit for act in acts if act.act == "played"}
     for run, unit in played.items():
@@ -244,13 +246,13 @@ def _plays(other: Store, kit: Kit, acts: Iterable[Act], plays: Mapping[str, Play
             yield Imported(events, blobs, [])
 
 
-def _under_way(other: Store, act: Act, run_ids: set[str]) -> bool:
+def _is_unfinished(other: Store, act: Act, run_ids: set[str]) -> bool:
     """Return True if an act's run is unfinished in the kit. It is imported later, once it is over."""
     run = str(act.detail.get("run", ""))
     return run not in run_ids and other.runs.holds(run)
 
 
-def _left_in(store: Store, study: Study, answer: _Answer) -> _Answer:
+def _without_erased_units(store: Store, study: Study, answer: _KitRows) -> _KitRows:
     """Drop rows about units that were erased here with a person who withdrew."""
     if not store.database.read("SELECT 1 FROM withdrawal LIMIT 1"):
         return answer
@@ -268,7 +270,7 @@ def _left_in(store: Store, study: Study, answer: _Answer) -> _Answer:
 # -- do the rules let it in? -----------------------------------------------------------------------------------
 
 
-def _check_sheets(store: Store, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str) -> None:
+def _check_sheets(store: Store, study: Study, kit: Kit, answer: _KitRows, known_ids: set[str], what: str) -> None:
     """Raise `LabError` if a sheet of the kit breaks the rules for labels or was not dealt to its rater."""
     assignment_by_sheet = {(assignment.unit, assignment.run): assignment for assignment in answer.dealt}
     sheets: dict[tuple[str, int], tuple[list[Label], list[Act]]] = {}
@@ -289,7 +291,7 @@ def _check_sheets(store: Store, study: Study, kit: Kit, answer: _Answer, known_i
 
 
 def _check_not_after_leaving(
-    store: Store, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str
+    store: Store, study: Study, kit: Kit, answer: _KitRows, known_ids: set[str], what: str
 ) -> None:
     """Raise `LabError` if new rows are later than the moment when another rater took over."""
     leave_times = [act.at for act in store.labels.acts(study, kit.rater) if act.act == "left" and not own(act)]
@@ -314,19 +316,19 @@ def _check_sheet(
         # Replay hand-ins between the labels, in their order of time.
         while hand_ins and (hand_ins[0].at, hand_ins[0].id) < (label.at, label.id):
             acts_so_far.append(hand_ins.pop(0))
-            _check_handed(Sheet(study.protocol, unit, labels[:i], acts_so_far[:-1]), study, acts_so_far[-1], known_ids)
+            _check_hand_in(Sheet(study.protocol, unit, labels[:i], acts_so_far[:-1]), study, acts_so_far[-1], known_ids)
         if label.id in known_ids:
             continue
         if label.protocol_sha not in ("", study.protocol.sha):
             raise LabError(f"label {label.id}", "was given under another version of the protocol.")
         sheet = Sheet(study.protocol, unit, labels[:i], acts_so_far)
-        check_next(at_first._replace(sheet=sheet, held=_held(of_rater, label.at)), label)
+        check_next(at_first._replace(sheet=sheet, held=_was_held(of_rater, label.at)), label)
     for act in hand_ins:
-        _check_handed(Sheet(study.protocol, unit, labels, acts_so_far), study, act, known_ids)
+        _check_hand_in(Sheet(study.protocol, unit, labels, acts_so_far), study, act, known_ids)
         acts_so_far.append(act)
 
 
-def _check_handed(sheet: Sheet, study: Study, act: Act, known_ids: set[str]) -> None:
+def _check_hand_in(sheet: Sheet, study: Study, act: Act, known_ids: set[str]) -> None:
     """Raise `LabError` if the sheet's state did not allow this hand-in or its withdrawal."""
     what = f"unit {sheet.unit.id}"
     if act.id in known_ids:
@@ -338,7 +340,7 @@ def _check_handed(sheet: Sheet, study: Study, act: Act, known_ids: set[str]) -> 
         raise LabError(what, f"was handed in with {len(sheet.unanswered)} unanswered.")
 
 
-def _held(acts: Iterable[Act], at: str) -> bool:
+def _was_held(acts: Iterable[Act], at: str) -> bool:
     holds = [act for act in acts if act.act in ("held", "released") and act.at <= at]
     return bool(holds) and max(holds, key=lambda act: (act.at, act.id)).act == "held"
 
@@ -346,7 +348,7 @@ def _held(acts: Iterable[Act], at: str) -> bool:
 # -- then it comes in ------------------------------------------------------------------------------------------
 
 
-def _known(db: sqlite3.Connection, answer: _Answer, replaced_runs: Mapping[str, str], what: str) -> set[str]:
+def _known_ids(db: sqlite3.Connection, answer: _KitRows, replaced_runs: Mapping[str, str], what: str) -> set[str]:
     """Return the ids already in this file. Raise `LabError` if a row differs by more than a redaction."""
     known_ids = set()
     for table, kind, kit_rows in (("label", Label, answer.labels), ("act", Act, answer.acts)):
@@ -368,10 +370,10 @@ def _is_covered(here: str, kit_row: bytes, replaced_runs: Mapping[str, str]) -> 
         return False
 
 
-def _insert(
-    db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str
+def _insert_rows(
+    db: sqlite3.Connection, study: Study, kit: Kit, answer: _KitRows, known_ids: set[str], what: str
 ) -> KitContent:
-    assignment_count = insert_assignments(db, study, list(_dealt_again(db, study, kit, answer)))
+    assignment_count = insert_assignments(db, study, list(_repeated_plays(db, study, kit, answer)))
     runs = sum(_insert_run(db, run, what) for run in answer.runs)
     labels = [label for label in answer.labels if label.id not in known_ids]
     for label in labels:
@@ -382,7 +384,7 @@ def _insert(
     return KitContent(kit, len(labels), len(acts), assignment_count, runs, len(known_ids))
 
 
-def _dealt_again(db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer) -> Iterator[Assignment]:
+def _repeated_plays(db: sqlite3.Connection, study: Study, kit: Kit, answer: _KitRows) -> Iterator[Assignment]:
     """Return plays that were dealt again in the kit, moved behind all others if their positions are taken here."""
     sql = "SELECT DISTINCT unit FROM assignment WHERE study = ? AND version = ? AND rater = ?"
     units = {unit for (unit,) in db.execute(sql, (storable(study.id), study.version, storable(kit.rater)))}
@@ -401,11 +403,11 @@ def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:
     return False
 
 
-def _sheets_after(store: Store, study: Study, kit: Kit, answer: _Answer) -> list[Sheet]:
+def _current_sheets(store: Store, study: Study, kit: Kit, answer: _KitRows) -> list[Sheet]:
     """Return the kit's sheets in their current state in this file."""
     sheets = dict.fromkeys((label.unit, label.run) for label in answer.labels)
     return [store.labels.sheet(study, store.studies.unit(study, id), kit.rater, run) for id, run in sheets]
 
 
-def _clashes(sheet: Sheet) -> list[tuple[str, str, str]]:
+def _clash_places(sheet: Sheet) -> list[tuple[str, str, str]]:
     return [(sheet.unit.id, spot.target, spot.field) for spot in sheet.clashes]

@@ -21,8 +21,8 @@ from store.times import milliseconds
 
 _BATCH = 5_000
 """Labels decoded at a time: few enough for the processor's cache and for a short wait."""
-_SOME = "SELECT n, body FROM label WHERE study = ? AND version = ?"
-_MOST = "SELECT n, body FROM label WHERE +study = ? AND +version = ?"
+_BY_INDEX = "SELECT n, body FROM label WHERE study = ? AND version = ?"
+_BY_SCAN = "SELECT n, body FROM label WHERE +study = ? AND +version = ?"
 """The same without an index: faster if most labels of the file belong to the study."""
 _SIZE = "SELECT (SELECT count(*) FROM label WHERE study = ? AND version = ?), (SELECT ifnull(max(n), 0) FROM label)"
 _UNITS = "SELECT body FROM unit WHERE study = ? AND version = ? ORDER BY position"
@@ -40,16 +40,16 @@ Sheet = tuple[str, str, int]
 """Key of a sheet in its rows: unit, rater, run."""
 
 
-class _KnownRow(msgspec.Struct, frozen=True, gc=False):
+class _Target(msgspec.Struct, frozen=True, gc=False):
     id: str
 
 
 class _Unit(msgspec.Struct, frozen=True, gc=False):
     id: str
-    targets: tuple[_KnownRow, ...] = ()
+    targets: tuple[_Target, ...] = ()
 
 
-class _Answer(msgspec.Struct, frozen=True, gc=False):
+class _LabelFields(msgspec.Struct, frozen=True, gc=False):
     """Fields of a label that statistics need. The rest of its row stays undecoded."""
 
     unit: str
@@ -70,7 +70,7 @@ class _Answer(msgspec.Struct, frozen=True, gc=False):
     v: int = VERSION
 
 
-_UNIT, _TARGET, _FIELD, _RATER, _RUN, _VALUE, _REASON, _EVIDENCE, _CITES, _OF = map(
+_UNIT, _TARGET, _FIELD, _RATER, _RUN, _VALUE, _REASON, _EVIDENCE, _CITES, _LABEL_VERSION = map(
     attrgetter, ("unit", "target", "field", "rater", "run", "value", "reason_missing", "evidence", "cites", "v")
 )
 
@@ -121,25 +121,25 @@ def columns_and_times(db: sqlite3.Connection, study: Study) -> tuple[Columns, An
     places = {(actor.kind, actor.id): at for at, actor in enumerate(columns.raters)}
     actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in reading.raters]
     return columns, answer_times._replace(
-        rater=_ints(places[actor.kind, actor.id] for actor in actors)[answer_times.rater]
+        rater=_int_array(places[actor.kind, actor.id] for actor in actors)[answer_times.rater]
     )
 
 
-def _read(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None = None) -> _Reading:
+def _read(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None = None) -> _ColumnReader:
     key = key_of(study)
     units: list[_Unit] = [decode(body, _Unit, "a unit in the file") for (body,) in db.execute(_UNITS, key)]
-    reading = _Reading(study, units, times)
+    reading = _ColumnReader(study, units, times)
     own_count, total_count = db.execute(_SIZE, key).fetchone()
     # From a quarter of the file's labels on, a full scan is faster than the index.
-    cursor = db.execute(_MOST if 4 * own_count > total_count else _SOME, key)
+    cursor = db.execute(_BY_SCAN if 4 * own_count > total_count else _BY_INDEX, key)
     while batch := cursor.fetchmany(_BATCH):
         reading.take(batch)
     return reading
 
 
-def _columns_of(db: sqlite3.Connection, study: Study, reading: _Reading) -> Columns:
+def _columns_of(db: sqlite3.Connection, study: Study, reading: _ColumnReader) -> Columns:
     key = key_of(study)
-    superseded_rows = _numbers(db, reading.superseded)
+    superseded_rows = _row_numbers(db, reading.superseded)
     dealt_sheets = db.execute(_DEALT, key).fetchall()
     last: dict[Sheet, str] = {(unit, rater, run): act for rater, unit, run, act in db.execute(_ACTS, key)}
     leavers = {rater for rater, body in db.execute(_LEFT, key) if "for" in decode(body, _LeftRow, "an act").detail}
@@ -147,7 +147,7 @@ def _columns_of(db: sqlite3.Connection, study: Study, reading: _Reading) -> Colu
     return _columns(reading, superseded_rows, dealt_sheets, handed_sheets, leavers)
 
 
-def _numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
+def _row_numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
     """Return the row numbers of these labels."""
     numbers: list[int] = []
     label_ids = [storable(id) for id in ids]
@@ -158,7 +158,7 @@ def _numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
     return np.array(numbers, dtype=np.int64)
 
 
-class _Index(dict[Any, int]):
+class _NameNumbers(dict[Any, int]):
     """Numbers names in order of first use. An empty name is -1 and not stored."""
 
     def __missing__(self, name: Any) -> int:
@@ -176,35 +176,40 @@ class _Steps(dict[str | None, int]):
         return step
 
 
-class _Places(dict[str, int]):
+class _KnownNumbers(dict[str, int]):
     """Numbers of known names, -1 for any other."""
 
     def __missing__(self, name: str) -> int:
         return -1
 
 
-class _Reading:
+class _ColumnReader:
     """Converts batches of rows into columns."""
 
     def __init__(self, study: Study, units: Sequence[_Unit], times: list[AnswerTimes] | None = None) -> None:
-        self.units = _Places({storable(unit.id): i for i, unit in enumerate(units)})
+        self.units = _KnownNumbers({storable(unit.id): i for i, unit in enumerate(units)})
         self.unit_ids = tuple(unit.id for unit in units)
         self.target_ids = tuple(dict.fromkeys(("", *(one.id for unit in units for one in unit.targets))))
-        self.targets = _Places({storable(id): i for i, id in enumerate(self.target_ids)})
-        self.fields = _Places({storable(field.id): i for i, field in enumerate(study.protocol.fields)})
+        self.targets = _KnownNumbers({storable(id): i for i, id in enumerate(self.target_ids)})
+        self.fields = _KnownNumbers({storable(field.id): i for i, field in enumerate(study.protocol.fields)})
         self.field_ids = tuple(field.id for field in study.protocol.fields)
-        self.raters, self.values, self.reasons, self.cites = _Index(), _Index(), _Index(), _Index()
+        self.raters, self.values, self.reasons, self.cites = (
+            _NameNumbers(),
+            _NameNumbers(),
+            _NameNumbers(),
+            _NameNumbers(),
+        )
         self._steps = _Steps()
         self.superseded: set[str] = set()
         self._parts: list[Rows] = []
         self._times = times
         """Receives each batch's answer times, if given."""
-        self._decode = msgspec.json.Decoder(_Answer).decode
+        self._decode = msgspec.json.Decoder(_LabelFields).decode
         self._newest = VERSION
 
     def take(self, batch: list[tuple[int, str]]) -> None:
         """Add a batch of rows (n, body)."""
-        labels = self._decoded([body for _, body in batch])
+        labels = self._decode_batch([body for _, body in batch])
         self.superseded.update([label.supersedes for label in labels if label.supersedes])
         self.superseded.update([id for label in labels if label.also for id in label.also])
         at = milliseconds([label.at for label in labels])
@@ -242,24 +247,24 @@ class _Reading:
     def rows(self) -> Rows:
         """Return all rows added so far."""
         if not self._parts:
-            self._parts.append(Rows(*(np.zeros(0, kind) for kind in _KINDS)))
+            self._parts.append(Rows(*(np.zeros(0, kind) for kind in _DTYPES)))
         return Rows(*(np.concatenate(column) for column in zip(*self._parts, strict=True)))
 
-    def _decoded(self, bodies: list[str]) -> list[_Answer]:
+    def _decode_batch(self, bodies: list[str]) -> list[_LabelFields]:
         try:
             labels = list(map(self._decode, bodies))
         # Decode one by one: `decode` raises an error that names the label and its version.
         except msgspec.DecodeError:
-            return [decode(body, _Answer, "a label in the file", newest=VERSION) for body in bodies]
-        if max(map(_OF, labels), default=VERSION) > VERSION:
-            return [decode(body, _Answer, "a label in the file", newest=VERSION) for body in bodies]
+            return [decode(body, _LabelFields, "a label in the file", newest=VERSION) for body in bodies]
+        if max(map(_LABEL_VERSION, labels), default=VERSION) > VERSION:
+            return [decode(body, _LabelFields, "a label in the file", newest=VERSION) for body in bodies]
         return labels
 
 
-_KINDS = (np.int64, *[np.int32] * 9, np.int64, np.float64, np.float64)
+_DTYPES = (np.int64, *[np.int32] * 9, np.int64, np.float64, np.float64)
 
 
-def _ints(numbers: Iterable[int]) -> Ints:
+def _int_array(numbers: Iterable[int]) -> Ints:
     return np.array(list(numbers), dtype=np.int32)
 
 
@@ -273,7 +278,7 @@ def _step(evidence: str) -> int:
 
 
 def _columns(
-    reading: _Reading,
+    reading: _ColumnReader,
     superseded_rows: Longs,
     dealt_sheets: Sequence[Sheet],
     handed_sheets: set[Sheet],
@@ -284,20 +289,20 @@ def _columns(
     Names are sorted too, so that the result does not depend on the order of insertion.
     """
     rows = reading.rows()
-    raters, rater = _raters(reading.raters, (who for _, who, _ in dealt_sheets))
+    raters, rater = _sort_raters(reading.raters, (who for _, who, _ in dealt_sheets))
     # `null` as a value means that the answer was skipped or withdrawn.
     null = reading.values.pop(b"null", -1)
-    values = _renumbered(reading.values, np.where(rows.value == null, -1, rows.value) if null >= 0 else rows.value)
-    reasons = _renumbered(reading.reasons, rows.reason)
-    cites = _renumbered(reading.cites, rows.cites)
+    values = _renumber(reading.values, np.where(rows.value == null, -1, rows.value) if null >= 0 else rows.value)
+    reasons = _renumber(reading.reasons, rows.reason)
+    cites = _renumber(reading.cites, rows.cites)
     rows = rows._replace(rater=rater[rows.rater], value=values[1], reason=reasons[1], cites=cites[1])
     rows = rows.where(~np.isin(rows.n, superseded_rows))
     # The last key of lexsort is the primary one.
     rows = rows.where(np.lexsort((rows.n, rows.run, rows.rater, rows.field, rows.target, rows.unit)))
-    alone, clashes = _alone(rows)
+    alone, clashes = _only_answers(rows)
     rows = rows.where(alone & ((rows.value >= 0) | (rows.reason >= 0)))
-    sheets = _Sheets(reading, raters, rows)
-    counts = sheets.person_not[rows.rater] | np.isin(
+    sheets = _SheetNumbers(reading, raters, rows)
+    counts = sheets.not_human[rows.rater] | np.isin(
         sheets.of(rows.unit, rows.rater, rows.run), sheets.known(handed_sheets)
     )
     counted_rows = rows.where(counts)
@@ -309,7 +314,7 @@ def _columns(
     )  # fmt: skip
 
 
-def _raters(bodies: Mapping[bytes, int], dealt_codes: Iterable[str]) -> tuple[tuple[Actor, ...], Ints]:
+def _sort_raters(bodies: Mapping[bytes, int], dealt_codes: Iterable[str]) -> tuple[tuple[Actor, ...], Ints]:
     """Return everyone who rated or was dealt units, sorted by kind and id, and for each of `bodies` its index."""
     actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in bodies]
     first: dict[tuple[str, str], Actor] = {}
@@ -320,10 +325,10 @@ def _raters(bodies: Mapping[bytes, int], dealt_codes: Iterable[str]) -> tuple[tu
         if id not in rater_ids:
             first.setdefault(("human", id), Actor("human", id))
     order = {key: i for i, key in enumerate(sorted(first))}
-    return tuple(first[key] for key in order), _ints(order[actor.kind, actor.id] for actor in actors)
+    return tuple(first[key] for key in order), _int_array(order[actor.kind, actor.id] for actor in actors)
 
 
-def _renumbered(index: Mapping[Any, int], column: Ints) -> tuple[tuple[Any, ...], Ints]:
+def _renumber(index: Mapping[Any, int], column: Ints) -> tuple[tuple[Any, ...], Ints]:
     """Return sorted names, and the column renumbered to match."""
     names = sorted(index)
     new = np.full(max(index.values(), default=-1) + 2, -1, dtype=np.int32)  # the last is for -1
@@ -331,7 +336,7 @@ def _renumbered(index: Mapping[Any, int], column: Ints) -> tuple[tuple[Any, ...]
     return tuple(names), new[column]
 
 
-def _alone(rows: Rows) -> tuple[Mask, int]:
+def _only_answers(rows: Rows) -> tuple[Mask, int]:
     """Return a mask of rows that are the only last answer at their place, and the number of places with several.
 
     `rows` must be sorted by place.
@@ -344,16 +349,16 @@ def _alone(rows: Rows) -> tuple[Mask, int]:
     return ~(again | more), int((more & ~again).sum())
 
 
-class _Sheets:
+class _SheetNumbers:
     """Encodes sheets as single integers made of unit, rater code and run."""
 
-    def __init__(self, reading: _Reading, raters: Sequence[Actor], rows: Rows) -> None:
+    def __init__(self, reading: _ColumnReader, raters: Sequence[Actor], rows: Rows) -> None:
         self._units = reading.units
-        self._raters = raters
+        self._sort_raters = raters
         self._codes = {storable(id): i for i, id in enumerate(sorted({actor.id for actor in raters}))}
-        self._code = _ints(self._codes[storable(actor.id)] for actor in raters)
+        self._code = _int_array(self._codes[storable(actor.id)] for actor in raters)
         self._rows = rows
-        self.person_not = np.array([actor.kind != "human" for actor in raters], dtype=np.bool_)
+        self.not_human = np.array([actor.kind != "human" for actor in raters], dtype=np.bool_)
         self._by_code = dict[str, int]()
         # A person takes precedence over a model with the same code.
         for i, actor in sorted(enumerate(raters), key=lambda pair: pair[1].kind != "human"):
@@ -378,7 +383,7 @@ class _Sheets:
         Open sheets of a rater who left belong to a successor and are dropped. A model or script hands in by answering.
         """
         rows = self._rows
-        answered_sheets = set(np.unique(self.of(rows.unit, rows.rater, rows.run)[self.person_not[rows.rater]]).tolist())
+        answered_sheets = set(np.unique(self.of(rows.unit, rows.rater, rows.run)[self.not_human[rows.rater]]).tolist())
         dealt_rows: list[tuple[int, int, int, bool]] = []
         for sheet in dealt_sheets:
             unit, code, run = sheet
@@ -386,7 +391,7 @@ class _Sheets:
                 continue
             rater = self._by_code[code]
             is_done = sheet in handed_sheets
-            if not is_done and self.person_not[rater]:
+            if not is_done and self.not_human[rater]:
                 is_done = bool(answered_sheets.intersection(self.known([sheet]).tolist()))
             if is_done or code not in leavers:
                 dealt_rows.append((self._units[unit], rater, run, is_done))

@@ -49,12 +49,12 @@ class Labels:
         that another process stored meanwhile are superseded and never lost.
         """
         with self._database.writing() as db:
-            now = self._sheet_state_here(study, unit, rater, run)
+            now = self._checked_sheet_state(study, unit, rater, run)
             for say in says:
                 label = say(now.sheet)
                 if label is None:
                     continue
-                last = _last_on_sheet(db, study.id, study.version, rater.id, unit.id, run)
+                last = _last_time_on_sheet(db, study.id, study.version, rater.id, unit.id, run)
                 # A clock that was set back must not date an answer before the one it follows.
                 label = replace(label, at=later(label.at, last))
                 check_same_sheet(study, unit, rater, run, label)
@@ -71,7 +71,7 @@ class Labels:
         """
         what = f"unit {unit.id}"
         with self._database.writing() as db:
-            now = self._sheet_state_here(study, unit, act.rater, act.run)
+            now = self._checked_sheet_state(study, unit, act.rater, act.run)
             check_open(now, act.rater.id, act.rater.kind, what)
             if now.sheet.committed:
                 raise LabError(what, "is handed in already.")
@@ -89,7 +89,7 @@ class Labels:
         """
         what = f"unit {unit.id}"
         with self._database.writing() as db:
-            now = self._sheet_state_here(study, unit, act.rater, act.run)
+            now = self._checked_sheet_state(study, unit, act.rater, act.run)
             check_open(now, act.rater.id, act.rater.kind, what)
             if not now.sheet.committed:
                 raise LabError(what, "is not handed in.")
@@ -128,8 +128,10 @@ class Labels:
         """Return one rater's sheet of one unit."""
         of = (*key_of(study), storable(rater), storable(unit.id), run)
         rows = self._database.rows_in("label", _ON_SHEET, *of, kind)
-        acts = self._database.rows_in("act", _HANDED, *of)
-        return Sheet(study.protocol, unit, [_label(body) for (body,) in rows], [_act(body) for (body,) in acts])
+        acts = self._database.rows_in("act", _HAND_INS, *of)
+        return Sheet(
+            study.protocol, unit, [_decode_label(body) for (body,) in rows], [_decode_act(body) for (body,) in acts]
+        )
 
     def to_settle(self, study: Study, rater: str) -> list[Assignment]:
         """Return the person's handed-in assignments with clashes, in their order, except where gold was shown.
@@ -138,7 +140,7 @@ class Labels:
         """
         of = (*key_of(study), storable(rater))
         assignments: list[Assignment] = []
-        for _, body in self._database.rows_in("assignment", _FORKED, *of):
+        for _, body in self._database.rows_in("assignment", _CLASHING, *of):
             assignment: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
             unit = self._studies.unit(study, assignment.unit)
             sheet = self.sheet(study, unit, rater, assignment.run)
@@ -154,7 +156,7 @@ class Labels:
         while True:
             sql = f"SELECT n, body FROM label WHERE {where} AND n > ? ORDER BY n LIMIT ?"
             batch = self._database.rows_in("label", sql, *values, after, _BATCH)
-            yield from (_label(body) for _, body in batch)
+            yield from (_decode_label(body) for _, body in batch)
             if len(batch) < _BATCH:
                 return
             after = batch[-1][0]
@@ -175,13 +177,13 @@ class Labels:
         where, values = narrowed(study, rater=rater, unit=unit, run=run)
         where += "" if judged else " AND act != 'judged'"
         rows = self._database.rows_in("act", f"SELECT body FROM act WHERE {where} ORDER BY n", *values)
-        return [_act(body) for (body,) in rows]
+        return [_decode_act(body) for (body,) in rows]
 
     def acts_of(self, study: Study, kinds: Collection[ActKind]) -> list[Act]:
         """Return a study's acts of these kinds, in order of insertion."""
         marks = ", ".join("?" * len(kinds))
         sql = f"SELECT body FROM act WHERE study = ? AND version = ? AND act IN ({marks}) ORDER BY n"
-        return [_act(body) for (body,) in self._database.rows_in("act", sql, *key_of(study), *kinds)]
+        return [_decode_act(body) for (body,) in self._database.rows_in("act", sql, *key_of(study), *kinds)]
 
     def introductions(self, study: str, rater: str | None = None) -> list[Act]:
         """Return introduction and practice acts of all versions of a study, by time, of one person if named."""
@@ -190,7 +192,7 @@ class Labels:
         values: list[str] = [storable(study), *INTRODUCTION_ACTS]
         if rater is not None:
             sql, values = f"{sql} AND rater = ?", [*values, storable(rater)]
-        acts = [_act(body) for (body,) in self._database.rows_in("act", f"{sql} ORDER BY n", *values)]
+        acts = [_decode_act(body) for (body,) in self._database.rows_in("act", f"{sql} ORDER BY n", *values)]
         return sorted(acts, key=lambda act: (act.at, act.id))
 
     def each_act(self, study: Study, rater: str, kind: ActKind) -> Iterator[Act]:
@@ -204,7 +206,7 @@ class Labels:
         after = 0
         while True:
             batch = self._database.rows_in("act", sql, *key_of(study), storable(rater), kind, after, _BATCH)
-            yield from ((n, _act(body)) for n, body in batch)
+            yield from ((n, _decode_act(body)) for n, body in batch)
             if len(batch) < _BATCH:
                 return
             after = batch[-1][0]
@@ -215,7 +217,7 @@ class Labels:
 
     def numbered_act(self, number: int) -> Act:
         """Return the act in a row."""
-        return _act(self._database.rows_in("act", "SELECT body FROM act WHERE n = ?", number)[0][0])
+        return _decode_act(self._database.rows_in("act", "SELECT body FROM act WHERE n = ?", number)[0][0])
 
     def count_acts(self, study: Study, rater: str, kind: ActKind) -> int:
         """Return the number of a rater's acts of one kind at a study."""
@@ -266,7 +268,7 @@ class Labels:
         rows = self._database.rows_in("event", sql, storable(run), storable(run))
         return int(rows[0][0]) if rows else None
 
-    def _sheet_state_here(self, study: Study, unit: Unit, rater: Actor, run: int) -> SheetState:
+    def _checked_sheet_state(self, study: Study, unit: Unit, rater: Actor, run: int) -> SheetState:
         """Return the sheet state within a transaction. Raise `LabError` if this file has no such sheet."""
         what = f"study {study.name}"
         # `label_columns` packs the number into 32 bits.
@@ -285,7 +287,7 @@ _ON_SHEET = (
     "SELECT body FROM label WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ? AND kind = ? "
     "ORDER BY n"
 )
-_FORKED = (
+_CLASHING = (
     "SELECT DISTINCT a.position, a.body FROM (SELECT unit, run FROM label WHERE study = ?1 AND version = ?2 "
     "AND rater = ?3 AND kind = 'human' GROUP BY unit, run, target, field, supersedes HAVING count(*) > 1) f "
     "CROSS JOIN assignment a WHERE a.study = ?1 AND a.version = ?2 AND a.rater = ?3 AND a.unit = f.unit "
@@ -295,14 +297,14 @@ _FORKED = (
 
 Such sheets are few, so `CROSS JOIN` makes SQLite look up an assignment for each, not the reverse.
 """
-_HANDED = (
+_HAND_INS = (
     "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ? "
     "AND act IN ('commit', 'reopen') ORDER BY n"
 )
 
 
 _SHEET = "study = ?1 AND version = ?2 AND rater = ?3 AND unit = ?4 AND run = ?5"
-_LAST = (
+_LAST_TIME = (
     f"SELECT max(at) FROM (SELECT at FROM act INDEXED BY act_on_sheet WHERE {_SHEET} "
     f"UNION ALL SELECT at FROM label WHERE {_SHEET})"
 )
@@ -312,15 +314,19 @@ Without `INDEXED BY`, SQLite would use an index that also has the time, and scan
 """
 
 
-def _last_on_sheet(db: sqlite3.Connection, study: str, version: int, rater: str, unit: str, run: int) -> str | None:
+def _last_time_on_sheet(
+    db: sqlite3.Connection, study: str, version: int, rater: str, unit: str, run: int
+) -> str | None:
     """Return the time of the last label or act on a sheet, or with an empty unit of the last act at the study."""
-    body: str | None = db.execute(_LAST, (storable(study), version, storable(rater), storable(unit), run)).fetchone()[0]
+    body: str | None = db.execute(
+        _LAST_TIME, (storable(study), version, storable(rater), storable(unit), run)
+    ).fetchone()[0]
     return body
 
 
 def insert_last(db: sqlite3.Connection, act: Act) -> None:
     """Insert an act within the caller's transaction, dated after the last on its sheet regardless of the clock."""
-    last = _last_on_sheet(db, act.study, act.version, act.rater.id, act.unit, act.run)
+    last = _last_time_on_sheet(db, act.study, act.version, act.rater.id, act.unit, act.run)
     insert_act(db, replace(act, at=later(act.at, last)))
 
 
@@ -336,7 +342,7 @@ def insert_label(db: sqlite3.Connection, label: Label) -> Label:
     what = f"label {label.id}"
     try:
         body = encode(label).decode()
-        stored_label = _label(body)
+        stored_label = _decode_label(body)
     except (OverflowError, RecursionError, TypeError) as error:
         raise LabError(what, f"field value: cannot be kept ({error}).") from error
     if stored_label.cleared != label.cleared:  # JSON has no infinity and no NaN: they would come back as null
@@ -355,9 +361,9 @@ def insert_act(db: sqlite3.Connection, act: Act) -> None:
     db.execute(_ACT, (id, study, act.version, rater, unit, act.run, kind, at, encode(act).decode()))
 
 
-def _label(body: str) -> Label:
+def _decode_label(body: str) -> Label:
     return decode(body, Label, "a label in the file", newest=VERSION)
 
 
-def _act(body: str) -> Act:
+def _decode_act(body: str) -> Act:
     return decode(body, Act, "an act in the file", newest=VERSION)

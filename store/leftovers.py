@@ -27,10 +27,10 @@ _PART = re.compile(r"\.(?P<name>.+)\.part-(?P<pid>\d{1,10})(?P<beside>-wal|-shm|
 _TEMPORARY = re.compile(r"hitlab-(?P<pid>\d{1,10})-\w+")
 _NAMELESS = re.compile(r"hitlab-[a-z0-9_]{8}")
 """Names of temporary folders in version 0.1.0, without a process id."""
-_AGE = 3600.0
+_MAX_AGE = 3600.0
 """Seconds after which a temporary folder without a process id counts as a leftover."""
-_BESIDE = ("", "-journal", "-wal", "-shm")
-_WRITTEN = frozenset(
+_JOURNALS = ("", "-journal", "-wal", "-shm")
+_EXPORT_SUFFIXES = frozenset(
     {".json", ".jsonl", ".png", ".jpg", ".jpeg", ".txt", ".log", ".csv", ".parquet", ".gz", ".bin", ""}
 )
 """Suffixes of files in exports."""
@@ -91,7 +91,7 @@ def is_at(path: Path, handle: int) -> bool:
         return False
 
 
-def _held(path: Path) -> bool:
+def _is_held(path: Path) -> bool:
     """Return True if another process is writing a file or folder, or if that is unknown."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -109,14 +109,14 @@ def sweep(folders: Iterable[Path], *, temporary: bool = False) -> Swept:
     """Remove the leftovers in these folders, not in their subfolders, and with `temporary` in the temporary folder."""
     removed_paths: list[Path] = []
     remaining_paths: list[Path] = []
-    paths = [path for folder in dict.fromkeys(folders) for path in _in(folder, _is_part)]
-    paths += _in(Path(tempfile.gettempdir()), _is_temporary) if temporary else []
+    paths = [path for folder in dict.fromkeys(folders) for path in _leftovers_in(folder, _is_part)]
+    paths += _leftovers_in(Path(tempfile.gettempdir()), _is_temporary) if temporary else []
     for path in paths:
-        (removed_paths if _removed(path) else remaining_paths).append(path)
+        (removed_paths if _remove(path) else remaining_paths).append(path)
     return Swept(tuple(removed_paths), tuple(remaining_paths))
 
 
-def _in(folder: Path, is_leftover: Callable[[Path, os.stat_result], bool]) -> Iterator[Path]:
+def _leftovers_in(folder: Path, is_leftover: Callable[[Path, os.stat_result], bool]) -> Iterator[Path]:
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if ".part-" in entry.name or "hitlab-" in entry.name)
     except OSError:
@@ -133,34 +133,43 @@ def _in(folder: Path, is_leftover: Callable[[Path, os.stat_result], bool]) -> It
 
 def _is_part(path: Path, about: os.stat_result) -> bool:
     match = _PART.fullmatch(path.name)
-    if match is None or _runs(int(match["pid"]), about.st_mtime):
+    if match is None or _is_running(int(match["pid"]), about.st_mtime):
         return False
     if stat.S_ISDIR(about.st_mode):
         return (
             not match["beside"]
-            and not _held(path)
-            and all(file.suffix in _WRITTEN for file in path.rglob("*") if not file.is_dir())
+            and not _is_held(path)
+            and all(file.suffix in _EXPORT_SUFFIXES for file in path.rglob("*") if not file.is_dir())
         )
     if not stat.S_ISREG(about.st_mode):
         return False
     whole = path.with_name(path.name.removesuffix(match["beside"] or ""))
     if match["beside"] and whole.exists():
         return False  # removed together with it
-    if _held(whole):
+    if _is_held(whole):
         return False
-    return match["name"] == "hitlab" or (not _locked(whole) and (_is_ours(whole) or not whole.exists()))
+    return match["name"] == "hitlab" or (
+        not _is_locked_by_sqlite(whole) and (_is_hitlab_file(whole) or not whole.exists())
+    )
 
 
 def _is_temporary(path: Path, about: os.stat_result) -> bool:
     if not stat.S_ISDIR(about.st_mode):
         return False
     if (match := _TEMPORARY.fullmatch(path.name)) is not None:
-        return not (_runs(int(match["pid"]), about.st_mtime) or _held(path) or _locked(path / "copy.db"))
-    old = time.time() - about.st_mtime > _AGE and _NAMELESS.fullmatch(path.name) is not None
-    return old and (path / "copy.db").is_file() and _is_ours(path / "copy.db") and not _locked(path / "copy.db")
+        return not (
+            _is_running(int(match["pid"]), about.st_mtime) or _is_held(path) or _is_locked_by_sqlite(path / "copy.db")
+        )
+    old = time.time() - about.st_mtime > _MAX_AGE and _NAMELESS.fullmatch(path.name) is not None
+    return (
+        old
+        and (path / "copy.db").is_file()
+        and _is_hitlab_file(path / "copy.db")
+        and not _is_locked_by_sqlite(path / "copy.db")
+    )
 
 
-def _is_ours(path: Path) -> bool:
+def _is_hitlab_file(path: Path) -> bool:
     """Return True if a file is a hitlab database or an unfinished one: SQLite writes the first page last."""
     try:
         with path.open("rb") as file:
@@ -173,7 +182,7 @@ def _is_ours(path: Path) -> bool:
     return head.startswith(b"SQLite format 3\0") and head[68:72] in (struct.pack(">I", APPLICATION_ID), bytes(4))
 
 
-def _locked(path: Path) -> bool:
+def _is_locked_by_sqlite(path: Path) -> bool:
     """Return True if another program holds a SQLite lock on a database."""
     import fcntl
 
@@ -189,7 +198,7 @@ def _locked(path: Path) -> bool:
     return False
 
 
-def _runs(pid: int, then: float) -> bool:
+def _is_running(pid: int, then: float) -> bool:
     """Return True if the process that wrote a file at time `then` still runs, and not a later one with its number."""
     if pid == os.getpid():
         return True
@@ -200,12 +209,12 @@ def _runs(pid: int, then: float) -> bool:
         return False
     except OSError:
         pass  # it runs, as another user
-    began = _began(pid)
+    began = _start_time(pid)
     # File times and the start of a process come from different clocks: allow a second.
     return began is None or began <= then + 1.0
 
 
-def _began(pid: int) -> float | None:
+def _start_time(pid: int) -> float | None:
     """Return the start of a process in seconds since 1970, or None without /proc."""
     try:
         # A program's name may contain spaces and parentheses, so split after the last one.
@@ -217,12 +226,12 @@ def _began(pid: int) -> float | None:
         return None
 
 
-def _removed(path: Path) -> bool:
+def _remove(path: Path) -> bool:
     try:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
-            for ending in _BESIDE:
+            for ending in _JOURNALS:
                 path.with_name(path.name + ending).unlink(missing_ok=True)
     except OSError:
         return False

@@ -52,12 +52,16 @@ def repeats(read: Read, runs: Collection[str]) -> list[str]:
 
     A direct fork of `runs` is not followed, because its own content decides. A fork of a repetition repeats it.
     """
-    repetitions, forks = _played(read), _forks(read)
+    repetitions, forks = _named_copies(read), _forks(read)
     kin: set[str] = set(runs)
     todo = list(runs)
     while todo:
         run = todo.pop()
-        near = repetitions.get(run, set()) | _read_in(read, run) | (set() if run in runs else forks.get(run, set()))
+        near = (
+            repetitions.get(run, set())
+            | _imported_copies(read, run)
+            | (set() if run in runs else forks.get(run, set()))
+        )
         todo += near - kin
         kin |= near
     return sorted(kin - set(runs))
@@ -66,7 +70,7 @@ def repeats(read: Read, runs: Collection[str]) -> list[str]:
 def related(read: Read, run: str) -> list[str]:
     """Return a run with all runs of its fork family, their repetitions, and the runs that they repeat."""
     near: Edges = {}
-    for edges in (_played(read), _parents(read)):
+    for edges in (_named_copies(read), _parents(read)):
         for of, copies in edges.items():
             for copy in copies:
                 near.setdefault(of, set()).add(copy)
@@ -74,14 +78,14 @@ def related(read: Read, run: str) -> list[str]:
     seen, todo = {run}, [run]
     while todo:
         other = todo.pop()
-        more = (near.get(other, set()) | _read_in(read, other)) - seen
+        more = (near.get(other, set()) | _imported_copies(read, other)) - seen
         seen |= more
         todo += more
     here = {id for (id,) in read("SELECT id FROM trace")}
     return sorted(seen & here)
 
 
-def _played(read: Read) -> Edges:
+def _named_copies(read: Read) -> Edges:
     """Map runs to their replays, reviewed texts and exports that name them."""
     edges: Edges = {}
     for agent, copy in read(_PLAYED):
@@ -109,7 +113,7 @@ def _edges(pairs: Iterable[Any]) -> Edges:
     return edges
 
 
-def _read_in(read: Read, run: str) -> set[str]:
+def _imported_copies(read: Read, run: str) -> set[str]:
     """Return the runs imported from an export of this run in another format."""
     candidates = [id for (id,) in read(_READ_IN, run, REVIEWED)]
     words = _texts(read, run) if candidates else set()

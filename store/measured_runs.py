@@ -30,9 +30,9 @@ SELECT kind, at, ms, CASE WHEN kind IN ('started', 'step', 'flagged', 'ended') T
 FROM event WHERE trace = ? ORDER BY seq
 """
 _VERDICTS = "SELECT body FROM verdict WHERE trace = ? ORDER BY position"
-_IN_MEMORY = 256 * 1024
+_MAX_IN_MEMORY = 256 * 1024
 """Bytes of steps that a spool holds in memory before it writes to the disk."""
-_DECODED = 2048
+_MAX_DECODED = 2048
 """Steps of spooled runs that stay decoded: metrics alternate between a run and its task's demonstrations."""
 _STEPS = msgspec.json.Decoder(list[MeasuredStep])
 _JUDGED = msgspec.json.Decoder(list[Verdict])
@@ -51,7 +51,7 @@ class _Proposal(msgspec.Struct, frozen=True):
     instruction: str = ""
 
 
-class _Passed(msgspec.Struct, frozen=True):
+class _Decision(msgspec.Struct, frozen=True):
     action: Action | None = None
 
 
@@ -81,7 +81,7 @@ class _Step(msgspec.Struct, tag="step", tag_field="event"):
     index: int
     proposed: _Proposal
     before: _Observed = _Observed()
-    decision: _Passed | None = None
+    decision: _Decision | None = None
     question: Question | None = None
     reply: Reply | None = None
     error: str | None = None
@@ -117,7 +117,7 @@ def measured_runs(
     With `spooled`, steps and verdicts are stored in a temporary file, for callers that hold all runs. Raise `LabError`
     if a run is missing or was written by a newer hitlab.
     """
-    shared = _Shared(database)
+    shared = _SharedValues(database)
     spool = _Spool() if spooled else None
     for id in [row[0] for row in database.read(_RUNS)] if ids is None else ids:
         rows = database.read(_EVENTS, id)
@@ -125,7 +125,7 @@ def measured_runs(
             raise LabError(f"run {id}", f"is not in {database.path}.")
         bodies = database.read(_VERDICTS, id)
         verdicts: list[Verdict] = [decode(body, Verdict, f"run {id}, verdict") for (body,) in bodies]
-        run = _measured(id, rows, verdicts, shared)
+        run = _measure(id, rows, verdicts, shared)
         yield run if spool is None else spool.without_parts(run)
 
 
@@ -133,11 +133,11 @@ class _Spool:
     """Steps and verdicts of many runs in a temporary file, deleted with this object."""
 
     def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 (it closes with this object)
+        self._file = tempfile.SpooledTemporaryFile(max_size=_MAX_IN_MEMORY)  # noqa: SIM115 (it closes with this object)
         self._end = 0
         self._recent: dict[int, list[Any]] = {}
         """Decoded parts by their offset in the file, least recently used first."""
-        self._decoded = 0
+        self._decode_event = 0
         # The runs hold this object, so the file closes when the last of them is gone.
         weakref.finalize(self, self._file.close)
 
@@ -167,9 +167,9 @@ class _Spool:
         if parts is None:
             self._file.seek(start)
             parts = decoder.decode(self._file.read(size))
-            self._decoded += len(parts)
-            while self._recent and self._decoded > _DECODED:
-                self._decoded -= len(self._recent.pop(next(iter(self._recent))))
+            self._decode_event += len(parts)
+            while self._recent and self._decode_event > _MAX_DECODED:
+                self._decode_event -= len(self._recent.pop(next(iter(self._recent))))
         self._recent[start] = parts
         return parts
 
@@ -204,7 +204,7 @@ class _Spooled(Sequence[_Part]):
         return self._spool.read(self._start, self._size, self._decoder)
 
 
-class _Shared:
+class _SharedValues:
     """Values shared by many runs: tasks and personas decoded once, smaller values interned, agents by display name."""
 
     def __init__(self, database: Database) -> None:
@@ -233,7 +233,7 @@ class _Shared:
         return self._personas[key]
 
 
-def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared) -> MeasuredRun:
+def _measure(id: str, rows: list[Any], verdicts: list[Verdict], shared: _SharedValues) -> MeasuredRun:
     what = f"run {id}"
     steps: list[_Step] = []
     slips: dict[int, bool] = {}
@@ -242,7 +242,7 @@ def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared
     for place, (_, _, _, body) in enumerate(rows):
         if body is None:
             continue
-        event = _decoded(body, f"{what}, event {place}")
+        event = _decode_event(body, f"{what}, event {place}")
         match event:
             case _Started():
                 started = event
@@ -254,14 +254,14 @@ def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared
                 ended = event
     if started is None:
         raise LabError(what, "is damaged: it has no beginning.")
-    clock = [_time(at, ms) for _, at, ms, _ in rows]
-    seconds = _span(clock)
+    clock = [_event_time(at, ms) for _, at, ms, _ in rows]
+    seconds = _elapsed_seconds(clock)
     kinds = [row[0] for row in rows]
     return MeasuredRun(
         id=id,
         task=shared.task(started.task, what),
         agent=shared.one(shared.agents.renamed(id, started.agent)),
-        steps=[_turn(step, slips) for step in steps],
+        steps=[_measured_step(step, slips) for step in steps],
         status=shared.one(ended.status) if ended else "open",
         score=ended.score if ended else None,
         reason=ended.reason if ended else "",
@@ -276,14 +276,14 @@ def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared
         started=started.forked.at if started.forked else started.at,
         checks=ended.checks if ended else (),
         seconds=_reported_seconds(ended, seconds),
-        waited=_waited(kinds, clock, started, steps, timed=seconds is not None),
+        waited=_waiting_seconds(kinds, clock, started, steps, timed=seconds is not None),
         open_questions=_open_questions(kinds) if ended else 0,
-        usage=_usage(ended, steps),
+        usage=_run_usage(ended, steps),
         verdicts=verdicts,
     )
 
 
-def _decoded(body: str, what: str) -> _Event:
+def _decode_event(body: str, what: str) -> _Event:
     """Decode the needed fields of an event.
 
     The version is checked after decoding or on failure, because parsing it beforehand doubles the time.
@@ -295,7 +295,7 @@ def _decoded(body: str, what: str) -> _Event:
     return event if event.v <= VERSION else decode(body, _Event, what, newest=VERSION)
 
 
-def _turn(step: _Step, slips: dict[int, bool]) -> MeasuredStep:
+def _measured_step(step: _Step, slips: dict[int, bool]) -> MeasuredStep:
     proposed = step.proposed
     return MeasuredStep(
         proposed=proposed.action,
@@ -314,7 +314,7 @@ def _turn(step: _Step, slips: dict[int, bool]) -> MeasuredStep:
     )
 
 
-def _time(at: str, ms: float | None) -> tuple[float | None, float | None]:
+def _event_time(at: str, ms: float | None) -> tuple[float | None, float | None]:
     """Return an event's time in seconds: since the start of the run, and of day. At most one is not None."""
     if ms is not None:
         return ms / 1000, None
@@ -324,7 +324,7 @@ def _time(at: str, ms: float | None) -> tuple[float | None, float | None]:
         return None, None
 
 
-def _span(clock: list[tuple[float | None, float | None]]) -> float | None:
+def _elapsed_seconds(clock: list[tuple[float | None, float | None]]) -> float | None:
     """Return seconds between the first and last event with a time, or None if fewer than two have one.
 
     Times since the start of the run take precedence over times of day.
@@ -351,7 +351,7 @@ def _open_questions(kinds: Sequence[str]) -> int:
     return 0
 
 
-def _waited(
+def _waiting_seconds(
     kinds: list[str],
     clock: list[tuple[float | None, float | None]],
     started: _Started,
@@ -366,11 +366,11 @@ def _waited(
         replies = [step.reply for step in steps if step.question]
         if not all(reply is not None and reply.shown_at and reply.sent_at for reply in replies):
             return None
-        return sum(_between(reply.shown_at, reply.sent_at) for reply in replies if reply is not None)
-    return _stood_still(kinds, clock) if timed else None
+        return sum(_nonnegative_seconds(reply.shown_at, reply.sent_at) for reply in replies if reply is not None)
+    return _blocked_seconds(kinds, clock) if timed else None
 
 
-def _stood_still(kinds: list[str], clock: list[tuple[float | None, float | None]]) -> float:
+def _blocked_seconds(kinds: list[str], clock: list[tuple[float | None, float | None]]) -> float:
     """Return the total seconds covered by questions and pauses, overlaps counted once."""
     total = 0.0
     since: float | None = None
@@ -390,11 +390,11 @@ def _stood_still(kinds: list[str], clock: list[tuple[float | None, float | None]
     return total
 
 
-def _between(first: str | None, last: str | None) -> float:
+def _nonnegative_seconds(first: str | None, last: str | None) -> float:
     return max(0.0, seconds_between(first, last) or 0.0)
 
 
-def _usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
+def _run_usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
     """Return the run's total usage: each figure as its source reports it, else the sum of its steps."""
     own = [step.proposed.usage for step in steps if step.proposed.usage is not None]
     total = total_usage(own) if own else None

@@ -95,11 +95,11 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
     if store.kit() is not None:
         raise LabError(named(store.path), "is a kit.", "A kit is taken back where its study came from: --db.")
     with ExitStack() as stack:
-        sources = [stack.enter_context(opened(path)) for path in _distinct(store.path, files)]
+        sources = [stack.enter_context(opened(path)) for path in _distinct_files(store.path, files)]
         copies = [source for source in sources if source.kit is None]
-        withdrawals = _all_gone(store, copies)
+        withdrawals = _all_withdrawals(store, copies)
         # Collect these texts before `without` erases them from the copies.
-        own = _texts_of(store, sources, withdrawals)
+        own = _withdrawn_texts(store, sources, withdrawals)
         copies = [stack.enter_context(without(source, withdrawals)) for source in copies]
         with store.database.writing() as db:
             before = reached(db)
@@ -107,11 +107,11 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
             into.obey()
             for source in copies:
                 with source.blamed():
-                    _take(into, source)
+                    _merge_file(into, source)
             kits = [source.path for source in sources if source.kit is not None]
             # Kits come last: their answers need the study, which may come from one of the copies.
             for path in kits:
-                _take_kit(into, path)
+                _merge_kit(into, path)
             into.cover()
             into.cover_quoted(own)
             carried = carry_on(db, before)
@@ -126,7 +126,7 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
     return merge_report
 
 
-def _distinct(here: Path, files: Sequence[Path]) -> Iterator[Path]:
+def _distinct_files(here: Path, files: Sequence[Path]) -> Iterator[Path]:
     """Yield each file once, and leave out the one that is merged into."""
     seen = [here]
     for path in files:
@@ -135,7 +135,7 @@ def _distinct(here: Path, files: Sequence[Path]) -> Iterator[Path]:
             yield path
 
 
-def _all_gone(store: Store, copies: Sequence[Source]) -> dict[str, Withdrawal]:
+def _all_withdrawals(store: Store, copies: Sequence[Source]) -> dict[str, Withdrawal]:
     """Return everyone who withdrew in any of the files, with their earliest withdrawal."""
     withdrawals = [withdrawal_of(body) for (body,) in store.database.read("SELECT body FROM withdrawal")]
     withdrawals += [row for source in copies for row in source.said.withdrawals.values()]
@@ -143,7 +143,7 @@ def _all_gone(store: Store, copies: Sequence[Source]) -> dict[str, Withdrawal]:
     return {row.code: row for row in sorted(withdrawals, key=lambda row: (row.at, encode(row)), reverse=True)}
 
 
-def _texts_of(store: Store, sources: Sequence[Source], codes: Collection[str]) -> list[OwnText]:
+def _withdrawn_texts(store: Store, sources: Sequence[Source], codes: Collection[str]) -> list[OwnText]:
     """Return the texts of people who withdrew, as far as any of the files still has them."""
     reads: list[Read] = [
         store.database.read,
@@ -152,7 +152,7 @@ def _texts_of(store: Store, sources: Sequence[Source], codes: Collection[str]) -
     return [text for read in reads for code in codes for text in own_texts(read, code)]
 
 
-def _take(into: Merging, source: Source) -> None:
+def _merge_file(into: Merging, source: Source) -> None:
     """Merge everything in one file."""
     runs_in(into, source)
     designs_in(into, source)
@@ -161,7 +161,7 @@ def _take(into: Merging, source: Source) -> None:
     into.earlier.append(source)
 
 
-def _take_kit(into: Merging, path: Path) -> None:
+def _merge_kit(into: Merging, path: Path) -> None:
     """Import a kit's answers, under the rules for kits."""
     content = kit_in(into.store, into.db, path)
     into.came.update(labels=content.labels, acts=content.acts, dealt=content.dealt, runs=content.runs)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from store.merge_transaction import Merging
 
 
-_OF_RUNS: tuple[tuple[str, type[Any], int], ...] = (
+_RUN_TABLES: tuple[tuple[str, type[Any], int], ...] = (
     ("review", Review, REVIEW_VERSION),
     ("clearance", Clearance, 1),
     ("run_act", RunAct, RUN_ACT_VERSION),
@@ -45,8 +45,8 @@ def runs_in(into: Merging, source: Source) -> None:
     repeating = into.repeating(lambda sql, *values: list(source.rows(sql, *values)), source.path)
     for (id,) in source.rows("SELECT id FROM trace ORDER BY n"):
         if not into.erased(id) and id not in repeating:
-            _run_in(into, source, text_of(id, "trace"))
-    for table, kind, newest in _OF_RUNS:
+            _merge_run(into, source, text_of(id, "trace"))
+    for table, kind, newest in _RUN_TABLES:
         for body, row in source.bodies(table, kind, newest):
             if into.erased(row.trace) or row.trace in repeating or into.same(source, table, row.id, body, row):
                 continue
@@ -62,26 +62,26 @@ def runs_in(into: Merging, source: Source) -> None:
             into.came[f"{table}s"] += 1
 
 
-def _run_in(into: Merging, source: Source, id: str) -> None:
+def _merge_run(into: Merging, source: Source, id: str) -> None:
     here = into.db.execute("SELECT max(seq), max(kind = 'ended') FROM event WHERE trace = ?", (id,)).fetchone()
     last_seq = -1 if here[0] is None else int(here[0])
     last: AnyEvent | None = None
     more = 0
-    for seq, event, body in _events(source, id):
+    for seq, event, body in _checked_events(source, id):
         if seq <= last_seq:
-            _check_went_so(into, source, id, seq, body)
+            _check_same_event(into, source, id, seq, body)
             continue
         if here[1]:
             raise LabError(f"run {id}", f"goes on after it ended in {into.where('event', 'trace', id, source)}.")
         if isinstance(last, Ended):
             raise LabError(f"run {id}", "has ended; nothing follows.")
-        _event_in(into, id, seq, event)
+        _insert_event(into, id, seq, event)
         last, more = event, more + 1
     into.came["runs"] += last_seq < 0
     into.there += last_seq >= 0
     into.came["events"] += more
-    _pictures_in(into, source, id)
-    _verdicts_in(into, source, id)
+    _merge_pictures(into, source, id)
+    _merge_verdicts(into, source, id)
     # Drafts have no id. One that was redacted here differs only in its text.
     drafts = "SELECT 1 FROM draft WHERE trace = ? AND question = ? AND at = ? AND (text = ? OR instr(text, ?))"
     for row in source.rows("SELECT trace, question, at, text FROM draft WHERE trace = ? ORDER BY n", id):
@@ -89,7 +89,7 @@ def _run_in(into: Merging, source: Source, id: str) -> None:
             into.db.execute("INSERT INTO draft (trace, question, at, text) VALUES (?, ?, ?, ?)", row)
 
 
-def _events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
+def _checked_events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
     """Yield a run's events with their numbers. Raise `LabError` unless they form a complete sequence."""
     expected = 0
     for seq, body in source.rows("SELECT seq, body FROM event WHERE trace = ? ORDER BY seq", id):
@@ -104,7 +104,7 @@ def _events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
         raise LabError(f"run {id}", "holds nothing.")
 
 
-def _check_went_so(into: Merging, source: Source, id: str, seq: int, body: str) -> None:
+def _check_same_event(into: Merging, source: Source, id: str, seq: int, body: str) -> None:
     row = into.db.execute("SELECT body FROM event WHERE trace = ? AND seq = ?", (id, seq)).fetchone()
     what = f"run {id}, event {seq}"
     if row[0] != body and decode(row[0], AnyEvent, what) != decode(body, AnyEvent, what):
@@ -116,7 +116,7 @@ def _check_went_so(into: Merging, source: Source, id: str, seq: int, body: str) 
         raise LabError(f"run {id}", f"went otherwise than in {other} from event {seq} on.")
 
 
-def _event_in(into: Merging, id: str, seq: int, event: AnyEvent) -> None:
+def _insert_event(into: Merging, id: str, seq: int, event: AnyEvent) -> None:
     if isinstance(event, Started):
         # The fork repeats the beginning that was redacted.
         if event.parent and into.is_redacted(event.parent):
@@ -131,7 +131,7 @@ def _event_in(into: Merging, id: str, seq: int, event: AnyEvent) -> None:
     into.db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", uses)
 
 
-def _pictures_in(into: Merging, source: Source, id: str) -> None:
+def _merge_pictures(into: Merging, source: Source, id: str) -> None:
     """Merge a run's pictures and links. Bytes already in this file are not read."""
     bodies = into.db.execute("SELECT body FROM event WHERE trace = ?", (id,)) if into.withdrawals else ()
     here = "".join(body for (body,) in bodies)  # a redacted state has another hash here
@@ -153,7 +153,7 @@ def _pictures_in(into: Merging, source: Source, id: str) -> None:
             into.db.execute(run_rows.LINK, (sha256, str(mime), size, str(path)))
 
 
-def _verdicts_in(into: Merging, source: Source, id: str) -> None:
+def _merge_verdicts(into: Merging, source: Source, id: str) -> None:
     for position, body in source.rows("SELECT position, body FROM verdict WHERE trace = ? ORDER BY position", id):
         verdict: Verdict = decode(text_of(body, "verdict"), Verdict, f"run {id}, verdict")
         values = (id, int(position), verdict.name, encode(verdict).decode())
@@ -179,9 +179,9 @@ def designs_in(into: Merging, source: Source) -> None:
     """
     ours, theirs = into.redacted, {id for id, stone in source.said.stones.items() if stone.why == "redacted"}
     for body, row in source.bodies("design", Revision, DESIGN_VERSION):
-        if theirs - ours and not ours - theirs and _covered(into, row):
+        if theirs - ours and not ours - theirs and _redact_design_act(into, row):
             continue
-        if ours - theirs and not theirs - ours and _stands(into, row.id):
+        if ours - theirs and not theirs - ours and _has_design_act(into, row.id):
             into.there += 1
             continue
         if not into.same(source, "design", row.id, body, row):
@@ -190,11 +190,11 @@ def designs_in(into: Merging, source: Source) -> None:
             into.came["designs"] += 1
 
 
-def _stands(into: Merging, id: str) -> bool:
+def _has_design_act(into: Merging, id: str) -> bool:
     return bool(into.db.execute("SELECT 1 FROM design WHERE id = ?", (id,)).fetchone())
 
 
-def _covered(into: Merging, row: Revision) -> bool:
+def _redact_design_act(into: Merging, row: Revision) -> bool:
     """Replace the stored act's texts by the redacted ones. Return False if the act is not in this file."""
     covering_row: Any = into.db.execute("SELECT n, body FROM design WHERE id = ?", (row.id,)).fetchone()
     if covering_row is None:

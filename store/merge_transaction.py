@@ -68,12 +68,12 @@ class Merging:
         for source in reversed(copies):
             self.stones |= source.said.stones
         self.stones |= {stone.trace: stone for stone in stones}
-        followed = map(self._followed, self.stones.values())
+        followed = map(self._resolve, self.stones.values())
         self.replaced = {stone.trace: stone.replaced_by for stone in followed if stone.replaced_by}
         """Maps redacted runs to the runs that replaced them."""
         self.covered = False
         """True if stored content was redacted, so that the file must be wiped."""
-        self.uncovered = self._uncovered()
+        self.uncovered = self._collect_uncovered()
 
     # -- what goes ---------------------------------------------------------------------------------------------
 
@@ -89,16 +89,16 @@ class Merging:
                 self.gone.update(counts)
                 if counts:
                     self.withdrew.append(code)
-        runs = self._runs_that_go()
+        runs = self._runs_to_erase()
         if runs:
             with self.lifted() as eraser:
                 eraser.erase_runs(runs)
             self.gone["runs"] += len(runs)
         tombstone_runs = {trace for (trace,) in self.db.execute("SELECT trace FROM tombstone")}
         for trace in sorted(self.stones.keys() - tombstone_runs):
-            self.db.execute(TOMBSTONE, tombstone_row(self._followed(self.stones[trace])))
+            self.db.execute(TOMBSTONE, tombstone_row(self._resolve(self.stones[trace])))
 
-    def _runs_that_go(self) -> list[str]:
+    def _runs_to_erase(self) -> list[str]:
         """Return runs in this file that were erased elsewhere, and runs that repeat them."""
         erased_runs = []
         repeating = self.repeating(lambda sql, *values: self.db.execute(sql, values).fetchall(), self.name)
@@ -129,16 +129,16 @@ class Merging:
             )
         return repeating_runs
 
-    def _uncovered(self) -> Uncovered:
+    def _collect_uncovered(self) -> Uncovered:
         """Collect what redactions covered in runs that one of the files still has uncovered."""
         uncovered = Uncovered()
         for old, new in self.replaced.items():
-            events_before, events_after = self._events(old), self._events(new)
+            events_before, events_after = self._run_events(old), self._run_events(new)
             if events_before and events_after:
                 uncovered.take((old, new), events_before, events_after)
         return uncovered
 
-    def _events(self, run: str) -> list[str]:
+    def _run_events(self, run: str) -> list[str]:
         """Return a run's events from the first file that has it."""
         sql = "SELECT body FROM event WHERE trace = ? ORDER BY seq"
         here = [str(body) for (body,) in self.db.execute(sql, (run,))]
@@ -160,7 +160,7 @@ class Merging:
             self.gone.update({"quotations": rows} if rows else {})
             self.covered = self.covered or bool(rows)
 
-    def _followed(self, stone: Tombstone) -> Tombstone:
+    def _resolve(self, stone: Tombstone) -> Tombstone:
         """Resolve a tombstone's `replaced_by` through later replacements."""
         seen = {stone.trace}
         # `seen` guards against a cycle in a damaged file.

@@ -48,7 +48,7 @@ def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
         removed(part)
 
 
-_BARE = {"blob": "SELECT sha256, mime, size, x'' FROM blob"}
+_WITHOUT_BYTES = {"blob": "SELECT sha256, mime, size, x'' FROM blob"}
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def scratch_copy(database: Database) -> Iterator[sqlite3.Connection]:
         migrate(copy)
         copy.execute("BEGIN")
         with database.one_moment() as source:
-            _copy_rows(source, copy, _BARE)
+            _copy_rows(source, copy, _WITHOUT_BYTES)
         yield copy
 
 

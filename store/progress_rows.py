@@ -98,17 +98,17 @@ class ProgressRows:
 
     def acts(self, study: Study, after: int = 0) -> RaterActs:
         """Return the raters' acts after a row."""
-        times, act = self._columns(_ACTS, study, after)
+        times, act = self._read_columns(_ACTS, study, after)
         return RaterActs(times, act)
 
     def absences(self, study: Study, after: int = 0) -> Absences:
         """Return the measured absences after a row."""
-        times, seconds = self._columns(_AWAY, study, after)
+        times, seconds = self._read_columns(_AWAY, study, after)
         return Absences(times, [float(away or 0.0) for away in seconds])
 
     def steps(self, study: Study) -> TimeColumns:
         """Return the times of all events in the runs that people played."""
-        return self._columns(_STEPS, study, 0)[0]
+        return self._read_columns(_STEPS, study, 0)[0]
 
     def same_since(self, study: Study, then: Newest) -> bool:
         """Return True if nothing was added to a study since position `then`. Erasures are not detected."""
@@ -116,7 +116,7 @@ class ProgressRows:
         sql = f"SELECT 1 FROM {{}} WHERE {_NEWER} LIMIT 1"
         return not any(self._database.rows_in(table, sql.format(table), n, *key_of(study)) for table, (n, _) in rows)
 
-    def _columns(self, sql: str, study: Study, after: int) -> tuple[TimeColumns, Sequence[Any]]:
+    def _read_columns(self, sql: str, study: Study, after: int) -> tuple[TimeColumns, Sequence[Any]]:
         """Return the first five columns of the rows, and the last column separately."""
         rows = self._database.rows_in("act", sql.format(_NEWER if after else _ALL), after, *key_of(study))
         *times, last = list(zip(*rows, strict=True)) if rows else [()] * 6

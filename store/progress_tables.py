@@ -34,17 +34,17 @@ _SHEET = _PERSON + " AND unit = {0}.unit AND run = {0}.run"
 _LAST = f"(SELECT act FROM act WHERE {_SHEET} AND act IN ('commit', 'reopen') ORDER BY at DESC, id DESC LIMIT 1)"
 """Last act on a sheet by its own time, not by the order of insertion: a merge inserts older acts later."""
 
-_KNOWN = (
+_ENSURE_TALLY = (
     "INSERT INTO tally SELECT NEW.study, NEW.version, NEW.rater, 0, 0, 0 "
     f"WHERE NOT EXISTS (SELECT 1 FROM tally WHERE {_PERSON.format('NEW')})"
 )
 
 
-def _counted(column: str, by: str, row: str) -> str:
+def _count_sql(column: str, by: str, row: str) -> str:
     return f"UPDATE tally SET {column} = {column} {by} WHERE {_PERSON.format(row)}"
 
 
-def _handed(row: str) -> tuple[str, str]:
+def _hand_in_sql(row: str) -> tuple[str, str]:
     """Return SQL that removes a sheet's position from `todo` or adds it, depending on the sheet's last act."""
     # `IS NOT 'commit'` is also true for NULL, a sheet without any act.
     places = f"SELECT position FROM assignment WHERE {_SHEET.format(row)}"
@@ -59,13 +59,13 @@ def _handed(row: str) -> tuple[str, str]:
 
 _FIRST_OF_SHEET = "NOT EXISTS (SELECT 1 FROM label WHERE {} AND n <> {}.n)"
 _TRIGGERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "todo_one_more": ("INSERT ON todo", (_counted("left", "+ 1", "NEW"),)),
-    "todo_one_less": ("DELETE ON todo", (_counted("left", "- 1", "OLD"),)),
+    "todo_one_more": ("INSERT ON todo", (_count_sql("left", "+ 1", "NEW"),)),
+    "todo_one_less": ("DELETE ON todo", (_count_sql("left", "- 1", "OLD"),)),
     "assignment_counted": (
         "INSERT ON assignment",
         (
-            _KNOWN,
-            _counted("dealt", "+ 1", "NEW"),
+            _ENSURE_TALLY,
+            _count_sql("dealt", "+ 1", "NEW"),
             "INSERT INTO todo SELECT NEW.study, NEW.version, NEW.rater, NEW.position "
             f"WHERE {_LAST.format('NEW')} IS NOT 'commit'",
         ),
@@ -74,18 +74,18 @@ _TRIGGERS: dict[str, tuple[str, tuple[str, ...]]] = {
         "DELETE ON assignment",
         (
             f"DELETE FROM todo WHERE {_PERSON.format('OLD')} AND position = OLD.position",
-            _counted("dealt", "- 1", "OLD"),
+            _count_sql("dealt", "- 1", "OLD"),
         ),
     ),
-    "act_counted": ("INSERT ON act WHEN NEW.act IN ('commit', 'reopen')", _handed("NEW")),
-    "act_gone": ("DELETE ON act WHEN OLD.act IN ('commit', 'reopen')", _handed("OLD")),
+    "act_counted": ("INSERT ON act WHEN NEW.act IN ('commit', 'reopen')", _hand_in_sql("NEW")),
+    "act_gone": ("DELETE ON act WHEN OLD.act IN ('commit', 'reopen')", _hand_in_sql("OLD")),
     "label_counted": (
         f"INSERT ON label WHEN {_FIRST_OF_SHEET.format(_SHEET.format('NEW'), 'NEW')}",
-        (_KNOWN, _counted("begun", "+ 1", "NEW")),
+        (_ENSURE_TALLY, _count_sql("begun", "+ 1", "NEW")),
     ),
     "label_gone": (
         f"DELETE ON label WHEN {_FIRST_OF_SHEET.format(_SHEET.format('OLD'), 'OLD')}",
-        (_counted("begun", "- 1", "OLD"),),
+        (_count_sql("begun", "- 1", "OLD"),),
     ),
 }
 

@@ -43,7 +43,7 @@ class Reviews:
         with self._database.writing() as db:
             if not db.execute("SELECT 1 FROM trace WHERE id = ?", (demo.trace,)).fetchone():
                 raise LabError(f"run {demo.trace}", f"is not in {self._database.path} any more.")
-            stands = _rows(db.execute(_OF_RUN, (demo.trace,)).fetchall())
+            stands = _decode_reviews(db.execute(_OF_RUN, (demo.trace,)).fetchall())
             times: dict[str, str] = {}
             for row in rows:
                 check_stays(db, row.by.id, f"review of run {demo.trace}")
@@ -61,7 +61,7 @@ class Reviews:
 
         The caller decides who may see them: see `lab.core.proofreading.visible`.
         """
-        return _rows(self._database.rows_in("review", _OF_RUN, trace_id))
+        return _decode_reviews(self._database.rows_in("review", _OF_RUN, trace_id))
 
     def demonstrations(self) -> list[str]:
         """Return finished runs in which a person was the agent, newest in this file first."""
@@ -158,5 +158,5 @@ def clearance_row(row: Clearance) -> tuple[Any, ...]:
     return (row.id, row.trace, escape_surrogates(row.by.id), row.at, encode(row).decode())
 
 
-def _rows(rows: Sequence[tuple[str]]) -> list[Review]:
+def _decode_reviews(rows: Sequence[tuple[str]]) -> list[Review]:
     return [decode(body, Review, "a review in the file", newest=VERSION) for (body,) in rows]

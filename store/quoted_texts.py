@@ -30,7 +30,7 @@ from store.text_columns import TextTable, text_tables
 
 Read = Callable[..., Any]
 
-_ROWS: dict[str, tuple[Any, int]] = {
+_ROW_TYPES: dict[str, tuple[Any, int]] = {
     "event": (AnyEvent, VERSION), "label": (Label, VERSION), "act": (Act, VERSION), "unit": (Unit, VERSION),
     "answer_link": (Act, VERSION), "design": (Revision, DESIGN_VERSION), "review": (Review, REVIEW_VERSION),
     "shadow": (ShadowAnswer, 1), "verdict": (Verdict, 1), "run_act": (RunAct, 1),
@@ -40,11 +40,11 @@ _ANOTHER = {"kind": "human", "id": ""}
 """Signer assigned to a draft of an answer, which has none of its own."""
 _FROZEN = "study"
 """Table of frozen plans, which are never redacted: kits and copies identify a plan by its hash."""
-_PLACES = 100
+_MAX_PLACES = 100
 """Maximum number of places listed for a text. The rest is only counted."""
 
 
-class _Hit(NamedTuple):
+class _QuotingRow(NamedTuple):
     """A row that quotes: quoted texts, texts that another person said there themselves, number of short replies.
 
     `says` pairs whole texts with the quoted part. `repeated` counts replies that are recognized by their question. `at`
@@ -70,7 +70,7 @@ class QuotedTexts(NamedTuple):
     rows: int = 0
 
 
-class _Texts:
+class _PersonTexts:
     """A person's texts, keyed by their normalized form."""
 
     def __init__(self, own: Iterable[OwnText], covers: Collection[str]) -> None:
@@ -112,44 +112,46 @@ def cover_quoted(
     `covers` are texts to redact even if anyone may say them. `cover_all` redacts all texts of theirs. `blobs` is the
     database with the bytes of phone states, if it is not `db`.
     """
-    texts = _Texts(own, covers)
+    texts = _PersonTexts(own, covers)
     if not texts.by_tidy:
         return QuotedTexts()
-    return _Covering(db, texts, cover_all=cover_all, blobs=blobs or db).all_of_it()
+    return _QuotationSearch(db, texts, cover_all=cover_all, blobs=blobs or db).all_of_it()
 
 
-class _Covering:
+class _QuotationSearch:
     """One search and redaction of a file, within its transaction."""
 
-    def __init__(self, db: sqlite3.Connection, texts: _Texts, *, cover_all: bool, blobs: sqlite3.Connection) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, texts: _PersonTexts, *, cover_all: bool, blobs: sqlite3.Connection
+    ) -> None:
         self.db, self.blobs = db, blobs
         self.texts = texts
         self.cover_all = cover_all
         self.left: dict[str, None] = {}
         self.runs: dict[str, tuple[str, str, str]] = {}
-        self.put_in = self._put_in()
+        self.put_in = self._forks_with_swapped_replies()
 
     def all_of_it(self) -> QuotedTexts:
-        hits = [hit for table in text_tables(self._read) for hit in self._hits_in(table)]
-        sure, unsure = self._decided(hits)
+        hits = [hit for table in text_tables(self._read) for hit in self._quoting_rows(table)]
+        sure, unsure = self._classify(hits)
         confirmed = unsure if self.cover_all else unsure & self.texts.confirmed
         spares = {text for text in confirmed if not is_telling(text)}
         covers = sure | self.texts.named | (confirmed - spares)
         # A list, not a generator with `any`: every hit must be redacted.
-        rows = sum([self._covered(hit, covers, spares) for hit in hits])
-        return QuotedTexts(tuple(self._found(hits, covers, spares)), tuple(self.left), rows)
+        rows = sum([self._redact_row(hit, covers, spares) for hit in hits])
+        return QuotedTexts(tuple(self._list_texts(hits, covers, spares)), tuple(self.left), rows)
 
     def _read(self, sql: str, *values: object) -> Any:
         return self.db.execute(sql, values)
 
     # -- where they stand ----------------------------------------------------------------------------------------
 
-    def _put_in(self) -> set[str]:
+    def _forks_with_swapped_replies(self) -> set[str]:
         """Return forks in which a reply replaced the one that the person gave."""
         sql = "SELECT trace FROM event WHERE seq = 0 AND instr(body, '\"changes\":[') AND instr(body, '[\"reply\",')"
         return {run for (run,) in self.db.execute(sql)}
 
-    def _hits_in(self, table: TextTable) -> Iterator[_Hit]:
+    def _quoting_rows(self, table: TextTable) -> Iterator[_QuotingRow]:
         if not table.columns:
             return
         if table.name == "blob":
@@ -160,54 +162,54 @@ class _Covering:
             key = "rowid" if table.has_rowid else "0"
             rows = self.db.execute(f"SELECT {key}, {', '.join(table.columns)} FROM {table.name}")
         for row, *values in rows:
-            values = [_text(value) for value in values]
+            values = [_as_text(value) for value in values]
             if any(map(self.texts.quotations.stand_in, values)):
-                hit = self._hit(table, row, values)
+                hit = self._quoting_row(table, row, values)
                 if hit is not None:
                     yield hit
 
-    def _hit(self, table: TextTable, row: Any, values: list[str]) -> _Hit | None:
-        redaction = self._redaction((), ())
+    def _quoting_row(self, table: TextTable, row: Any, values: list[str]) -> _QuotingRow | None:
+        redaction = self._new_redaction((), ())
         columns = dict(zip(table.columns, values, strict=False))
-        document = _json_in(columns.get("body", "")) or {}
-        run = str(columns.get("trace") or columns.get("id") or "") if table.name in _OF_RUNS else ""
+        document = _decode_json(columns.get("body", "")) or {}
+        run = str(columns.get("trace") or columns.get("id") or "") if table.name in _RUN_TABLES else ""
         redaction.put_in = run in self.put_in
         for value in dict.fromkeys(values):
-            read = _json_in(value) or value
+            read = _decode_json(value) or value
             redaction.cover({"by": _ANOTHER, "text": read} if table.name == "draft" else read)
         if not redaction.found and not redaction.repeated:
             return None
         if table.name == _FROZEN:
             redaction.own += map(tidy, strings_in(document))
-        at = self._planned_at(document, columns) if table.name == "unit" else ""
-        return _Hit(
+        at = self._task_frozen_at(document, columns) if table.name == "unit" else ""
+        return _QuotingRow(
             table, row, frozenset((one.text, one.says) for one in redaction.found), frozenset(redaction.own),
-            redaction.repeated, self._place(table.name, document, columns, run), at, run, redaction.put_in,
+            redaction.repeated, self._describe_place(table.name, document, columns, run), at, run, redaction.put_in,
         )  # fmt: skip
 
-    def _redaction(self, covers: Iterable[str], spares: Iterable[str]) -> QuotationRedaction:
+    def _new_redaction(self, covers: Iterable[str], spares: Iterable[str]) -> QuotationRedaction:
         return QuotationRedaction(self.texts.quotations, covers, spares, self.texts.answers)
 
-    def _run(self, run: str) -> tuple[str, str, str]:
+    def _run_actors(self, run: str) -> tuple[str, str, str]:
         """Return a run's user, agent and format."""
         if run not in self.runs:
             row = self.db.execute("SELECT user, agent, source FROM trace WHERE id = ?", (run,)).fetchone()
             self.runs[run] = tuple(value or "" for value in row or ("", "", ""))  # type: ignore[assignment]
         return self.runs[run]
 
-    def _planned_at(self, unit: dict[str, Any], columns: dict[str, str]) -> str:
+    def _task_frozen_at(self, unit: dict[str, Any], columns: dict[str, str]) -> str:
         """Return when the unit's quoting task was frozen, empty if another part of the unit quotes."""
-        redaction = self._redaction((), ())
+        redaction = self._new_redaction((), ())
         redaction.cover([unit.get("task"), unit.get("play")])
         sql = "SELECT max(at) FROM study WHERE id = ?"
         return str(self.db.execute(sql, (columns["study"],)).fetchone()[0] or "") if redaction.found else ""
 
-    def _place(self, table: str, document: dict[str, Any], columns: dict[str, str], run: str) -> str:
+    def _describe_place(self, table: str, document: dict[str, Any], columns: dict[str, str], run: str) -> str:
         """Describe a row's place for users."""
         who = document.get("rater") or document.get("by") or {}
         name = str(who.get("id", "")) if isinstance(who, dict) else ""
         study = f"study {document.get('study') or columns.get('study') or ''}"
-        user, agent, _ = self._run(run) if run else ("", "", "")
+        user, agent, _ = self._run_actors(run) if run else ("", "", "")
         of_run = f"run {run}" + (f", {user}'s" if user else "")
         match table:
             case "event" | "trace" | "use":
@@ -238,23 +240,25 @@ class _Covering:
 
     # -- what is surely theirs -------------------------------------------------------------------------------------
 
-    def _decided(self, hits: Iterable[_Hit]) -> tuple[set[str], set[str]]:
+    def _classify(self, hits: Iterable[_QuotingRow]) -> tuple[set[str], set[str]]:
         """Return the texts (whole or parts) to redact automatically, and those that a person must decide on."""
         sure: dict[str, bool] = {}
         for hit in hits:
             for text, says in hit.says:
                 sure.setdefault(says, is_telling(says) and not self.texts.repeats(text, says))
-                sure[says] = sure[says] and not self._was_there(hit, text) and says not in hit.own
+                sure[says] = sure[says] and not self._was_seen_before(hit, text) and says not in hit.own
         return {says for says, is_sure in sure.items() if is_sure}, {
             says for says, is_sure in sure.items() if not is_sure and says in self.texts.by_tidy
         }
 
-    def _was_there(self, hit: _Hit, text: str) -> bool:
+    def _was_seen_before(self, hit: _QuotingRow, text: str) -> bool:
         """Return True if the person had seen the quoting row when they said the text."""
         said_at = self.texts.first_at(text)
         return bool(hit.at and said_at and hit.at < said_at) or hit.run in self.texts.had_before(text)
 
-    def _found(self, hits: Iterable[_Hit], covers: Collection[str], spares: Collection[str]) -> Iterator[QuotedText]:
+    def _list_texts(
+        self, hits: Iterable[_QuotingRow], covers: Collection[str], spares: Collection[str]
+    ) -> Iterator[QuotedText]:
         """Yield the person's texts found elsewhere with their places, redacted ones first."""
         places: dict[tuple[bool, str], list[str]] = {}
         for hit in hits:
@@ -272,11 +276,11 @@ class _Covering:
         for (covered, text), where in sorted(places.items(), key=lambda one: (not one[0][0], -len(one[1]), one[0][1])):
             told = tuple(dict.fromkeys(where))
             says = self.texts.by_tidy[text][0].text if text else "(short replies, each after its question)"
-            yield QuotedText(says, len(where), told[:_PLACES], covered)
+            yield QuotedText(says, len(where), told[:_MAX_PLACES], covered)
 
     # -- covering --------------------------------------------------------------------------------------------------
 
-    def _covered(self, hit: _Hit, covers: Collection[str], spares: Collection[str]) -> bool:
+    def _redact_row(self, hit: _QuotingRow, covers: Collection[str], spares: Collection[str]) -> bool:
         """Redact one row. Return True if anything changed."""
         if not hit.repeated and not any(says in covers or says in spares for _, says in hit.says):
             return False
@@ -284,7 +288,7 @@ class _Covering:
             self.left[f"it stands in {hit.place}"] = None
             return False
         if hit.table.name == "blob":
-            return self._covered_state(hit, covers, spares)
+            return self._redact_state(hit, covers, spares)
         if not hit.table.has_rowid:
             return False
         row = self.db.execute(
@@ -292,7 +296,7 @@ class _Covering:
         ).fetchone()
         changes = {}
         for column, value in zip(hit.table.columns, row, strict=True):
-            new = self._without(hit, value, covers, spares)
+            new = self._redacted_value(hit, value, covers, spares)
             if new != value and column in hit.table.keys:
                 self.left[f"it stands in a name: {hit.place}"] = None
             elif new != value:
@@ -306,12 +310,12 @@ class _Covering:
             self.left[f"it stands in {hit.place}, which could not be read without it"] = None
         return False
 
-    def _without(self, hit: _Hit, value: Any, covers: Collection[str], spares: Collection[str]) -> Any:
+    def _redacted_value(self, hit: _QuotingRow, value: Any, covers: Collection[str], spares: Collection[str]) -> Any:
         """Return a column's value without the texts to redact, in the form in which it is stored."""
-        text = _text(value)
-        redaction = self._redaction(covers, spares)
+        text = _as_text(value)
+        redaction = self._new_redaction(covers, spares)
         redaction.put_in = hit.put_in
-        document = _json_in(text)
+        document = _decode_json(text)
         new = redaction.cover(document if document is not None else text)
         if new == (document if document is not None else text):
             return value
@@ -323,19 +327,19 @@ class _Covering:
 
     def _is_readable(self, table: str, body: str | None) -> bool:
         """Return True if a redacted row still decodes."""
-        if body is None or table not in _ROWS:
+        if body is None or table not in _ROW_TYPES:
             return True
-        kind, newest = _ROWS[table]
+        kind, newest = _ROW_TYPES[table]
         try:
             decode(body, kind, f"a row of {table}", newest=newest)
         except LabError:
             return False
         return True
 
-    def _covered_state(self, hit: _Hit, covers: Collection[str], spares: Collection[str]) -> bool:
+    def _redact_state(self, hit: _QuotingRow, covers: Collection[str], spares: Collection[str]) -> bool:
         """Replace a phone state by a redacted one with its own hash, wherever runs refer to it."""
         (data, mime) = self.blobs.execute("SELECT bytes, mime FROM blob WHERE sha256 = ?", (hit.row,)).fetchone()
-        new = Blob(self._without(hit, data, covers, spares), mime)
+        new = Blob(self._redacted_value(hit, data, covers, spares), mime)
         if new.data == data:
             return False
         old = hit.row
@@ -349,14 +353,14 @@ class _Covering:
         return True
 
 
-_OF_RUNS = frozenset({"event", "trace", "shadow", "draft", "verdict", "review", "clearance", "run_act", "use"})
+_RUN_TABLES = frozenset({"event", "trace", "shadow", "draft", "verdict", "review", "clearance", "run_act", "use"})
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value if isinstance(value, str) else ""
 
 
-def _json_in(text: str) -> Any:
+def _decode_json(text: str) -> Any:
     """Return the JSON object or array of a row, or None for plain text."""
     if text[:1] not in ("{", "["):
         return None

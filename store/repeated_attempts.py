@@ -25,7 +25,7 @@ def is_told_apart(run: Imported) -> bool:
     """Return True if the run has times or pictures that can distinguish another attempt with identical steps."""
     first = run.events[0]
     by_pictures = isinstance(first, Started) and first.source is not None and first.source.format in _BY_PICTURES
-    return any(_times(run.events)) or (by_pictures and any(_pictures(run.events)))
+    return any(_log_times(run.events)) or (by_pictures and any(_picture_hashes(run.events)))
 
 
 def further_attempt(source: KnownRun, runs: Runs) -> str | None:
@@ -34,21 +34,21 @@ def further_attempt(source: KnownRun, runs: Runs) -> str | None:
     if not (timed or source.pictures) or not runs.holds(source.id):
         return None
     events = list(runs.events(source.id))
-    here = _times(events)
+    here = _log_times(events)
     if timed != any(here):
         return None
     if timed:
         marks, differs = source.times, source.times != here
     else:
         marks = source.pictures() if source.pictures else ()
-        pairs = zip(marks, _pictures(events), strict=False)
+        pairs = zip(marks, _picture_hashes(events), strict=False)
         differs = any(mine and other and mine != other for mine, other in pairs)
     return imported_id(_KIND, "\0".join([source.id, *(mark or "" for mark in marks)]).encode()) if differs else None
 
 
-def _times(events: Iterable[AnyEvent]) -> Marks:
+def _log_times(events: Iterable[AnyEvent]) -> Marks:
     return tuple(event.extra.get("log_time") for event in events if isinstance(event, Step))
 
 
-def _pictures(events: Iterable[AnyEvent]) -> Marks:
+def _picture_hashes(events: Iterable[AnyEvent]) -> Marks:
     return tuple(event.before.image for event in events if isinstance(event, Step))

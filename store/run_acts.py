@@ -24,13 +24,13 @@ VERSION = 2
 IS_ARCHIVED = "(SELECT act FROM run_act WHERE trace = {} AND tag = '' ORDER BY at DESC, id DESC LIMIT 1) IS 'archived'"
 """SQL condition on a run's id: True if the run is archived."""
 
-_BEARS = "(SELECT act FROM run_act WHERE trace = trace.id AND tag = ? ORDER BY at DESC, id DESC LIMIT 1) IS 'tagged'"
+_HAS_TAG = "(SELECT act FROM run_act WHERE trace = trace.id AND tag = ? ORDER BY at DESC, id DESC LIMIT 1) IS 'tagged'"
 _STATES = "SELECT trace, tag, act FROM run_act WHERE {} ORDER BY trace, tag, at, id"
 _LAST = "SELECT max(at), (SELECT act FROM run_act WHERE trace = ?1 AND tag = ?2 ORDER BY at DESC, id DESC LIMIT 1) "
 _LAST += "FROM run_act WHERE trace = ?1 AND tag = ?2"
 _NAMES = f"SELECT trace, body FROM run_act WHERE tag = '{RENAMED}' ORDER BY at, id"
 _NAME = f"SELECT trace, body FROM run_act WHERE trace = ? AND tag = '{RENAMED}' ORDER BY at, id"
-_MANY = 500
+_BATCH = 500
 """Runs queried by id at once."""
 
 
@@ -57,10 +57,10 @@ class RunActs:
         with self._database.writing() as db:
             for act in acts:
                 check_stays(db, act.by.id, f"run {act.trace}")
-                _check_here(db, act)
+                _check_recordable(db, act)
                 last, state = db.execute(_LAST, (act.trace, storable(act.tag))).fetchone()
                 if act.act == "renamed":
-                    if act.agent == _renamed(db.execute(_NAME, (act.trace,)).fetchall()).get(act.trace):
+                    if act.agent == _agent_names(db.execute(_NAME, (act.trace,)).fetchall()).get(act.trace):
                         continue
                 elif act.act == (state or ("untagged" if act.tag else "restored")):
                     continue
@@ -71,13 +71,13 @@ class RunActs:
     def of_run(self, trace_id: str) -> list[RunAct]:
         """Return every act on a run in order of insertion."""
         rows = self._database.rows_in(TABLE, "SELECT body FROM run_act WHERE trace = ? ORDER BY n", trace_id)
-        return [_act(body) for (body,) in rows]
+        return [_decode_act(body) for (body,) in rows]
 
     def states(self, ids: Iterable[str]) -> dict[str, RunState]:
         """Return the states of these runs, without runs that have no acts."""
         run_ids, states = list(ids), dict[str, RunState]()
-        for at in range(0, len(run_ids), _MANY):
-            some = run_ids[at : at + _MANY]
+        for at in range(0, len(run_ids), _BATCH):
+            some = run_ids[at : at + _BATCH]
             marks = ", ".join("?" * len(some))
             states |= states_in(self._database, f"trace IN ({marks})", *some)
         return states
@@ -85,7 +85,7 @@ class RunActs:
     def agent_names(self, trace_id: str = "") -> dict[str, AgentName]:
         """Return the agent names that people gave, by run id: of one run, or of all."""
         rows = self._database.rows_in(TABLE, _NAME, trace_id) if trace_id else self._database.rows_in(TABLE, _NAMES)
-        return _renamed(rows)
+        return _agent_names(rows)
 
     def archived(self) -> set[str]:
         """Return the ids of all archived runs."""
@@ -118,7 +118,7 @@ class StoredAgents:
     """Decodes stored agents under the names that people gave them. Equal ones are decoded once."""
 
     def __init__(self, database: Database) -> None:
-        self._names = _renamed(database.rows_in(TABLE, _NAMES))
+        self._names = _agent_names(database.rows_in(TABLE, _NAMES))
         self._decoded: dict[str, Actor] = {}
 
     def __call__(self, trace_id: str, body: str) -> Actor:
@@ -133,9 +133,9 @@ class StoredAgents:
         return agent if name is None else name.on(agent)
 
 
-def _renamed(rows: Iterable[tuple[str, str]]) -> dict[str, AgentName]:
+def _agent_names(rows: Iterable[tuple[str, str]]) -> dict[str, AgentName]:
     """Return the latest agent name of each run, without names that were removed."""
-    acts = {trace: _act(body) for trace, body in rows}
+    acts = {trace: _decode_act(body) for trace, body in rows}
     return {trace: act.agent for trace, act in acts.items() if act.agent is not None}
 
 
@@ -151,7 +151,7 @@ def listed_runs(database: Database, *, archived: bool | None = False, tag: str =
     if archived is not None:
         conditions.append(f"{'' if archived else 'NOT '}{IS_ARCHIVED.format('trace.id')}")
     if tag:
-        conditions.append(_BEARS)
+        conditions.append(_HAS_TAG)
     return " AND ".join(conditions), [storable(tag)] if tag else []
 
 
@@ -161,7 +161,7 @@ def run_act_row(act: RunAct) -> tuple[Any, ...]:
     return (act.id, act.trace, storable(act.tag), act.act, storable(act.by.id), at, encode(act).decode())
 
 
-def _check_here(db: sqlite3.Connection, act: RunAct) -> None:
+def _check_recordable(db: sqlite3.Connection, act: RunAct) -> None:
     what = f"run {act.trace}"
     if kit := db.execute("SELECT rater FROM kit").fetchone():
         raise LabError(
@@ -171,5 +171,5 @@ def _check_here(db: sqlite3.Connection, act: RunAct) -> None:
         raise LabError(what, "is not in this file.", "`hitlab traces` lists what is.")
 
 
-def _act(body: str) -> RunAct:
+def _decode_act(body: str) -> RunAct:
     return decode(body, RunAct, "an act on a run in the file", newest=VERSION)

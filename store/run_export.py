@@ -125,9 +125,9 @@ class ReviewedRun(KeptRun):
 
     def events(self) -> Iterator[AnyEvent]:
         for reviewed_event in settled_events(super().events(), self.demo, self.standing):
-            yield self._own(reviewed_event)
+            yield self._with_own_id(reviewed_event)
 
-    def _own(self, reviewed_event: ReviewedEvent) -> AnyEvent:
+    def _with_own_id(self, reviewed_event: ReviewedEvent) -> AnyEvent:
         event = reviewed_event.event
         if reviewed_event.original:
             self._originals[event.seq] = reviewed_event.original

@@ -16,7 +16,7 @@ from store.run_rows import referred
 _THINKING = frozenset({"knowu", "androidworld", "mobile_use", "memgui", "aitz", "appagent", "androidlab", "droidrun"})
 """Formats whose steps have a field for the agent's thought."""
 _TOUCHES = frozenset({"click", "double_tap", "long_press", "drag"})
-_ASIDE = frozenset(
+_OFF_SCREEN = frozenset(
     {
         "unknown", "error_env", "error", "mcp", "grid", "remember", "memory_add", "memory_update", "memory_delete",
         "take_screenshot", "screenshot", "zoom", "get_state", "get_clickables", "list_packages", "get_memory",
@@ -39,7 +39,7 @@ def fallbacks_in(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
     if not isinstance(started, Started):
         return found
     if isinstance(run.images, Blobs):  # hitlab's own format loses nothing else
-        _add_lost(found, run, has_blob)
+        _add_missing_blobs(found, run, has_blob)
         return found
     if started.source is None:
         return found
@@ -57,7 +57,7 @@ def fallbacks_in(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
     return found
 
 
-def _add_lost(found: Fallbacks, run: Imported, has_blob: Callable[[str], bool]) -> None:
+def _add_missing_blobs(found: Fallbacks, run: Imported, has_blob: Callable[[str], bool]) -> None:
     """Count pictures and phone states that events refer to but no `blob` line holds."""
     counted = set(run.images)
     for event in run.events:
@@ -75,10 +75,10 @@ def _add_step(found: Fallbacks, step: Step, place: str, format: str) -> None:
         found.add("time", place, str(time))
     for field, value in step.extra.get("missing") or ():
         found.add("value", f"{place} field {field}", str(value))
-    if action.kind == "other" and format not in _TOOLS and name_of(action).lower() not in _ASIDE:
-        found.add("action", place, _shown(action))
+    if action.kind == "other" and format not in _TOOLS and name_of(action).lower() not in _OFF_SCREEN:
+        found.add("action", place, _action_words(action))
     if action.kind in _TOUCHES and action.at is None:
-        found.add("place", place, _shown(action))
+        found.add("place", place, _action_words(action))
 
 
 def name_of(action: Action) -> str:
@@ -94,7 +94,7 @@ def name_of(action: Action) -> str:
     return text.partition("(")[0].strip()
 
 
-def _shown(action: Action) -> str:
+def _action_words(action: Action) -> str:
     """Return an action's original words, shortened for a sentence."""
     words = action.raw if isinstance(action.raw, str) else name_of(action)
     return " ".join(words.split())[:60]

@@ -92,14 +92,14 @@ def failed_import(paths: Iterable[Path], format: str | None = None, *, encoding:
     fallbacks = Fallbacks()
     for path in paths:
         count = len(report.failed)
-        for source, run in _read(path, format, lambda _: False, encoding, fallbacks):
+        for source, run in _read_path(path, format, lambda _: False, encoding, fallbacks):
             if not isinstance(run, FailedRun):
                 return None
             report.failed.append({"path": run.path, "error": run.error})
             if source is not None:
                 report.formats.setdefault(source.format, Tally()).failed += 1
         if len(report.failed) == count:
-            report.failed.append({"path": str(path), "error": _nothing(path, format)})
+            report.failed.append({"path": str(path), "error": _no_runs_message(path, format)})
     report.fallbacks = list(fallbacks)
     return report
 
@@ -129,7 +129,7 @@ class _Import:
     def read(self, path: Path, format: str | None, encoding: str = "") -> None:
         """Import everything below one path."""
         nothing = True
-        for source, run in _read(path, format, self._known, encoding, self.fallbacks):
+        for source, run in _read_path(path, format, self._is_known, encoding, self.fallbacks):
             nothing = False
             kind = source.format if source is not None else ""
             match run:
@@ -140,13 +140,13 @@ class _Import:
                 case FailedRun():
                     self.tell(run.path, "failed", kind, run.error)
         if nothing:
-            self.tell(str(path), "failed", "", _nothing(path, format))
+            self.tell(str(path), "failed", "", _no_runs_message(path, format))
 
     def take(self, run: Imported, format: str, found: RunSource | None) -> None:
         fallbacks = Fallbacks()
         fallbacks.extend(fallbacks_in(run, self.store.links.holds))
         fallbacks.extend(found.fallbacks.taken() if found is not None else ())
-        missing = missing_pictures(run) if not self._comes(run.id) else None
+        missing = missing_pictures(run) if not self._is_pending_or_stored(run.id) else None
         if missing is not None:
             fallbacks.add("picture", missing.first, count=missing.pictures)
             run = as_incomplete(run)
@@ -154,13 +154,13 @@ class _Import:
         source = first.source if isinstance(first, Started) else None
         path = source.path if source is not None and source.path else run.id
         # Check again here: a run may have been erased while its source was being read.
-        for id in _sources(run):
+        for id in _erasable_ids(run):
             tombstone = self.store.erasure.tombstone(id)
             if tombstone is not None and not self.store.runs.holds(run.id):
                 self.tell(run.id, "failed", format, f"run {id}: {erased_words(tombstone)}")
                 return
         self.batch.append(_PendingRun(run, format, path, missing, list(fallbacks)))
-        self.bytes += _weight(run.images)
+        self.bytes += _pictures_size(run.images)
         # The next run may be one that this run replaced, whose tombstone must be in the file by then.
         if run.tombstones or len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:
             self.flush()
@@ -170,12 +170,12 @@ class _Import:
         id = further_attempt(run, self.store.runs)
         if id is None or run.under is None:
             self.tell(run.id, "skipped", format)
-        elif self._known(id):
+        elif self._is_known(id):
             self.tell(id, "skipped", format)
         else:
             self.take(run.under(id), format, source)
 
-    def _comes(self, id: str) -> bool:
+    def _is_pending_or_stored(self, id: str) -> bool:
         """Return True if a run is stored or in the batch, so that an incomplete copy of it adds nothing."""
         return any(entry.run.id == id for entry in self.batch) or self.store.runs.holds(id)
 
@@ -206,13 +206,13 @@ class _Import:
         if self.on_run is not None:
             self.on_run(name, outcome)
 
-    def _known(self, id: str) -> bool:
+    def _is_known(self, id: str) -> bool:
         if any(entry.run.id == id and is_told_apart(entry.run) for entry in self.batch):
             self.flush()  # a further attempt is compared with the stored run
         return self.store.links.complete(id, link=self.link)
 
 
-def _read(
+def _read_path(
     path: Path, format: str | None, is_known: Callable[[str], bool], encoding: str, fallbacks: Fallbacks
 ) -> Iterator[tuple[RunSource | None, Imported | KnownRun | FailedRun]]:
     """Yield each run below a path with its source. The source is None if no format was recognized."""
@@ -228,21 +228,21 @@ def _read(
             yield source, FailedRun(str(source.path), f"{source.path}: is more than this machine's memory can hold.")
 
 
-def _weight(images: Mapping[str, Blob]) -> int:
+def _pictures_size(images: Mapping[str, Blob]) -> int:
     """Return the bytes of a run's pictures without loading those on the disk."""
     if isinstance(images, dict):
         return sum(len(blob.data) for blob in images.values())
     return images.size if isinstance(images, Pictures | Blobs) else len(images) * _USUAL_PICTURE
 
 
-def _sources(run: Imported) -> list[str]:
+def _erasable_ids(run: Imported) -> list[str]:
     """Return the ids that this run may be erased under: its own, whole or incomplete, and its reviewed original."""
     first = run.events[0]
     source = first.source if isinstance(first, Started) else None
     return [*whole_and_incomplete(run.id), *([source.path] if source is not None and source.format == REVIEWED else [])]
 
 
-def _nothing(path: Path, format: str | None) -> str:
+def _no_runs_message(path: Path, format: str | None) -> str:
     if not path.exists():
         return f"{path}: is not there."
     return f"{path}: holds no runs of a known format ({format or ', '.join(formats())})."

@@ -81,7 +81,7 @@ class Redacted(NamedTuple):
     """Number of pictures whose words were found by OCR: a misread word is not redacted."""
 
 
-class _Run(NamedTuple):
+class _RedactableRun(NamedTuple):
     """A stored run with its rows, and its position `n` in the file."""
 
     n: int
@@ -112,12 +112,12 @@ def redact(
         raise LabError("redact", "nothing was named to be covered.", "--box or --text says what.", code=2)
     family = related(store.database.read, trace_id)
     by_picture = boxes_of(list(store.runs.events(trace_id)), boxes)
-    runs, redactions = _widened(store, family, by_picture, words, read, everywhere=everywhere)
-    new = _pictures(store, runs, redactions)
+    runs, redactions = _runs_to_redact(store, family, by_picture, words, read, everywhere=everywhere)
+    new = _redact_pictures(store, runs, redactions)
     # Events never change under an id, and the tombstones keep the old ids out.
     ids = {id: uuid7() for id in runs}
     redactor = Redactor(redactions, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
-    covered_runs = {id: _covered(redactor, run) for id, run in runs.items()}
+    covered_runs = {id: _redact_run(redactor, run) for id, run in runs.items()}
     used_blobs = {sha for run in covered_runs.values() for event in run.events for sha in run_rows.referred(event)}
     with store.erasure.erasing() as eraser:
         # Inside the transaction: the runs were read before, and may have changed since.
@@ -125,8 +125,8 @@ def redact(
         _check_unchanged(eraser, runs)
         destroyed = eraser.erase_runs(runs, keep=used_blobs)
         for id, run in covered_runs.items():
-            _insert(eraser, runs[id].n, run, {blob.sha256: blob for blob in new.values()})
-        designs = _rewrite_designs(eraser, redactor.cloak, _subjects(runs, covered_runs))
+            _insert_run(eraser, runs[id].n, run, {blob.sha256: blob for blob in new.values()})
+        designs = _rewrite_designs(eraser, redactor.cloak, _subject_changes(runs, covered_runs))
         local = {id: local_words(redactor.local_words(run.events)) for id, run in runs.items()}
         studies = cover_studies(eraser, redactor.cloak, ids, local)
         report = Redacted(
@@ -145,26 +145,26 @@ def redact(
             studies=studies,
         )
         for id, replaced_by in ids.items():
-            eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _counts(report)))
-    report = report._replace(left=_left(store, redactor.cloak, ids.values()))
+            eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _report_counts(report)))
+    report = report._replace(left=_remaining_places(store, redactor.cloak, ids.values()))
     store.erasure.wipe(report)
     return report
 
 
-_RUNS = """
+_RUN_TEXTS = """
 SELECT trace, body FROM event UNION ALL SELECT trace, body FROM verdict UNION ALL SELECT trace, body FROM review
 UNION ALL SELECT trace, text FROM draft UNION ALL SELECT trace, tag FROM run_act
 UNION ALL SELECT trace, body FROM shadow
 UNION ALL SELECT trace, CAST(bytes AS TEXT) FROM use JOIN blob USING (sha256) WHERE mime = 'application/json'
 """
 """Query for all texts of runs. The last part reads phone states, which hold data that no screen showed."""
-_PLANS = """
+_PLAN_TEXTS = """
 SELECT id, body FROM study UNION ALL
 SELECT study, json_extract(body, '$.play') FROM unit WHERE json_extract(body, '$.play') IS NOT NULL
 """
 
 
-def _left(store: Store, cloak: TextRedaction, covered: Collection[str]) -> RemainingPlaces:
+def _remaining_places(store: Store, cloak: TextRedaction, covered: Collection[str]) -> RemainingPlaces:
     """Return the places where the words remain.
 
     Redacted runs are left out, because one of hitlab's own terms in them may equal a redacted word.
@@ -180,10 +180,10 @@ def _left(store: Store, cloak: TextRedaction, covered: Collection[str]) -> Remai
     if not cloak.words:
         return RemainingPlaces()
     with sqlite_errors(store.path):
-        return RemainingPlaces(holding(_RUNS), holding(_PLANS))
+        return RemainingPlaces(holding(_RUN_TEXTS), holding(_PLAN_TEXTS))
 
 
-def _counts(report: Redacted) -> dict[str, int]:
+def _report_counts(report: Redacted) -> dict[str, int]:
     names = ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews")
     return {**{name: getattr(report, name) for name in names}, **report.studies._asdict(), **report.destroyed._asdict()}
 
@@ -191,7 +191,7 @@ def _counts(report: Redacted) -> dict[str, int]:
 # -- what is looked at -----------------------------------------------------------------------------------------
 
 
-def _widened(
+def _runs_to_redact(
     store: Store,
     family: list[str],
     boxes: Mapping[str, tuple[Bounds, ...]],
@@ -199,12 +199,12 @@ def _widened(
     read: ReadTree | None,
     *,
     everywhere: bool,
-) -> tuple[dict[str, _Run], RunRedactions]:
+) -> tuple[dict[str, _RedactableRun], RunRedactions]:
     """Return the runs to redact and the redactions: a family, and with `everywhere` all runs with the same pictures."""
-    runs: dict[str, _Run] = {}
+    runs: dict[str, _RedactableRun] = {}
     todo = list(family)
     while True:
-        runs |= {id: _run(store, id) for id in todo}
+        runs |= {id: _read_run(store, id) for id in todo}
         redactions = plan((run.events for run in runs.values()), boxes, words, read)
         for run in runs.values():
             redactions = spread(run.events, redactions, Likeness(store.runs.blob))
@@ -223,17 +223,17 @@ def _widened(
         todo = sorted({run for other in others for run in related(store.database.read, other)} - set(runs))
 
 
-def _run(store: Store, id: str) -> _Run:
+def _read_run(store: Store, id: str) -> _RedactableRun:
     # The stored name of the agent: a rename is a run act, which is copied as such.
     events = list(store.runs.events(id, renamed=False))
     if not isinstance(events[-1], Ended):
         raise LabError(f"run {id}", "is still open; what is redacted has ended.", "End it, then redact it.")
     n = int(store.database.read("SELECT n FROM trace WHERE id = ?", id)[0][0])
     acts, shadows = store.runs.acts.of_run(id), store.shadows.of_run(id)
-    return _Run(n, events, store.runs.verdicts(id), store.reviews.of_run(id), acts, shadows)
+    return _RedactableRun(n, events, store.runs.verdicts(id), store.reviews.of_run(id), acts, shadows)
 
 
-def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
+def _check_unchanged(eraser: Eraser, runs: Mapping[str, _RedactableRun]) -> None:
     """Raise `LabError` if rows about a run were added since it was read: erasing it would lose them."""
     for id, run in runs.items():
         for table, rows, change in (
@@ -248,7 +248,7 @@ def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
 # -- what is made of it ----------------------------------------------------------------------------------------
 
 
-def _covered(redactor: Redactor, run: _Run) -> _Run:
+def _redact_run(redactor: Redactor, run: _RedactableRun) -> _RedactableRun:
     again: dict[str, str] = {}
 
     def id_of(old: str) -> str:
@@ -259,10 +259,12 @@ def _covered(redactor: Redactor, run: _Run) -> _Run:
     mask = redactor.cloak.mask
     acts = [msgspec.structs.replace(act, tag=mask(act.tag), agent=redactor.cloak.cover(act.agent)) for act in run.acts]
     shadows = [redactor.shadow(row, run.events, id_of) for row in run.shadows]
-    return _Run(run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews, acts, shadows)
+    return _RedactableRun(
+        run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews, acts, shadows
+    )
 
 
-def _pictures(store: Store, runs: Mapping[str, _Run], redactions: RunRedactions) -> dict[str, Blob]:
+def _redact_pictures(store: Store, runs: Mapping[str, _RedactableRun], redactions: RunRedactions) -> dict[str, Blob]:
     """Return the new version of each picture to redact or strip of metadata, by the original's sha256."""
     pictures = {}
     for sha256 in sorted({sha for id in runs for sha in store.runs.used(id)}):
@@ -281,7 +283,7 @@ def _pictures(store: Store, runs: Mapping[str, _Run], redactions: RunRedactions)
     return pictures
 
 
-def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> None:
+def _insert_run(eraser: Eraser, n: int, run: _RedactableRun, blobs: Mapping[str, Blob]) -> None:
     """Insert a redacted run at the original's position in the file."""
     used_blobs = {sha for event in run.events for sha in run_rows.referred(event)}
     own = {sha: blob for sha, blob in blobs.items() if sha in used_blobs}
@@ -292,7 +294,9 @@ def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> Non
     eraser.db.executemany(INSERT_SHADOW, map(shadow_row, run.shadows))
 
 
-def _subjects(runs: Mapping[str, _Run], covered_runs: Mapping[str, _Run]) -> dict[Subject, Subject]:
+def _subject_changes(
+    runs: Mapping[str, _RedactableRun], covered_runs: Mapping[str, _RedactableRun]
+) -> dict[Subject, Subject]:
     """Map design subjects whose instruction was redacted to their new subjects."""
     subjects = {}
     for id, run in runs.items():
@@ -315,11 +319,12 @@ def _rewrite_designs(eraser: Eraser, cloak: TextRedaction, subjects: Mapping[Sub
             continue
         new = msgspec.structs.replace(new, asked=subject.asked)
         eraser.db.execute(
-            "UPDATE design SET asked = ?, note = ?, body = ? WHERE n = ?", (*_columns(new), encode(new).decode(), n)
+            "UPDATE design SET asked = ?, note = ?, body = ? WHERE n = ?",
+            (*_design_columns(new), encode(new).decode(), n),
         )
         count += 1
     return count
 
 
-def _columns(revision: Revision) -> tuple[Any, Any]:
+def _design_columns(revision: Revision) -> tuple[Any, Any]:
     return escape_surrogates(revision.asked), escape_surrogates(revision.note)

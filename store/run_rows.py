@@ -160,19 +160,23 @@ def referred(event: AnyEvent) -> set[str]:
         case Started():
             return {event.state} if event.state else set()
         case Asked():
-            return {*_seen(event.before), *_sent(event.proposed)}
+            return {*_observed_images(event.before), *_prompt_images(event.proposed)}
         case Step():
-            return {*_seen(event.before), *_sent(event.proposed), *((event.state,) if event.state else ())}
+            return {
+                *_observed_images(event.before),
+                *_prompt_images(event.proposed),
+                *((event.state,) if event.state else ()),
+            }
         case Ended():
-            return set(_seen(event.final))
+            return set(_observed_images(event.final))
     return set()
 
 
-def _seen(observation: Observation | None) -> Iterator[str]:
+def _observed_images(observation: Observation | None) -> Iterator[str]:
     if observation is not None and observation.image:
         yield observation.image
 
 
-def _sent(proposed: Proposed) -> Iterator[str]:
+def _prompt_images(proposed: Proposed) -> Iterator[str]:
     if proposed.prompt is not None:
         yield from proposed.prompt.images

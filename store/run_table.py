@@ -28,7 +28,7 @@ FROM (
 ORDER BY g.n DESC
 """
 # Larger than any row number.
-_LAST = 1 << 62
+_MAX_N = 1 << 62
 
 
 class RunRow(NamedTuple):
@@ -66,7 +66,7 @@ def run_table(database: Database, limit: int, before: int | None = None) -> list
 
     `before` is the `n` of the last run of the previous page.
     """
-    page = (_LAST if before is None else before, limit)
+    page = (_MAX_N if before is None else before, limit)
     states = states_in(database, "trace IN (SELECT id FROM trace WHERE n < ? ORDER BY n DESC LIMIT ?)", *page)
     agent_of = StoredAgents(database)
     rows: list[RunRow] = []

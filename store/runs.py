@@ -47,7 +47,7 @@ _RUNS = {
     "one": "SELECT * FROM trace WHERE id = ?",
 }
 
-_NEAR = 20_000
+_MAX_SUGGESTED = 20_000
 """Maximum number of runs searched for a similar name."""
 
 
@@ -84,7 +84,7 @@ class Runs:
     def add_all(self, batch: Sequence[Imported]) -> list[bool]:
         """Import several runs, all or none, in one transaction, because each commit waits for the disk."""
         for imported in batch:
-            _check_whole(imported)
+            _check_complete(imported)
         with self._database.writing() as db:
             return [run_rows.insert_run(db, imported) for imported in batch]
 
@@ -95,7 +95,7 @@ class Runs:
         one of its pictures changed meanwhile. `link` leaves whole-file pictures in place.
         """
         with self._database.writing() as db:
-            return [_inserted(db, imported, link=link) for imported in batch]
+            return [_insert_run(db, imported, link=link) for imported in batch]
 
     def save_draft(self, trace_id: str, question_id: str, text: str) -> None:
         """Store the text that a person has typed so far. The newest draft counts."""
@@ -121,8 +121,8 @@ class Runs:
             if not batch and after < 0:
                 raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
             for seq, body in batch:
-                event = _decoded(body, f"run {trace_id}, event {seq}")
-                yield self._renamed(event) if renamed and isinstance(event, Started) else event
+                event = _decode_event(body, f"run {trace_id}, event {seq}")
+                yield self._with_agent_name(event) if renamed and isinstance(event, Started) else event
                 after = seq
             if len(batch) < _BATCH:
                 return
@@ -163,7 +163,7 @@ class Runs:
             if ids:
                 some = ", ".join(ids[:5]) + (" and more" if len(ids) > 5 else "")
                 raise LabError(f"run {prefix}", f"is not one run but several: {some}.", "Write more of the id.")
-        problem = f"is not in {self._database.path}{self._near(prefix) or '.'}"
+        problem = f"is not in {self._database.path}{self._suggest(prefix) or '.'}"
         raise LabError(f"run {prefix}", problem, "`hitlab traces` lists what is.")
 
     def names(self, beginning: str = "", limit: int = -1) -> list[tuple[str, str]]:
@@ -173,13 +173,13 @@ class Runs:
             escape_surrogates(beginning), escape_surrogates(beginning) + "\U0010ffff", limit,
         )  # fmt: skip
 
-    def _near(self, name: str) -> str:
+    def _suggest(self, name: str) -> str:
         """Return a suggestion of a similar run id or task, for callers who may list runs, else an empty text."""
         if not self._database.suggests:
             return ""
         from lab.core.suggestion import near_names, suggestion
 
-        runs = self.names(limit=_NEAR)
+        runs = self.names(limit=_MAX_SUGGESTED)
         near = near_names(name, {id[: len(name)] for id, _ in runs})
         return suggestion(name, [*near, *{task for _, task in runs}])
 
@@ -199,12 +199,12 @@ class Runs:
         count = -1 if limit is None else limit
         listed, values = listed_runs(self._database, archived=archived, tag=tag)
         if before is None:
-            return self._summed("all", *values, count, listed=listed)
-        return self._summed("before", before, *values, count, listed=listed)
+            return self._read_summaries("all", *values, count, listed=listed)
+        return self._read_summaries("before", before, *values, count, listed=listed)
 
     def summary(self, trace_id: str) -> Summary:
         """Return the summary of one run."""
-        summary_rows = self._summed("one", trace_id)
+        summary_rows = self._read_summaries("one", trace_id)
         if not summary_rows:
             raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
         return summary_rows[0]
@@ -289,9 +289,9 @@ class Runs:
     def latest(self, subject: Subject) -> str | None:
         """Return the newest run with exactly this instruction, preferably a finished one, or None if there is none."""
         runs = [id for id in self.of_task(subject.task) if subject_of(self.task(id)) == subject]
-        return next((id for id in runs if self._ended(id)), runs[0] if runs else None)
+        return next((id for id in runs if self._has_ended(id)), runs[0] if runs else None)
 
-    def _ended(self, trace_id: str) -> bool:
+    def _has_ended(self, trace_id: str) -> bool:
         return bool(self._database.read("SELECT 1 FROM event WHERE trace = ? AND kind = 'ended'", trace_id))
 
     def task(self, trace_id: str) -> Task:
@@ -312,12 +312,12 @@ class Runs:
 
     # Beneath
 
-    def _renamed(self, first: Started) -> Started:
+    def _with_agent_name(self, first: Started) -> Started:
         """Return a run's first event, its agent with the name that a person gave it."""
         name = self.acts.agent_names(first.trace).get(first.trace)
         return first if name is None else msgspec.structs.replace(first, agent=name.on(first.agent))
 
-    def _summed(self, which: str, *values: Any, listed: str = "1") -> list[Summary]:
+    def _read_summaries(self, which: str, *values: Any, listed: str = "1") -> list[Summary]:
         runs = _RUNS[which].format(listed=listed)
         summary_rows = self._database.read(_SUMMARY.format(runs=runs), *values)
         states = self.acts.states([row[0] for row in summary_rows])
@@ -346,13 +346,13 @@ class Runs:
             raise LabError(run, f"expects event {expected}, not {event.seq}.", by_others)
 
 
-def _inserted(db: sqlite3.Connection, imported: Imported, *, link: bool) -> bool | LabError:
+def _insert_run(db: sqlite3.Connection, imported: Imported, *, link: bool) -> bool | LabError:
     """Insert one of several runs within a savepoint, so that an error rolls back this run only."""
     db.execute("SAVEPOINT run")
     try:
-        _check_whole(imported)
+        _check_complete(imported)
         new = run_rows.insert_run(db, imported, link=link)
-    except _ITS_OWN as error:
+    except _RUN_ERRORS as error:
         db.execute("ROLLBACK TO run")
         db.execute("RELEASE run")
         if isinstance(error, LabError):
@@ -362,11 +362,11 @@ def _inserted(db: sqlite3.Connection, imported: Imported, *, link: bool) -> bool
     return new
 
 
-_ITS_OWN = (LabError, sqlite3.DataError, OverflowError, UnicodeEncodeError)
+_RUN_ERRORS = (LabError, sqlite3.DataError, OverflowError, UnicodeEncodeError)
 """Errors caused by an imported run, not by the file."""
 
 
-def _check_whole(imported: Imported) -> None:
+def _check_complete(imported: Imported) -> None:
     if not imported.events or not isinstance(imported.events[0], Started):
         raise LabError("import", "a run's events begin with Started.")
     for i, event in enumerate(imported.events):
@@ -376,6 +376,6 @@ def _check_whole(imported: Imported) -> None:
             raise LabError(f"run {imported.id}", "has ended; nothing follows.")
 
 
-def _decoded(body: str, what: str) -> AnyEvent:
+def _decode_event(body: str, what: str) -> AnyEvent:
     event: AnyEvent = decode(body, AnyEvent, what, newest=VERSION)
     return event

@@ -278,7 +278,7 @@ _EIGHTH = (
 
 
 @contextmanager
-def _without(module: str) -> Iterator[None]:
+def _import_blocked(module: str) -> Iterator[None]:
     """Block the import of a module that a library would load without needing it: pandas takes half a second."""
     absent = module not in sys.modules
     if absent:
@@ -295,7 +295,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 
     Only this function imports sqlite-utils, because that takes longer than opening a file.
     """
-    with _without("pandas"):
+    with _import_blocked("pandas"):
         from sqlite_utils import Database
         from sqlite_utils.migrations import Migrations
 

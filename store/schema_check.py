@@ -23,7 +23,7 @@ _COMPUTED = re.compile(r"\b(?:CHECK|GENERATED)\b|\b(?:AS|DEFAULT)\s*\(", re.IGNO
 """SQL by which a table computes values on read or write. No table of hitlab has any."""
 _COLUMNS = re.compile(r"\bON\b[^(]*\(([\w\s,\"`\[\]]*)\)\s*\Z", re.IGNORECASE)
 """End of the SQL of an index on plain columns: no expression and no condition."""
-_SHOWN = 80
+_MAX_NAME = 80
 _CHANGED = "Somebody changed the file; it is not read."
 
 
@@ -61,11 +61,11 @@ def check_schema(connection: sqlite3.Connection, path: Path, *, readonly: bool) 
     for kind, name, table, root, sql in connection.execute(
         "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"
     ):
-        reason = _foreign(
+        reason = _refusal_reason(
             str(kind), str(name), str(table), bool(root), str(sql or ""), readonly=readonly, current=current
         )
         if reason:
-            short_name = str(name)[:_SHOWN]
+            short_name = str(name)[:_MAX_NAME]
             raise LabError(
                 f"database {path}",
                 f"{kind} {short_name}: {reason}.",
@@ -76,14 +76,14 @@ def check_schema(connection: sqlite3.Connection, path: Path, *, readonly: bool) 
 
 
 @lru_cache(maxsize=512)
-def _foreign(kind: str, name: str, table: str, rooted: bool, sql: str, *, readonly: bool, current: bool) -> str:
+def _refusal_reason(kind: str, name: str, table: str, rooted: bool, sql: str, *, readonly: bool, current: bool) -> str:
     """Return why a part of the schema is refused, empty if it is accepted.
 
     Results are cached, because every file has the same hundred parts.
     """
     ours = table.lower() in TABLES
     if kind == "trigger":
-        return "" if readonly else _trigger(name, sql, current=current)
+        return "" if readonly else _trigger_problem(name, sql, current=current)
     if not ours or (kind == "index" and not sql):
         return ""
     if kind == "index":
@@ -94,7 +94,7 @@ def _foreign(kind: str, name: str, table: str, rooted: bool, sql: str, *, readon
     return "computes values, which no table of hitlab's does" if _COMPUTED.search(sql) else ""
 
 
-def _trigger(name: str, sql: str, *, current: bool) -> str:
+def _trigger_problem(name: str, sql: str, *, current: bool) -> str:
     own_sql = _own_triggers().get(name)
     if own_sql is None:
         return "is no trigger that hitlab makes"

@@ -136,7 +136,7 @@ class Store:
         Raise `LabError` naming the file if it is missing, not SQLite, another program's, of a newer schema or
         read-only, or if the disk is full.
         """
-        is_there = _is_there(path)
+        is_there = _exists(path)
         if not is_there and (readonly or not create):
             raise LabError(named(path), "is not there.")
         if is_there and not (path.is_file() or path.is_dir()):  # SQLite would block forever on a pipe
@@ -165,10 +165,10 @@ class Store:
     ) -> None:
         """Close the file. Delete it if it is new and the work in the block ended with a `LabError`."""
         if self._is_new and isinstance(error, LabError):
-            self._discard()
+            self._remove_if_empty()
         self.close()
 
-    def _discard(self) -> None:
+    def _remove_if_empty(self) -> None:
         """Delete a new file if it is still empty and no other process has it open."""
         with suppress(LabError):
             if any(self.database.read(f"SELECT 1 FROM {table} LIMIT 1") for table in APPEND_ONLY):
@@ -198,7 +198,7 @@ class Store:
         read = self.database.read
         lines = [line for (row,) in read("PRAGMA integrity_check") for line in row.splitlines()]
         wrong = [f"integrity: {line}" for line in lines if line != "ok" and not line.startswith("***")]
-        wrong += [f"a row of {table} refers to no row of {to}" for table, _, to, _ in read(_FOREIGN)]
+        wrong += [f"a row of {table} refers to no row of {to}" for table, _, to, _ in read(_FOREIGN_KEY_CHECK)]
         there = {name for (name,) in read("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
         tables = {name for (name,) in read("SELECT name FROM sqlite_master WHERE type = 'table'")}
         trigger_names = [
@@ -227,10 +227,10 @@ class Store:
         return int(read("PRAGMA page_count")[0][0]) * int(read("PRAGMA page_size")[0][0])
 
 
-_FOREIGN = "SELECT * FROM pragma_foreign_key_check"
+_FOREIGN_KEY_CHECK = "SELECT * FROM pragma_foreign_key_check"
 
 
-def _is_there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     """Return True if a path exists. Raise `LabError` if that cannot be determined."""
     try:
         return path.exists()

@@ -136,17 +136,17 @@ class Studies:
         if not rows:
             raise LabError(
                 f"study {id if version is None else f'{id} v{version}'}",
-                f"is not in {self._database.path}{self._near(id) or '.'}",
+                f"is not in {self._database.path}{self._suggest(id) or '.'}",
                 "`hitlab study status` lists them.",
             )
-        return _study(rows[0][0])
+        return _decode_study(rows[0][0])
 
     def names(self) -> list[str]:
         """Return the names of all studies, archived ones too, newest first."""
         rows = self._database.rows_in("study", "SELECT id FROM study GROUP BY id ORDER BY max(n) DESC")
         return [id for (id,) in rows]
 
-    def _near(self, id: str) -> str:
+    def _suggest(self, id: str) -> str:
         """Return a suggestion of a similar study name, for callers who may list studies, else an empty text."""
         if not self._database.suggests:
             return ""
@@ -165,7 +165,7 @@ class Studies:
         rows = self._database.rows_in("unit", sql, *key_of(study), storable(id))
         if not rows:
             raise LabError(f"unit {id}", f"is not in study {study.name}.")
-        return _unit(rows[0][0])
+        return _decode_unit(rows[0][0])
 
     def units(self, study: Study) -> Iterator[Unit]:
         """Yield a study's units in order, fetched in batches."""
@@ -175,7 +175,7 @@ class Studies:
         )
         while True:
             batch = self._database.rows_in("unit", sql, *key_of(study), after, _BATCH)
-            yield from (_unit(body) for _, body in batch)
+            yield from (_decode_unit(body) for _, body in batch)
             if len(batch) < _BATCH:
                 return
             after = batch[-1][0]
@@ -188,12 +188,12 @@ class Studies:
         rows = self._database.rows_in(
             "assignment", f"SELECT body FROM assignment WHERE {where} ORDER BY rater, position", *values
         )
-        return [_assignment(body) for (body,) in rows]
+        return [_decode_assignment(body) for (body,) in rows]
 
     def next_assignment(self, study: Study, rater: str, after: int = -1) -> Assignment | None:
         """Return a rater's first assignment after a position that is not handed in, or None if all are."""
         rows = self._database.rows_in("todo", _NEXT, *key_of(study), storable(rater), after)
-        return _assignment(rows[0][0]) if rows else None
+        return _decode_assignment(rows[0][0]) if rows else None
 
     def progress(self, study: Study, rater: str) -> Progress:
         """Return a rater's progress."""
@@ -300,7 +300,7 @@ def check_no_kit(db: sqlite3.Connection, but: str = "") -> None:
 def insert_study(db: sqlite3.Connection, study: Study, sha: str = "") -> None:
     """Insert a study's row within the caller's transaction. `sha` is the full plan's hash if the plan is abridged."""
     body = encode(study).decode()
-    stored_study = _study(body)  # a 0 in a float field is read back as 0.0, which changes the hash
+    stored_study = _decode_study(body)  # a 0 in a float field is read back as 0.0, which changes the hash
     db.execute(_STUDY, (*key_of(study), storable(study.title), sha or stored_study.sha, storable(study.at), body))
 
 
@@ -347,13 +347,13 @@ def placed(db: sqlite3.Connection, study: Study, rater: str, assignments: Iterab
         yield msgspec.structs.replace(assignment, position=position)
 
 
-def _study(body: str) -> Study:
+def _decode_study(body: str) -> Study:
     return decode(body, Study, "a study in the file", newest=VERSION)
 
 
-def _unit(body: str) -> Unit:
+def _decode_unit(body: str) -> Unit:
     return decode(body, Unit, "a unit in the file", newest=VERSION)
 
 
-def _assignment(body: str) -> Assignment:
+def _decode_assignment(body: str) -> Assignment:
     return decode(body, Assignment, "an assignment in the file", newest=VERSION)

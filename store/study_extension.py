@@ -132,16 +132,16 @@ def carry(
     Only rows about units with identical content in both versions are copied. The protocol must be the same, too. Raise
     `LabError` if the earlier version is not the one that this study was frozen to extend.
     """
-    earlier = _earlier(db, study)
+    earlier = _extended_version(db, study)
     units = {id for (id,) in db.execute(_SAME_UNITS, (*key_of(study), earlier.version))}
-    carrying = _Carrying(db, study, earlier, units)
+    carrying = _RowCopier(db, study, earlier, units)
     kept_out = _OF_VERSION if at_first else _OF_VERSION | _OF_PEOPLE
     assignments = carrying.assignments(since.assignment)
     labels = carrying.labels(since.label)
     return Carried(assignments, labels, carrying.acts(since.act, kept_out))
 
 
-def _earlier(db: sqlite3.Connection, study: Study) -> Study:
+def _extended_version(db: sqlite3.Connection, study: Study) -> Study:
     """Return the version that a study extends. Raise `LabError` if this file has another one."""
     assert study.extends is not None
     what = f"study {study.name}"
@@ -155,7 +155,7 @@ def _earlier(db: sqlite3.Connection, study: Study) -> Study:
     return earlier
 
 
-class _Carrying:
+class _RowCopier:
     """Copies rows from one version into the next, within a transaction."""
 
     def __init__(self, db: sqlite3.Connection, study: Study, earlier: Study, units: set[str]) -> None:
@@ -168,20 +168,21 @@ class _Carrying:
         """Copy assignments with their positions, or move them to the end if taken. Return the number."""
         count = 0
         raters = f"SELECT DISTINCT rater FROM assignment WHERE {_OF} AND n > ? ORDER BY rater"
-        total = self.db.execute(f"SELECT count(*) FROM assignment WHERE {_OF} AND n > ?", (*self._key, since))
+        total = self.db.execute(f"SELECT count(*) FROM assignment WHERE {_OF} AND n > ?", (*self._earlier_key, since))
         with counted_at_the_end(self.db) if total.fetchone()[0] > MANY else nullcontext():
-            for (rater,) in self.db.execute(raters, (*self._key, since)).fetchall():
+            for (rater,) in self.db.execute(raters, (*self._earlier_key, since)).fetchall():
                 carried_assignments = [
-                    replace(assignment, version=self.study.version) for assignment in self._dealt(rater, since)
+                    replace(assignment, version=self.study.version)
+                    for assignment in self._earlier_assignments(rater, since)
                 ]
                 count += insert_assignments(
                     self.db, self.study, list(placed(self.db, self.study, rater, carried_assignments))
                 )
         return count
 
-    def _dealt(self, rater: str, since: int) -> Iterator[Assignment]:
+    def _earlier_assignments(self, rater: str, since: int) -> Iterator[Assignment]:
         sql = f"SELECT body FROM assignment WHERE {_OF} AND n > ? AND rater = ? ORDER BY position"
-        for (body,) in self.db.execute(sql, (*self._key, since, rater)):
+        for (body,) in self.db.execute(sql, (*self._earlier_key, since, rater)):
             assignment: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
             if storable(assignment.unit) in self.units:
                 yield assignment
@@ -194,37 +195,39 @@ class _Carrying:
                 self.db,
                 replace(
                     label,
-                    id=self._id(label.id),
+                    id=self._copy_id(label.id),
                     version=self.study.version,
-                    supersedes=self._id(label.supersedes) if label.supersedes else None,
-                    also=tuple(map(self._id, label.also)),
-                    undoes=self._id(label.undoes) if label.undoes else None,
+                    supersedes=self._copy_id(label.supersedes) if label.supersedes else None,
+                    also=tuple(map(self._copy_id, label.also)),
+                    undoes=self._copy_id(label.undoes) if label.undoes else None,
                     carries=label.id,
                 ),
             )
 
-        return self._each("label", Label, since, lambda label: storable(label.unit) in self.units, carry_label)
+        return self._copy_rows("label", Label, since, lambda label: storable(label.unit) in self.units, carry_label)
 
     def acts(self, since: int, kept_out: Iterable[ActKind]) -> int:
         """Copy acts on these units and on the study as a whole. Return the number."""
         out = frozenset(kept_out)
 
         def carry_act(act: Act) -> None:
-            insert_act(self.db, replace(act, id=self._id(act.id), version=self.study.version, carries=act.id))
+            insert_act(self.db, replace(act, id=self._copy_id(act.id), version=self.study.version, carries=act.id))
 
         def is_carried(act: Act) -> bool:
             return act.act not in out and (not act.unit or storable(act.unit) in self.units)
 
-        return self._each("act", Act, since, is_carried, carry_act)
+        return self._copy_rows("act", Act, since, is_carried, carry_act)
 
-    def _each(
+    def _copy_rows(
         self, table: str, kind: type[Any], since: int, is_wanted: Callable[[Any], bool], insert: Callable[[Any], None]
     ) -> int:
         count = 0
-        rows = self.db.execute(f"SELECT id, body FROM {table} WHERE {_OF} AND n > ? ORDER BY n", (*self._key, since))
+        rows = self.db.execute(
+            f"SELECT id, body FROM {table} WHERE {_OF} AND n > ? ORDER BY n", (*self._earlier_key, since)
+        )
         # Fetch all first: a scan could visit the rows that `insert` adds to the same table.
         for id, body in rows.fetchall():
-            if self.db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (self._id(id),)).fetchone():
+            if self.db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (self._copy_id(id),)).fetchone():
                 continue
             row: Any = decode(body, kind, f"a row of {table} in the file", newest=VERSION)
             if is_wanted(row):
@@ -232,10 +235,10 @@ class _Carrying:
                 count += 1
         return count
 
-    def _id(self, id: str) -> str:
+    def _copy_id(self, id: str) -> str:
         """Return the copy's id for a row of the earlier version."""
         return f"{id}.v{self.study.version}"
 
     @property
-    def _key(self) -> tuple[str, int]:
+    def _earlier_key(self) -> tuple[str, int]:
         return key_of(self.earlier)

@@ -42,12 +42,12 @@ def cover_studies(
     total = StudiesCovered()
     for (body,) in eraser.db.execute("SELECT body FROM study ORDER BY n").fetchall():
         study: Study = decode(body, Study, "a study in the file", newest=VERSION)
-        more = _Covering(eraser, study, cloak, ids, local).all_of_it()
+        more = _StudyRedaction(eraser, study, cloak, ids, local).all_of_it()
         total = StudiesCovered(*(a + b for a, b in zip(total, more, strict=True)))
     return total
 
 
-class _Covering:
+class _StudyRedaction:
     """Redaction of one study, within the transaction."""
 
     def __init__(
@@ -71,26 +71,31 @@ class _Covering:
         """Redaction for rows about a unit, by its id, with the local words of its runs."""
 
     def all_of_it(self) -> StudiesCovered:
-        runs_by_unit = self._played()
+        runs_by_unit = self._played_runs()
         units = sum(
-            [self._rewritten("unit", n, old, self._unit(old, runs_by_unit)) for n, old in self._rows("unit", Unit)]
+            [
+                self._rewrite("unit", n, old, self._redact_unit(old, runs_by_unit))
+                for n, old in self._read_rows("unit", Unit)
+            ]
         )
-        labels = sum([self._rewritten("label", n, old, self._label(old)) for n, old in self._rows("label", Label)])
-        acts = sum([self._rewritten("act", n, old, self._act(old)) for n, old in self._rows("act", Act)])
+        labels = sum(
+            [self._rewrite("label", n, old, self._redact_label(old)) for n, old in self._read_rows("label", Label)]
+        )
+        acts = sum([self._rewrite("act", n, old, self._redact_act(old)) for n, old in self._read_rows("act", Act)])
         return StudiesCovered(units, labels, acts)
 
-    def _rows(self, table: str, kind: type[Any]) -> Iterator[tuple[int, Any]]:
+    def _read_rows(self, table: str, kind: type[Any]) -> Iterator[tuple[int, Any]]:
         sql, n = f"SELECT n, body FROM {table} WHERE {_OF} AND n > ? ORDER BY n LIMIT 500", 0
         while rows := self.db.execute(sql, (*key_of(self.study), n)).fetchall():
             for n, body in rows:
                 yield n, decode(body, kind, f"a row of {table} in the file", newest=VERSION)
 
-    def _rewritten(self, table: str, n: int, old: Any, new: Any) -> bool:
+    def _rewrite(self, table: str, n: int, old: Any, new: Any) -> bool:
         if new != old:
             self.db.execute(f"UPDATE {table} SET body = ? WHERE n = ?", (encode(new).decode(), n))
         return bool(new != old)
 
-    def _played(self) -> dict[str, set[str]]:
+    def _played_runs(self) -> dict[str, set[str]]:
         """Return the runs of units that were played."""
         sql = f"SELECT unit, json_extract(body, '$.detail.run') FROM act WHERE {_OF} AND act = 'played'"
         runs_by_unit: dict[str, set[str]] = {}
@@ -98,7 +103,7 @@ class _Covering:
             runs_by_unit.setdefault(unit, set()).add(run)
         return runs_by_unit
 
-    def _unit(self, unit: Unit, runs_by_unit: Mapping[str, set[str]]) -> Unit:
+    def _redact_unit(self, unit: Unit, runs_by_unit: Mapping[str, set[str]]) -> Unit:
         """Return the redacted unit. Its id, the names of its parts and a task to play stay unchanged."""
         runs = {*unit.runs, *runs_by_unit.get(unit.id, ())} & set(self.local)
         words = [word for run in sorted(runs) for word in self.local.get(run, ())]
@@ -115,36 +120,36 @@ class _Covering:
             owner=unit.owner,
         )
 
-    def _label(self, label: Label) -> Label:
+    def _redact_label(self, label: Label) -> Label:
         cloak = self.cloaks.get(label.unit, self.cloak)
         value = cloak.cover(label.value) if label.field in self.texts else label.value
-        return replace(label, value=value, note=cloak.mask(label.note), evidence=self._place(label.evidence))
+        return replace(label, value=value, note=cloak.mask(label.note), evidence=self._renamed_evidence(label.evidence))
 
-    def _act(self, act: Act) -> Act:
+    def _redact_act(self, act: Act) -> Act:
         cloak = self.cloaks.get(act.unit, LongTextRedaction(self.cloak, self.names))
         if act.act == "adjudicated":
-            detail = self._settled(cloak, act)
+            detail = self._redact_settlement(cloak, act)
         else:
             detail = cloak.cover(act.detail)
             run = act.detail.get("run")
             detail = {**detail, "run": self.ids.get(run, run)} if isinstance(run, str) else detail
         return act if detail == act.detail else replace(act, detail=detail)
 
-    def _settled(self, cloak: TextRedaction, act: Act) -> dict[str, Any]:
+    def _redact_settlement(self, cloak: TextRedaction, act: Act) -> dict[str, Any]:
         what: Settlement = convert(act.detail, Settlement, f"act {act.id}")
         free = what.field in self.texts
         new = replace(
             what,
             value=cloak.cover(what.value) if free else what.value,
             reason=cloak.mask(what.reason),
-            moves=tuple(_move(cloak, move, free=free) for move in what.moves),
+            moves=tuple(_redact_move(cloak, move, free=free) for move in what.moves),
         )
         if new == what:
             return act.detail
         detail: dict[str, Any] = decode(encode(new), dict[str, Any], f"act {act.id}")
         return detail
 
-    def _place(self, evidence: str | None) -> str | None:
+    def _renamed_evidence(self, evidence: str | None) -> str | None:
         """Return an evidence reference (`ID@7`) with the run's new id."""
         if not evidence:
             return evidence
@@ -152,7 +157,7 @@ class _Covering:
         return f"{self.ids.get(run, run)}{at}{step}"
 
 
-def _move(cloak: TextRedaction, move: Move, *, free: bool) -> Move:
+def _redact_move(cloak: TextRedaction, move: Move, *, free: bool) -> Move:
     was, now = (cloak.cover(value) if free else value for value in (move.was, move.now))
     return replace(move, was=was, now=now, code=cloak.mask(move.code), why=cloak.mask(move.why))
 

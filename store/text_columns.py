@@ -28,7 +28,7 @@ def text_tables(read: Read) -> list[TextTable]:
     for name, sql in rows:
         if name.startswith("sqlite_") or re.match(r"\s*CREATE\s+VIRTUAL", sql, re.IGNORECASE):
             continue
-        table = _quoted(name)
+        table = _quote_name(name)
         # Column 6 (`hidden`) is not 0 for generated columns, column 5 (`pk`) not 0 for primary keys.
         about = [row for row in read(f"PRAGMA table_xinfo({table})") if not row[6]]
         numbers = ("INT", "REAL", "FLOA", "DOUB", "NUM")
@@ -37,12 +37,12 @@ def text_tables(read: Read) -> list[TextTable]:
         keys |= {row[3] for row in read(f"PRAGMA foreign_key_list({table})")}
         for _, index, is_unique, *_ in list(read(f"PRAGMA index_list({table})")):
             if is_unique:
-                keys |= {row[2] for row in read(f"PRAGMA index_info({_quoted(index)})")}
+                keys |= {row[2] for row in read(f"PRAGMA index_info({_quote_name(index)})")}
         has_rowid = not re.search(r"WITHOUT\s+ROWID\s*\Z", sql, re.IGNORECASE)
-        tables.append(TextTable(table, tuple(map(_quoted, columns)), frozenset(map(_quoted, keys)), has_rowid))
+        tables.append(TextTable(table, tuple(map(_quote_name, columns)), frozenset(map(_quote_name, keys)), has_rowid))
     return tables
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     """Return a name quoted for SQL."""
     return name if re.fullmatch(r"[a-z_]+", name) and name != "use" else '"' + name.replace('"', '""') + '"'

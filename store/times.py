@@ -29,15 +29,15 @@ def milliseconds(times: list[str]) -> Floats:
         digits = table[:, _DIGITS].astype(np.int64) - ord("0")
         if (table[:, _SIGNS] == _FORM[_SIGNS]).all() and ((digits >= 0) & (digits <= 9)).all():
             return _from_digits(digits)
-    return np.array([_millisecond(time) for time in times], dtype=np.float64)
+    return np.array([_parse_millisecond(time) for time in times], dtype=np.float64)
 
 
 def _from_digits(digits: Longs) -> Floats:
     """Return milliseconds from digits of year to microsecond, nan if the month is 0."""
     year, month, day, hour, minute = (
-        _number(digits[:, at : at + n]) for at, n in ((0, 4), (4, 2), (6, 2), (8, 2), (10, 2))
+        _digits_to_int(digits[:, at : at + n]) for at, n in ((0, 4), (4, 2), (6, 2), (8, 2), (10, 2))
     )
-    second, micro = _number(digits[:, 12:14]), _number(digits[:, 14:20])
+    second, micro = _digits_to_int(digits[:, 12:14]), _digits_to_int(digits[:, 14:20])
     # numpy converts months to days, with leap years.
     first = (
         ((year - 1970) * 12 + np.maximum(month, 1) - 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
@@ -46,12 +46,12 @@ def _from_digits(digits: Longs) -> Floats:
     return np.where(month > 0, seconds * 1000.0 + micro / 1000.0, np.nan)
 
 
-def _number(digits: Longs) -> Longs:
+def _digits_to_int(digits: Longs) -> Longs:
     numbers: Longs = digits @ (10 ** np.arange(digits.shape[1] - 1, -1, -1, dtype=np.int64))
     return numbers
 
 
-def _millisecond(time: str) -> float:
+def _parse_millisecond(time: str) -> float:
     try:
         return datetime.fromisoformat(time).timestamp() * 1000
     except ValueError:

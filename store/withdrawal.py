@@ -62,7 +62,7 @@ class Erased(NamedTuple):
     """Quotations of their texts: redacted, or left for a decision."""
 
 
-class _OnlyLooked(Exception):
+class _TrialRollback(Exception):
     """Raised to roll back a trial withdrawal."""
 
 
@@ -99,8 +99,8 @@ def would_erase(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) ->
     try:
         with store.erasure.erasing() as eraser:
             erasures.append(_Withdrawing(eraser, code, by, covers).all_of_it())
-            raise _OnlyLooked
-    except _OnlyLooked:
+            raise _TrialRollback
+    except _TrialRollback:
         return erasures[0]
 
 
@@ -133,10 +133,10 @@ class _Withdrawing:
         self.signed = signature(code)
         self.counts: dict[str, int] = {}
         self._studies: dict[tuple[str, int], Study] = {
-            (study.id, study.version): study for _, study in self._rows("study", Study)
+            (study.id, study.version): study for _, study in self._read_rows("study", Study)
         }
         of = "rater = ? AND kind = 'human'"
-        self._labels: list[Label] = [label for _, label in self._rows("label", Label, of, storable(code))]
+        self._labels: list[Label] = [label for _, label in self._read_rows("label", Label, of, storable(code))]
         """Their labels, superseded ones too."""
 
     def all_of_it(self) -> Erased:
@@ -149,29 +149,29 @@ class _Withdrawing:
     def taken_out(self, at: str) -> Erased:
         """Erase everything of theirs, if there is anything."""
         check_no_kit(self.db)
-        runs = self._runs()
+        runs = self._their_runs()
         # Collect their texts first: the deletes below remove the rows that they are read from.
-        quotable_words, words = self._quotable_words(), self._words(runs)
+        quotable_words, words = self._quotable_words(), self._their_words(runs)
         own = own_texts(lambda sql, *values: self.db.execute(sql, values).fetchall(), self.code)
-        derived = self._derived()
+        derived = self._derived_units()
         counts = self.counts
         counts["labels"] = self._delete("label", "rater = ? AND kind = 'human'", storable(self.code))
         counts["reviews"] = self._delete("review", "instr(body, ?)", self.signed)
         counts["clearances"] = self._delete("clearance", "instr(body, ?)", self.signed)
         counts["units"] = counts["labels_of_others"] = 0
-        for unit in dict.fromkeys([*self._units(set(runs), quotable_words), *derived]):
-            self._take_unit(unit)
+        for unit in dict.fromkeys([*self._quoting_units(set(runs), quotable_words), *derived]):
+            self._erase_unit(unit)
         counts["assignments"] = self._delete("assignment", "rater = ?", storable(self.code))
-        self._settlements(words)
-        self._notes(words)
-        counts["acts"] = self._acts()
+        self._redact_settlements(words)
+        self._redact_notes(words)
+        counts["acts"] = self._erase_acts()
         # A tag may be the code itself.
         self._delete("run_act", "tag = ?", storable(tag_of(self.code)))
         self._delete("tally", "rater = ?", storable(self.code))
         counts["drafts"] = sum(self._count("draft", "trace = ?", run) for run in runs)
         destroyed = self.eraser.erase_runs(runs)
         counts |= {"runs": len(runs), "pictures": destroyed.blobs}
-        counts["designs"] = self._designs(set(runs))
+        counts["designs"] = self._redact_designs(set(runs))
         self._sign_anew()
         covers, cover_all = self.covers
         quoted = cover_quoted(self.db, own, covers=covers, cover_all=cover_all, blobs=self.blobs)
@@ -197,7 +197,7 @@ class _Withdrawing:
 
     # -- what is theirs ----------------------------------------------------------------------------------------
 
-    def _runs(self) -> list[str]:
+    def _their_runs(self) -> list[str]:
         """Return the runs in which they appear, and repetitions of these."""
         sql = "SELECT DISTINCT trace FROM event WHERE instr(body, ?)"
         runs = [run for (run,) in self.db.execute(sql, (self.signed,))]
@@ -211,7 +211,7 @@ class _Withdrawing:
         values = (msgspec.json.decode(body, type=_QuotedLabel).value for (body,) in self.db.execute(sql, (self.code,)))
         return {value.strip() for value in values if isinstance(value, str) and len(value.strip()) >= LONG}
 
-    def _words(self, runs: Iterable[str]) -> ErasedWords:
+    def _their_words(self, runs: Iterable[str]) -> ErasedWords:
         """Return their words: notes, text answers (a chosen option is not their own words), and replies in runs."""
         words = {label.note for label in self._labels}
         words |= {str(label.value) for label in self._labels if self._is_text(label) and label.value is not None}
@@ -225,25 +225,25 @@ class _Withdrawing:
         field = self._studies[label.study, label.version].protocol.field(label.field)
         return field is not None and field.kind == "text"
 
-    def _units(self, runs: set[str], quotable_words: set[str]) -> list[tuple[str, int, str]]:
+    def _quoting_units(self, runs: set[str], quotable_words: set[str]) -> list[tuple[str, int, str]]:
         """Return units of these runs, units that are theirs by owner or name, and units that show their answers."""
         units = []
         for study, version, id, body in self.db.execute("SELECT study, version, id, body FROM unit"):
-            unit = msgspec.json.decode(body, type=_Quoting)
+            unit = msgspec.json.decode(body, type=_UnitFields)
             texts = [text.strip() for material in unit.given for text in (material.text, *material.items)]
             is_theirs = self.code in (unit.owner, unit.cluster, *unit.hidden.values())
             if is_theirs or not runs.isdisjoint(unit.runs) or not quotable_words.isdisjoint(texts):
                 units.append((study, version, id))
         return units
 
-    def _take_unit(self, unit: tuple[str, int, str]) -> None:
+    def _erase_unit(self, unit: tuple[str, int, str]) -> None:
         self.counts["labels_of_others"] += self.eraser.erase_unit(*unit)
         self.counts["units"] += 1
 
-    def _acts(self) -> int:
+    def _erase_acts(self) -> int:
         """Delete their acts, sign those about a study with `withdrawn`, and return the number."""
         count = 0
-        for n, act in self._rows("act", Act, "rater = ?", storable(self.code)):
+        for n, act in self._read_rows("act", Act, "rater = ?", storable(self.code)):
             if act.rater.kind != "human":
                 continue
             if act.act in STUDY_ACTS:
@@ -255,12 +255,12 @@ class _Withdrawing:
         self._delete("answer_link", "person = ?", storable(self.code))
         quoted_code = msgspec.json.encode(self.code).decode()
         for table in ("act", "answer_link"):
-            for n, act in self._rows(table, Act, "instr(body, ?)", quoted_code):
-                body = encode(replace(act, detail=_renamed(act.detail, self.code))).decode()
+            for n, act in self._read_rows(table, Act, "instr(body, ?)", quoted_code):
+                body = encode(replace(act, detail=_replace_code(act.detail, self.code))).decode()
                 self.db.execute(f"UPDATE {table} SET body = ? WHERE n = ?", (body, n))
         return count
 
-    def _derived(self) -> list[tuple[str, int, str]]:
+    def _derived_units(self) -> list[tuple[str, int, str]]:
         """Return units derived from other units' answers, theirs among them, because these count who gave which."""
         derived_units: list[tuple[str, int, str]] = []
         for study in self._studies.values():
@@ -271,7 +271,7 @@ class _Withdrawing:
                 derived_units += [(*key_of(study), id) for (id,) in units if id in answered_units]
         return derived_units
 
-    def _settlements(self, words: ErasedWords) -> None:
+    def _redact_settlements(self, words: ErasedWords) -> None:
         """Remove their moves, words and code from settlements.
 
         A settlement by majority is deleted if it is not a majority without them.
@@ -281,30 +281,30 @@ class _Withdrawing:
             (label.study, label.version, label.unit, FieldReference(label.target, label.field))
             for label in self._labels
         }
-        for n, act in self._rows("act", Act, "act = 'adjudicated'"):
+        for n, act in self._read_rows("act", Act, "act = 'adjudicated'"):
             what: Settlement = convert(act.detail, Settlement, f"act {act.id}")
             study, spot = self._studies[act.study, act.version], FieldReference(what.target, what.field)
             field = study.protocol.field(what.field)
             rest = without(what, words, free=field is not None and field.kind == "text")
             is_counted = what.by_means == "majority" and (act.study, act.version, act.unit, spot) in theirs
-            if rest is None or (is_counted and not self._is_most(study, act.unit, spot, what)):
+            if rest is None or (is_counted and not self._is_still_majority(study, act.unit, spot, what)):
                 self.counts["settlements"] += self._delete("act", "n = ?", n)
             elif rest != what:
                 detail: dict[str, Any] = decode(encode(rest), dict[str, Any], f"act {act.id}")
                 self._rewrite("act", n, replace(act, detail=detail))
 
-    def _is_most(self, study: Study, unit: str, spot: FieldReference, what: Settlement) -> bool:
+    def _is_still_majority(self, study: Study, unit: str, spot: FieldReference, what: Settlement) -> bool:
         """Return True if the majority of the remaining raters still agrees with a settlement by majority."""
         of = (*key_of(study), storable(unit))
-        labels = [label for _, label in self._rows("label", Label, "study = ? AND version = ? AND unit = ?", *of)]
-        acts = [act for _, act in self._rows("act", Act, "study = ? AND version = ? AND unit = ?", *of)]
+        labels = [label for _, label in self._read_rows("label", Label, "study = ? AND version = ? AND unit = ?", *of)]
+        acts = [act for _, act in self._read_rows("act", Act, "study = ? AND version = ? AND unit = ?", *of)]
         most = majority_of(place_answers(study, spot, labels, set(handed_in(acts))))
         return most is not None and (most.value, most.reason_missing) == (what.value, what.reason_missing)
 
-    def _notes(self, words: ErasedWords) -> None:
+    def _redact_notes(self, words: ErasedWords) -> None:
         """Redact quotations of their words in others' answers and notes in the same studies."""
         for study in {(label.study, label.version) for label in self._labels}:
-            for n, label in self._rows("label", Label, "study = ? AND version = ?", storable(study[0]), study[1]):
+            for n, label in self._read_rows("label", Label, "study = ? AND version = ?", storable(study[0]), study[1]):
                 value = label.value
                 if isinstance(value, str) and self._is_text(label):
                     value = words.unsaid(value)
@@ -318,46 +318,46 @@ class _Withdrawing:
 
     # -- what others build on ----------------------------------------------------------------------------------
 
-    def _designs(self, runs: Collection[str]) -> int:
+    def _redact_designs(self, runs: Collection[str]) -> int:
         """Sign their designs with `withdrawn` and remove their words from all designs. Return the number of theirs."""
-        rows = [(n, _revision(body)) for n, body in self.db.execute("SELECT n, body FROM design").fetchall()]
-        theirs = [revision for _, revision in rows if self._is(revision.by)]
+        rows = [(n, _decode_revision(body)) for n, body in self.db.execute("SELECT n, body FROM design").fetchall()]
+        theirs = [revision for _, revision in rows if self._is_person(revision.by)]
         marks = {words for revision in theirs for words in revision.marks.values() if words}
         notes = {f"took back: {revision.note}" for revision in theirs if revision.note}
         count = 0
         for n, old in rows:
             new = replace(old, marks={key: WITHDRAWN if words in marks else words for key, words in old.marks.items()})
-            if self._is(old.by):
+            if self._is_person(old.by):
                 new = replace(new, by=GONE, note="")
             elif old.note in notes:
                 new = replace(new, note="took back")
-            new = replace(new, design=_without(new.design, runs))
+            new = replace(new, design=_without_evidence(new.design, runs))
             if new != old:
-                count += self._is(old.by)
+                count += self._is_person(old.by)
                 values = (new.by.id, storable(new.note), encode(new).decode(), n)
                 self.db.execute("UPDATE design SET by = ?, note = ?, body = ? WHERE n = ?", values)
         return count
 
     def _sign_anew(self) -> None:
         """Sign with `withdrawn` the studies they planned, and their redactions, withdrawals of others and run acts."""
-        for n, study in self._rows("study", Study, "instr(body, ?)", self.signed):
+        for n, study in self._read_rows("study", Study, "instr(body, ?)", self.signed):
             self.db.execute("UPDATE study SET body = ? WHERE n = ?", (encode(replace(study, by=GONE)).decode(), n))
-        for _, stone in self._rows("tombstone", Tombstone, "instr(body, ?)", self.signed, key="trace"):
+        for _, stone in self._read_rows("tombstone", Tombstone, "instr(body, ?)", self.signed, key="trace"):
             self._delete("tombstone", "trace = ?", stone.trace)
             self.db.execute(TOMBSTONE, tombstone_row(replace(stone, by=GONE)))
-        for _, row in self._rows("withdrawal", Withdrawal, "instr(body, ?)", self.signed, key="code"):
+        for _, row in self._read_rows("withdrawal", Withdrawal, "instr(body, ?)", self.signed, key="code"):
             self._delete("withdrawal", "code = ?", storable(row.code))
             insert_withdrawal(self.db, replace(row, by=GONE))
-        for n, act in self._rows("run_act", RunAct, "instr(body, ?)", self.signed):
+        for n, act in self._read_rows("run_act", RunAct, "instr(body, ?)", self.signed):
             body = encode(replace(act, by=GONE)).decode()
             self.db.execute("UPDATE run_act SET by = ?, body = ? WHERE n = ?", (GONE.id, body, n))
 
     # -- beneath -----------------------------------------------------------------------------------------------
 
-    def _is(self, actor: Actor) -> bool:
+    def _is_person(self, actor: Actor) -> bool:
         return actor.kind == "human" and actor.id == self.code
 
-    def _rows(
+    def _read_rows(
         self, table: str, kind: type[Any], where: str = "1", *values: object, key: str = "n"
     ) -> Iterable[tuple[Any, Any]]:
         rows = self.db.execute(f"SELECT {key}, body FROM {table} WHERE {where}", values).fetchall()
@@ -376,35 +376,35 @@ class _QuotedLabel(msgspec.Struct, frozen=True):
     value: Any = None
 
 
-class _Laid(msgspec.Struct, frozen=True):
+class _Material(msgspec.Struct, frozen=True):
     text: str = ""
     items: tuple[str, ...] = ()
 
 
-class _Quoting(msgspec.Struct, frozen=True):
+class _UnitFields(msgspec.Struct, frozen=True):
     """Fields of a unit that may show that it belongs to a person."""
 
     runs: tuple[str, ...] = ()
-    given: tuple[_Laid, ...] = ()
+    given: tuple[_Material, ...] = ()
     cluster: str = ""
     owner: str = ""
     hidden: dict[str, str] = {}
 
 
-def _renamed(document: Any, code: str) -> Any:
+def _replace_code(document: Any, code: str) -> Any:
     """Return an act's detail with every occurrence of the code replaced by `withdrawn`."""
     if isinstance(document, dict):
-        return {GONE.id if key == code else key: _renamed(value, code) for key, value in document.items()}
+        return {GONE.id if key == code else key: _replace_code(value, code) for key, value in document.items()}
     if isinstance(document, list | tuple):
-        return [_renamed(value, code) for value in document]
+        return [_replace_code(value, code) for value in document]
     return GONE.id if document == code else document
 
 
-def _revision(body: str) -> Revision:
+def _decode_revision(body: str) -> Revision:
     return decode(body, Revision, "a design in the file", newest=DESIGN_VERSION)
 
 
-def _without(design: Design, runs: Collection[str]) -> Design:
+def _without_evidence(design: Design, runs: Collection[str]) -> Design:
     """Return a design without evidence from these runs."""
     remaining_links = {
         key: tuple(link for link in links if link.partition("@")[0] not in runs)

@@ -121,13 +121,13 @@ class CandidateFile:
         return opening_as_utf8(beginning(self.path, SNIFFED, self.root)).lstrip(BLANK)
 
     @cached_property
-    def _first(self) -> tuple[Any, bool]:
+    def _first_value(self) -> tuple[Any, bool]:
         return first_value(self.opening)
 
     @property
     def value(self) -> Any:
         """First JSON value of the opening, completed if cut off, or None if there is none."""
-        return self._first[0]
+        return self._first_value[0]
 
     @property
     def items(self) -> list[dict[str, Any]]:
@@ -138,7 +138,7 @@ class CandidateFile:
     @property
     def is_cut(self) -> bool:
         """True if the opening ends within `value`, so that only its complete parts are read."""
-        return self._first[1]
+        return self._first_value[1]
 
     @property
     def is_json(self) -> bool:
@@ -293,18 +293,18 @@ def detect(
     Folders and files that look like runs but are not are counted in `fallbacks`.
     """
     codec = known_encoding(encoding) if encoding else ""
-    search = _Search(_chosen(format), format is None, codec, Fallbacks() if fallbacks is None else fallbacks)
+    search = _Search(_choose_formats(format), format is None, codec, Fallbacks() if fallbacks is None else fallbacks)
     try:
         if not path.is_dir():
-            yield from _named_file(path, search)
+            yield from _detect_named_file(path, search)
             return
     except OSError as error:
-        yield _unreadable(path, error)
+        yield _failed_run(path, error)
         return
-    yield from _in_folder(path, search)
+    yield from _detect_in_folder(path, search)
 
 
-def _named_file(path: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
+def _detect_named_file(path: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     if not path.is_file():
         return
     if path.is_symlink():
@@ -312,17 +312,17 @@ def _named_file(path: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     if owner := search.owner(path.parent, {path.name}, path.parent):
         yield search.source(owner, path.parent, path.parent)
         return
-    sources = list(_one_file(path, path.parent, search))
+    sources = list(_detect_file(path, path.parent, search))
     if not sources and (kind := packed_kind(path, path.parent)):
         sources = [FailedRun(str(path), f"{path}: is packed ({kind}). Unpack it, and name the folder.")]
     yield from sources
 
 
-def _unreadable(path: Path, error: OSError) -> FailedRun:
+def _failed_run(path: Path, error: OSError) -> FailedRun:
     return FailedRun(str(path), f"{error.filename or path}: cannot be read ({error.strerror}).")
 
 
-def _chosen(format: str | None) -> list[Format]:
+def _choose_formats(format: str | None) -> list[Format]:
     formats_by_name = formats()
     if format is None:
         return list(formats_by_name.values())
@@ -332,7 +332,7 @@ def _chosen(format: str | None) -> list[Format]:
     return [formats_by_name[format]]
 
 
-def _in_folder(root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
+def _detect_in_folder(root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     unreadable: list[OSError] = []
     unfinished = formats()["jsonl"].skips_folder  # an unfinished export of hitlab is skipped whatever the format
     skips = {unfinished, _SHADOWS.__eq__, *(trace_format.skips_folder for trace_format in search.choice)}
@@ -344,22 +344,22 @@ def _in_folder(root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
             owner = search.owner(here, {*names}, root)
         except OSError as error:
             below.clear()
-            yield _unreadable(here, error)
+            yield _failed_run(here, error)
             continue
         if owner is not None:
             below.clear()
             yield search.source(owner, here, root)
             continue
         below[:] = sorted(name for name in below if not any(skip(name) for skip in skips))
-        yield from _in_files(here, names, root, search)
-    yield from (_unreadable(Path(error.filename), error) for error in unreadable)
+        yield from _detect_in_files(here, names, root, search)
+    yield from (_failed_run(Path(error.filename), error) for error in unreadable)
 
 
-def _in_files(folder: Path, names: list[str], root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
+def _detect_in_files(folder: Path, names: list[str], root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     """Yield the runs in a folder's files. If there are none, count why the folder is not a run."""
     unclaimed: list[Path] = []
     for name in sorted(names):
-        sources = list(_one_file(folder / name, root, search))
+        sources = list(_detect_file(folder / name, root, search))
         yield from sources
         if not sources:
             unclaimed.append(folder / name)
@@ -380,7 +380,7 @@ _RUN_LIKE = re.compile(r"(?:traj|trajector(?:y|ies)|trace|actions?|steps|episode
 """Names of files that typically hold an agent's steps."""
 
 
-def _one_file(path: Path, root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
+def _detect_file(path: Path, root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     candidate = CandidateFile(path, root)
     try:
         if not path.is_file():
@@ -392,4 +392,4 @@ def _one_file(path: Path, root: Path, search: _Search) -> Iterator[RunSource | F
     except LabError as error:
         yield FailedRun(str(path), error.sentence)
     except OSError as error:
-        yield _unreadable(path, error)
+        yield _failed_run(path, error)

@@ -49,8 +49,8 @@ def _with_points(rows: list[list[str]]) -> list[list[str]]:
     cells = [cell.strip() for row in rows for cell in row]
     if any(_POINT.fullmatch(cell) for cell in cells) or not any(_COMMA.fullmatch(cell) for cell in cells):
         return rows
-    return [[_point(cell) for cell in row] for row in rows]
+    return [[_with_point(cell) for cell in row] for row in rows]
 
 
-def _point(cell: str) -> str:
+def _with_point(cell: str) -> str:
     return cell.strip().replace(".", "").replace(",", ".") if _COMMA.fullmatch(cell.strip()) else cell

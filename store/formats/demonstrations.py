@@ -48,7 +48,7 @@ class ImageFinder:
         self._root = os.path.abspath(root)
         self._folder = os.path.abspath(folder)
         self._by_name: dict[str, list[str]] | None = None
-        self._ways: dict[str, bool] = {}
+        self._known_folders: dict[str, bool] = {}
 
     def find(self, reference: Any, extra: dict[str, Any], near: Iterable[str] = ()) -> Path | None:
         """Return the file that `reference` names, or None if there is none, with the reason in `extra["screenshot"]`.
@@ -60,43 +60,46 @@ class ImageFinder:
         # Paths may come from Windows. A stranger's reference may also have any length.
         parts = PurePosixPath(reference.replace("\\", "/")).parts[-_PARTS:]
         name = parts[-1] if parts else ""
-        for place in self._places(parts, name, near):
+        for place in self._candidate_paths(parts, name, near):
             if os.path.isfile(place):
                 return Path(place)
-        if name not in ("", "/", "..") and (path := self._named(parts)) is not None:
+        if name not in ("", "/", "..") and (path := self._find_by_name(parts)) is not None:
             return Path(path)
         leads_out = parts[:1] == ("/",) or ".." in parts or ":" in (parts or ("",))[0]
         why = "leads out of the folder; it is not followed" if leads_out else "is not there"
         extra["screenshot"] = escape_surrogates(f"{reference} {why}")
         return None
 
-    def _places(self, parts: tuple[str, ...], name: str, near: Iterable[str]) -> Iterator[str]:
+    def _candidate_paths(self, parts: tuple[str, ...], name: str, near: Iterable[str]) -> Iterator[str]:
         below = [os.path.join(self._folder, *parts)] if parts[:1] != ("/",) else []
         above = self._folder
         while below and above != self._root and above.startswith(self._root):
             above = os.path.dirname(above)
             below.append(os.path.join(above, *parts))
-        for place in [*below, *(os.path.join(self._folder, way, name) for way in near if name and self._there(way))]:
+        for place in [
+            *below,
+            *(os.path.join(self._folder, way, name) for way in near if name and self._folder_exists(way)),
+        ]:
             clean = os.path.normpath(place)
             # Drops paths that leave the root by `..`.
             if clean.startswith(self._root + os.sep):
                 yield clean
 
-    def _there(self, way: str) -> bool:
+    def _folder_exists(self, way: str) -> bool:
         """Return True if a folder exists, cached because it is asked for each of its files."""
-        if way not in self._ways:
-            self._ways[way] = os.path.isdir(os.path.join(self._folder, way))
-        return self._ways[way]
+        if way not in self._known_folders:
+            self._known_folders[way] = os.path.isdir(os.path.join(self._folder, way))
+        return self._known_folders[way]
 
-    def _named(self, parts: tuple[str, ...]) -> str | None:
+    def _find_by_name(self, parts: tuple[str, ...]) -> str | None:
         """Return the file below the root whose path ends most like `parts`, or None if several match equally."""
         if self._by_name is None:
-            self._by_name = self._index()
-        shared = {path: _shared(path, parts) for path in self._by_name.get(parts[-1], [])}
+            self._by_name = self._index_pictures()
+        shared = {path: _shared_suffix(path, parts) for path in self._by_name.get(parts[-1], [])}
         best = [path for path, count in shared.items() if count == max(shared.values())]
         return best[0] if len(best) == 1 else None
 
-    def _index(self) -> dict[str, list[str]]:
+    def _index_pictures(self) -> dict[str, list[str]]:
         index: dict[str, list[str]] = {}
         name_count = 0
         for folder, below, names in os.walk(self._root):
@@ -111,7 +114,7 @@ class ImageFinder:
         return index
 
 
-def _shared(path: str, parts: tuple[str, ...]) -> int:
+def _shared_suffix(path: str, parts: tuple[str, ...]) -> int:
     theirs = Path(path).parts
     count = 0
     while count < min(len(theirs), len(parts)) and theirs[-1 - count] == parts[-1 - count]:

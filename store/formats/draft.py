@@ -23,15 +23,15 @@ def run_id(format: str, name: str, data: bytes) -> str:
     return imported_id(format, escape_surrogates(name).encode() + b"\0" + data)
 
 
-_RESULTS = ("result", "execution_result", "action_result", "tool_result", "execution", "outcome")
-_WHYS = ("error", "error_message", "message", "reason", "summary")
+_RESULT_FIELDS = ("result", "execution_result", "action_result", "tool_result", "execution", "outcome")
+_REASON_FIELDS = ("error", "error_message", "message", "reason", "summary")
 
 
 def error_in(fields: Mapping[str, Any]) -> str | None:
     """Return the reason of a failure if a step's fields or its result say `success: false`, else None."""
-    for part in (fields, *(fields.get(name) for name in _RESULTS)):
+    for part in (fields, *(fields.get(name) for name in _RESULT_FIELDS)):
         if isinstance(part, Mapping) and (part.get("success") is False or part.get("ok") is False):
-            return next((why for name in _WHYS if isinstance(why := part.get(name), str) and why), "failed")
+            return next((why for name in _REASON_FIELDS if isinstance(why := part.get(name), str) and why), "failed")
     return None
 
 

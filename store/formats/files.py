@@ -40,7 +40,7 @@ def open_within(root: Path, path: Path) -> BufferedReader:
         place = path.resolve(strict=True)
         if not place.is_relative_to(top):
             raise LabError(str(path), "is a link that leads out of the folder; it is not followed")
-        return _opened(top, place.relative_to(top).parts, path)
+        return _open_below(top, place.relative_to(top).parts, path)
     except FileNotFoundError as error:
         raise LabError(str(path), "is not there") from error
     except (OSError, RuntimeError) as error:
@@ -49,7 +49,7 @@ def open_within(root: Path, path: Path) -> BufferedReader:
         ) from error
 
 
-def _opened(top: Path, parts: tuple[str, ...], path: Path) -> BufferedReader:
+def _open_below(top: Path, parts: tuple[str, ...], path: Path) -> BufferedReader:
     folder = os.open(top, _FOLDER)
     try:
         for part in parts[:-1]:
@@ -104,7 +104,7 @@ def unpacked(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
         packed_size = os.fstat(file.fileno()).st_size
         # Guards against a gzip bomb, whose packed size is far below the limit of `most`.
         most_unpacked = max(UNPACKED_AT_LEAST, UNPACKED_PER_BYTE * packed_size)
-        for piece in _pieces(file, path):
+        for piece in _unpack(file, path):
             data += piece
             if len(data) > most:
                 raise LabError(str(path), f"unpacks to more than the {most:,} bytes that are read")
@@ -120,7 +120,7 @@ def beginning(path: Path, count: int, root: Path) -> bytes:
     """Return the first `count` bytes of a file below `root`, unpacked if its name ends in `.gz`."""
     with open_within(root, path) as file:
         if path.suffix == ".gz":
-            return next(_pieces(file, path, count), b"")
+            return next(_unpack(file, path, count), b"")
         try:
             return file.read(count)
         except OSError as error:
@@ -148,7 +148,7 @@ def packed_kind(path: Path, root: Path) -> str:
     return "tar" if opening[_TAR] == b"ustar" else ""
 
 
-def _pieces(gzip_file: BufferedReader, path: Path, size: int = _PIECE) -> Iterator[bytes]:
+def _unpack(gzip_file: BufferedReader, path: Path, size: int = _PIECE) -> Iterator[bytes]:
     try:
         with gzip.open(gzip_file) as file:
             while piece := file.read(size):

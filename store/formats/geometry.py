@@ -9,10 +9,10 @@ from lab.core.step import ActionKind, Direction, Point
 
 Box = tuple[int, int, int, int]
 _MOST = 2**31 - 1
-_BEYOND = 1.5
+_MAX_BEYOND = 1.5
 """Maximum distance of a touch from the origin, as a share of the screen."""
-_WAY: dict[Direction, Point] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
-_BACK: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
+_VECTORS: dict[Direction, Point] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+_OPPOSITES: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
 def number(value: Any) -> float | None:
@@ -42,7 +42,7 @@ def point(x: Any, y: Any, size: Point | None = None, whole: float | None = None)
         # (1, 1) and (0, 0) can be pixels. A fraction between them cannot.
         is_share = min(across, down) >= 0 and max(across, down) <= 1 and (across % 1 or down % 1)
         return None if is_share else pixel(across, down)
-    if size is None or max(abs(across), abs(down)) > _BEYOND * whole:
+    if size is None or max(abs(across), abs(down)) > _MAX_BEYOND * whole:
         return None
     return pixel(across / whole * size[0], down / whole * size[1])
 
@@ -72,19 +72,19 @@ def centre(of: Box) -> Point:
 def direction(value: Any) -> Direction | None:
     """Return up, down, left or right in any spelling, or None for anything else."""
     word = value.strip().lower() if isinstance(value, str) else value
-    return next((way for way in _WAY if way == word), None)
+    return next((way for way in _VECTORS if way == word), None)
 
 
 def opposite(way: Direction) -> Direction:
     """Return the opposite direction: content moves against the finger."""
-    return _BACK[way]
+    return _OPPOSITES[way]
 
 
 def finger(way: Direction, size: Point | None, share: float = 0.5) -> Point | None:
     """Return the finger's movement in a direction over a share of the picture's size, or None if that is unknown."""
     if size is None:
         return None
-    dx, dy = _WAY[way]
+    dx, dy = _VECTORS[way]
     return round(dx * size[0] * share), round(dy * size[1] * share)
 
 

@@ -14,15 +14,15 @@ OURS = "hitlab"
 """Key of hitlab's own fields in a format."""
 EXPORTED = "hitlab_run"
 """Key in the first step's `extra` for the id of the exported run that an import came from (`store.lineage`)."""
-_KEPT = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms", "boxes")
+_FIELDS = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms", "boxes")
 
 
 def with_ours(action: Action, fields: Any) -> Action:
     """Return an action completed by hitlab's fields of an export, unchanged if they are not valid."""
-    if not isinstance(fields, dict) or not set(fields) <= set(_KEPT):
+    if not isinstance(fields, dict) or not set(fields) <= set(_FIELDS):
         return action
     try:
-        return msgspec.convert({**_values(action), **fields, "raw": action.raw, "space": action.space}, Action)
+        return msgspec.convert({**_field_values(action), **fields, "raw": action.raw, "space": action.space}, Action)
     except msgspec.ValidationError:
         return action
 
@@ -33,9 +33,9 @@ def beside(action: Action, reread_action: Action, unless: Iterable[str] = ()) ->
     `reread_action` is the action read without them. Boxes and a movement derived from a direction may be added by the
     reader.
     """
-    own_values, reread_values = _values(action), _values(reread_action)
+    own_values, reread_values = _field_values(action), _field_values(reread_action)
     free = {*unless, *(() if action.vector else ("vector",))}
-    return {name: own_values[name] for name in _KEPT if own_values[name] != reread_values[name] and name not in free}
+    return {name: own_values[name] for name in _FIELDS if own_values[name] != reread_values[name] and name not in free}
 
 
 def agent_of(fields: Any, otherwise: Actor) -> Actor:
@@ -52,5 +52,5 @@ def exported_from(fields: dict[str, Any]) -> dict[str, str]:
     return {EXPORTED: run} if isinstance(run, str) and run else {}
 
 
-def _values(action: Action) -> dict[str, Any]:
-    return {name: msgspec.to_builtins(getattr(action, name)) for name in _KEPT}
+def _field_values(action: Action) -> dict[str, Any]:
+    return {name: msgspec.to_builtins(getattr(action, name)) for name in _FIELDS}

@@ -49,12 +49,12 @@ def first_value(data: bytes) -> tuple[Any, bool]:
     except ValueError:
         pass
     try:
-        return decoder.raw_decode(_closed(text))[0], True
+        return decoder.raw_decode(_close_brackets(text))[0], True
     except (ValueError, RecursionError):
         return None, False
 
 
-def _closed(text: str) -> str:
+def _close_brackets(text: str) -> str:
     """Return cut-off JSON without its last, unfinished value, all brackets closed."""
     open_brackets: list[str] = []
     end = 0
@@ -86,13 +86,13 @@ def pieces(data: bytes, field: str, what: str) -> SplitObject:
         raw_fields = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=dict[str, msgspec.Raw])
         parts = msgspec.json.decode(raw_fields.pop(field, None) or b"null", type=list[msgspec.Raw] | None)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return _whole(data, field, what)
+        return _split_whole(data, field, what)
     rest: dict[str, Any] = {}
     notes: Notes = []
     for name, part in raw_fields.items():
         rest[name], changes = read_json(bytes(part), f"{what} field {name}")
         notes += [(f"{name}.{place}" if place else name, original) for place, original in changes]
-    return SplitObject(rest, notes, _read(parts or [], f"{what} field {field}"))
+    return SplitObject(rest, notes, _decode_parts(parts or [], f"{what} field {field}"))
 
 
 def each(data: bytes, what: str) -> Iterator[StorableValue | LabError]:
@@ -104,11 +104,11 @@ def each(data: bytes, what: str) -> Iterator[StorableValue | LabError]:
         value, notes = read_json(data, what)
         if not isinstance(value, list):
             raise LabError(what, "is no list") from None
-        return _split(value, notes, "")
-    return _read(parts, what)
+        return _split_items(value, notes, "")
+    return _decode_parts(parts, what)
 
 
-def _read(parts: list[msgspec.Raw], what: str) -> Iterator[StorableValue | LabError]:
+def _decode_parts(parts: list[msgspec.Raw], what: str) -> Iterator[StorableValue | LabError]:
     for i, part in enumerate(parts):
         try:
             yield read_json(bytes(part), f"{what}[{i}]")
@@ -116,7 +116,7 @@ def _read(parts: list[msgspec.Raw], what: str) -> Iterator[StorableValue | LabEr
             yield error
 
 
-def _whole(data: bytes, field: str, what: str) -> SplitObject:
+def _split_whole(data: bytes, field: str, what: str) -> SplitObject:
     value, notes = read_json(data, what)
     if not isinstance(value, dict):
         raise LabError(what, "holds no mapping of fields")
@@ -126,10 +126,10 @@ def _whole(data: bytes, field: str, what: str) -> SplitObject:
     if not isinstance(items, list):
         raise LabError(what, f"field {field}: is no list")
     outside = [note for note in notes if not note[0].startswith(f"{field}[")]
-    return SplitObject(value, outside, _split(items, notes, field))
+    return SplitObject(value, outside, _split_items(items, notes, field))
 
 
-def _split(items: list[Any], notes: Notes, field: str) -> Iterator[StorableValue | LabError]:
+def _split_items(items: list[Any], notes: Notes, field: str) -> Iterator[StorableValue | LabError]:
     for i, item in enumerate(items):
         here = f"{field}[{i}]"
         own = [(place[len(here) :].lstrip("."), original) for place, original in notes if place.startswith(here)]

@@ -9,7 +9,7 @@ from typing import Any
 from store.formats.values import as_mapping, literal
 
 _LONGEST = 1024**2
-_WAYS: tuple[tuple[str | int, ...], ...] = (
+_TEXT_PATHS: tuple[tuple[str | int, ...], ...] = (
     ("choices", 0, "message", "content"),
     ("choices", 0, "text"),
     ("output", "choices", 0, "message", "content"),
@@ -22,7 +22,7 @@ _WAYS: tuple[tuple[str | int, ...], ...] = (
     ("text",),
 )
 """Paths to the text in replies of OpenAI's, Qwen's, Google's, Anthropic's and Ollama's servers."""
-_SHOWN = re.compile(r"\s*(?:[A-Za-z_]\w*\.)*[A-Z]\w*\(")
+_REPR = re.compile(r"\s*(?:[A-Za-z_]\w*\.)*[A-Z]\w*\(")
 """Start of a Python repr: `ChatCompletion(id=...`."""
 # Possessive quantifiers, because a log's text may be long and must not cause backtracking.
 _CONTENT = re.compile(r"\bcontent=('(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")", re.S)
@@ -31,12 +31,12 @@ _CONTENT = re.compile(r"\bcontent=('(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")", r
 def answer_text(answer: Any) -> str | None:
     """Return the text of a model's answer, given as text or as the server's whole reply, or None if there is none."""
     if isinstance(answer, str):
-        whole = _whole(answer)
+        whole = _parse_reply(answer)
         return answer if whole is None else answer_text(whole)
     if not isinstance(answer, dict):
         return None
-    for way in _WAYS:
-        text = _joined(_at(answer, way))
+    for way in _TEXT_PATHS:
+        text = _join_texts(_follow_path(answer, way))
         if text is not None:
             return text
     return None
@@ -44,17 +44,17 @@ def answer_text(answer: Any) -> str | None:
 
 def whole_answer(answer: Any) -> dict[str, Any]:
     """Return the server's reply with its other fields (model, tokens), empty if the log only has the text."""
-    return as_mapping(_whole(answer) if isinstance(answer, str) else answer)
+    return as_mapping(_parse_reply(answer) if isinstance(answer, str) else answer)
 
 
-def _whole(text: str) -> dict[str, Any] | str | None:
+def _parse_reply(text: str) -> dict[str, Any] | str | None:
     """Return the reply that a text represents, or None if it is the answer's text itself."""
     if len(text) > _LONGEST:
         return None
     if text.lstrip().startswith("{") and any(f"{quote}choices{quote}" in text for quote in "'\""):
         value = literal(text)
         return value if isinstance(value, dict) else None
-    if not _SHOWN.match(text) or (match := _CONTENT.search(text)) is None:
+    if not _REPR.match(text) or (match := _CONTENT.search(text)) is None:
         return None
     try:
         words = ast.literal_eval(match[1])
@@ -63,7 +63,7 @@ def _whole(text: str) -> dict[str, Any] | str | None:
     return {"content": words} if isinstance(words, str) else None
 
 
-def _at(value: Any, way: tuple[str | int, ...]) -> Any:
+def _follow_path(value: Any, way: tuple[str | int, ...]) -> Any:
     for key in way:
         if isinstance(key, int):
             value = value[key] if isinstance(value, list) and len(value) > key else None
@@ -72,7 +72,7 @@ def _at(value: Any, way: tuple[str | int, ...]) -> Any:
     return value
 
 
-def _joined(content: Any) -> str | None:
+def _join_texts(content: Any) -> str | None:
     """Return a text, or the texts of a list of parts joined, or None if there are none."""
     if isinstance(content, str):
         return content

@@ -33,9 +33,9 @@ class Pictures(Mapping[str, Blob]):
     def __init__(self, source: RunSource) -> None:
         self._root = source.root
         self._fallbacks = source.fallbacks
-        self._kept: dict[str, Blob] = {}
+        self._blobs: dict[str, Blob] = {}
         self._files: dict[str, _File] = {}
-        self._held = 0
+        self._held_bytes = 0
         self.size = 0
         """Total bytes of the pictures, including those not in memory."""
         self.from_files = False
@@ -46,17 +46,17 @@ class Pictures(Mapping[str, Blob]):
     def file(self, path: Path, tree: UiTree | None = None) -> Observation:
         """Return an observation with a picture file. Raise `LabError` if it is not a picture, too big, or outside."""
         read_bytes = read_within(self._root, path, most=PICTURE_BYTES)
-        data, mime = self._checked(read_bytes, str(path))
+        data, mime = self._check_picture(read_bytes, str(path))
         sha256 = hashlib.sha256(data).hexdigest()
         self.from_files = True
         if not picture_ends(data):
             self.cut[sha256] = escape_surrogates(f"{path.name} is cut short")
         if sha256 not in self:
             self.size += len(data)
-            if self._held + len(data) <= _HELD:
-                self._held += len(data)
+            if self._held_bytes + len(data) <= _HELD:
+                self._held_bytes += len(data)
                 # A repaired picture has no path, because no file holds its bytes and could be linked.
-                self._kept[sha256] = Blob(data, mime, str(path.resolve()) if data is read_bytes else "")
+                self._blobs[sha256] = Blob(data, mime, str(path.resolve()) if data is read_bytes else "")
             else:
                 self._files[sha256] = _File(path, mime)
         return Observation(image=sha256, size=picture_size(data), tree=tree)
@@ -92,17 +92,17 @@ class Pictures(Mapping[str, Blob]):
 
     def add(self, data: bytes, tree: UiTree | None = None) -> Observation:
         """Return an observation with a picture given as bytes. Raise `LabError` if they are not a picture."""
-        data, mime = self._checked(data, "picture")
+        data, mime = self._check_picture(data, "picture")
         blob = Blob(data, mime)
         sha256 = blob.sha256
         if sha256 not in self:
             self.size += len(data)
-            self._kept[sha256] = blob
+            self._blobs[sha256] = blob
         return Observation(image=sha256, size=picture_size(data), tree=tree)
 
     def __getitem__(self, sha256: str) -> Blob:
-        if sha256 in self._kept:
-            return self._kept[sha256]
+        if sha256 in self._blobs:
+            return self._blobs[sha256]
         path, mime = self._files[sha256]
         data = read_within(self._root, path, most=PICTURE_BYTES)
         blob = Blob(data, mime, str(path.resolve()))
@@ -113,7 +113,7 @@ class Pictures(Mapping[str, Blob]):
             raise LabError(str(path), "has changed while it was read")
         return blob
 
-    def _checked(self, data: bytes, place: str) -> tuple[bytes, str]:
+    def _check_picture(self, data: bytes, place: str) -> tuple[bytes, str]:
         """Return a picture's bytes, repaired if necessary, and its kind. Count repairs as fallbacks."""
         mime = picture_kind(data)
         if mime is None and (mended := mended_picture(data)):
@@ -126,11 +126,11 @@ class Pictures(Mapping[str, Blob]):
         return data, mime
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._kept
+        yield from self._blobs
         yield from self._files
 
     def __len__(self) -> int:
-        return len(self._kept) + len(self._files)
+        return len(self._blobs) + len(self._files)
 
     def __contains__(self, sha256: object) -> bool:
-        return sha256 in self._kept or sha256 in self._files
+        return sha256 in self._blobs or sha256 in self._files

@@ -17,7 +17,7 @@ SPACE = "0-1"
 RAW = ("result_action_type", "result_action_text", "result_touch_yx", "result_lift_yx", "result_action_app_name")
 """Fields of a step that spell its action."""
 
-_TAP = 0.04
+_MAX_TAP = 0.04
 """Maximum movement of a tap, as a share of the screen."""
 _STEEP = 0.9
 """Ratio of vertical to horizontal movement from which on a swipe counts as up or down."""
@@ -34,7 +34,7 @@ def action_of(step: dict[str, Any], size: Point | None) -> Action:
     """
     raw = {key: step[key] for key in RAW if key in step}
     text = words(step.get("result_action_text"))
-    match _type(step.get("result_action_type")):
+    match _action_type(step.get("result_action_type")):
         case 0:
             return Action("long_press", at=_pixel(step.get("result_touch_yx"), size), raw=raw, space=SPACE)
         case 1:
@@ -58,7 +58,7 @@ def action_of(step: dict[str, Any], size: Point | None) -> Action:
     return Action("other", text=text or None, raw=raw, space=SPACE)
 
 
-def _type(value: Any) -> int | None:
+def _action_type(value: Any) -> int | None:
     if isinstance(value, str) and value.strip().upper() in _NAMED:
         return _NAMED[value.strip().upper()]
     amount = number(value)
@@ -67,31 +67,31 @@ def _type(value: Any) -> int | None:
 
 def _gesture(step: dict[str, Any], size: Point | None, raw: dict[str, Any]) -> Action:
     """Return a tap if the finger hardly moved, else a swipe with its vector."""
-    touch, lift = _share(step.get("result_touch_yx")), _share(step.get("result_lift_yx"))
+    touch, lift = _relative_position(step.get("result_touch_yx")), _relative_position(step.get("result_lift_yx"))
     if touch is None:
         return Action("other", raw=raw, space=SPACE)
     at = point(touch[1], touch[0], size, 1)
-    if lift is None or math.dist(touch, lift) <= _TAP:
+    if lift is None or math.dist(touch, lift) <= _MAX_TAP:
         return Action("click", at=at, raw=raw, space=SPACE)
     to = point(lift[1], lift[0], size, 1)
     return Action(
         "swipe",
         at=at,
         to=to,
-        direction=_way(lift[1] - touch[1], lift[0] - touch[0]),
+        direction=_main_direction(lift[1] - touch[1], lift[0] - touch[0]),
         vector=moved(at, to),
         raw=raw,
         space=SPACE,
     )
 
 
-def _way(across: float, down: float) -> Direction:
+def _main_direction(across: float, down: float) -> Direction:
     if abs(down) >= _STEEP * abs(across):
         return "up" if down < 0 else "down"
     return "left" if across < 0 else "right"
 
 
-def _share(value: Any) -> tuple[float, float] | None:
+def _relative_position(value: Any) -> tuple[float, float] | None:
     """Return a position as y and x, or None if it is missing (-1, -1 in the source) or invalid."""
     shares = [number(coordinate) for coordinate in numbers(value)]
     if len(shares) != 2 or shares[0] is None or shares[1] is None or shares == [-1, -1]:
@@ -100,7 +100,7 @@ def _share(value: Any) -> tuple[float, float] | None:
 
 
 def _pixel(value: Any, size: Point | None) -> Point | None:
-    share = _share(value)
+    share = _relative_position(value)
     return point(share[1], share[0], size, 1) if share else None
 
 

@@ -51,7 +51,7 @@ def read(run_source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imp
         value, notes = read_json(run_source.text(run_source.path), path)
         if not isinstance(value, list):
             raise LabError(path, "holds no list of steps")
-        episodes = _episodes(value, path)
+        episodes = _episode_places(value, path)
     except LabError as error:
         yield FailedRun(path, error.sentence)
         return
@@ -61,7 +61,7 @@ def read(run_source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imp
         yield _run(source, key, [(i, value[i]) for i in places], is_known)
 
 
-def _episodes(steps: list[Any], path: str) -> dict[str, list[int]]:
+def _episode_places(steps: list[Any], path: str) -> dict[str, list[int]]:
     """Return the indices of each episode's steps, sorted by the episode's own step numbers."""
     places: dict[str, list[int]] = {}
     for i, step in enumerate(steps):
@@ -109,8 +109,8 @@ def _step(source: _Source, draft: Draft, place: int, step: dict[str, Any]) -> Ac
         extra["step_id"] = step["step_id"]
     if changes := missing(source.notes, f"[{place}]."):
         extra["missing"] = changes
-    observation = source.pictures.seen(_shot(source, step, extra), extra)
-    size = observation.size or _size(step)
+    observation = source.pictures.seen(_find_screenshot(source, step, extra), extra)
+    size = observation.size or _stated_size(step)
     tree = tree_of(step, size)
     if tree is None:
         extra.update({key: step[key] for key in ("ui_positions", "ui_text", "ui_types") if step.get(key)})
@@ -125,7 +125,7 @@ def _step(source: _Source, draft: Draft, place: int, step: dict[str, Any]) -> Ac
     return action
 
 
-def _shot(source: _Source, step: dict[str, Any], extra: dict[str, Any]) -> Path | None:
+def _find_screenshot(source: _Source, step: dict[str, Any], extra: dict[str, Any]) -> Path | None:
     """Return the screenshot: at its stated paths, under their names beside the file, or named after file and step."""
     path, notes = source.found.path, dict[str, Any]()
     own = f"{path.stem}_{words(step.get('step_id'))}.png"
@@ -136,7 +136,7 @@ def _shot(source: _Source, step: dict[str, Any], extra: dict[str, Any]) -> Path 
     return None
 
 
-def _size(step: dict[str, Any]) -> Point | None:
+def _stated_size(step: dict[str, Any]) -> Point | None:
     across, down = number(step.get("image_width")), number(step.get("image_height"))
     return (int(across), int(down)) if across and down else None
 

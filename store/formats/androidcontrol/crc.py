@@ -27,16 +27,16 @@ def crc32c(data: bytes) -> int:
     """Return the CRC-32C of `data`."""
     head = len(data) % _LANES if len(data) >= _LEAST else len(data)
     crc = 0xFFFFFFFF
-    table = _table()
+    table = _crc_table()
     for byte in data[:head]:
         crc = table[(crc ^ byte) & 255] ^ crc >> 8
     if head < len(data):
-        crc = _lanes(crc, memoryview(data)[head:])
+        crc = _extend_by_lanes(crc, memoryview(data)[head:])
     return crc ^ 0xFFFFFFFF
 
 
 @cache
-def _table() -> list[int]:
+def _crc_table() -> list[int]:
     table = []
     for byte in range(256):
         for _ in range(8):
@@ -45,11 +45,11 @@ def _table() -> list[int]:
     return table
 
 
-def _lanes(crc: int, data: memoryview) -> int:
+def _extend_by_lanes(crc: int, data: memoryview) -> int:
     """Return the remainder after `crc` over `data`, whose length is a multiple of the number of lanes."""
     import numpy as np
 
-    table: Any = np.array(_table(), np.uint32)
+    table: Any = np.array(_crc_table(), np.uint32)
     length = len(data) // _LANES
     lanes = np.ascontiguousarray(np.frombuffer(data, np.uint8).reshape(_LANES, length).T)
     ones = np.uint32(1) << np.arange(32, dtype=np.uint32)  # one zero lane per bit, to learn the effect of a shift

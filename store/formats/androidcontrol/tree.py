@@ -17,10 +17,10 @@ _DEEPEST = 100
 def tree_of(data: bytes, what: str) -> UiTree:
     """Return the visible nodes of a forest. Raise `LabError` if its bytes are invalid."""
     windows = sorted(parsed("Forest", data, what).windows, key=lambda window: window.layer)
-    return UiTree(tuple(node for window in windows for node in _window(window.tree.nodes)))
+    return UiTree(tuple(node for window in windows for node in _window_roots(window.tree.nodes)))
 
 
-def _window(nodes: Any) -> list[Node]:
+def _window_roots(nodes: Any) -> list[Node]:
     """Return a window's root nodes. The window is a flat list whose nodes refer to children, possibly wrongly."""
     children = _children(nodes)
     depths = _depths(children)

@@ -43,7 +43,7 @@ _CALL = re.compile(r"^\W{0,64}+(?:Action:\s*+)?(?:do|finish)\s*+\(", re.M)
 _PLACEHOLDERS = ("", "** XML **", "** screenshot **")
 _MARKS = {"parsed_action", "xml", "ac_xml", "current_activity", "target", "window"}
 """Fields of a step, at least one of which must exist beside `trace_id` and `image`, which other tracers use, too."""
-_OURS = {
+_PLACED = {
     "trace_id", "index", "image", "xml", "ac_xml", "current_activity", "window", "target", "parsed_action",
     "current_response", "response",
 }  # fmt: skip
@@ -96,7 +96,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
         at=_time(first),
     )
     _steps(draft, run, pictures, first)
-    score = _judge(draft, run)
+    score = _add_verdict(draft, run)
     if run.cut:
         run.source.fallbacks.add("line", path, "the last line is cut short")
         draft.verdict("source", None, "the last line of trace.jsonl is cut short")
@@ -136,13 +136,13 @@ def _task(run: _AndroidLabRun) -> Task:
 def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float | None) -> None:
     """Add every line as a step. `first` is the time of the first screenshot in seconds since 1970."""
     for i, line in enumerate(run.lines):
-        extra = {key: value for key, value in line.items() if key not in _OURS and value not in (None, [], {})}
+        extra = {key: value for key, value in line.items() if key not in _PLACED and value not in (None, [], {})}
         if extra.get("prompt") in (*_PLACEHOLDERS, line.get("target")):
             extra.pop("prompt", None)
         if line.get("index") not in (i, None):
             extra["index"] = line["index"]
         picture_time = _picture_time(line.get("image"))
-        before = _before(run, line, pictures, extra)
+        before = _observation(run, line, pictures, extra)
         response = as_text(line.get("current_response", line.get("response")))
         action = action_of(line.get("parsed_action"), before.size)
         draft.step(
@@ -153,12 +153,12 @@ def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float |
             error=None if line.get("parsed_action") is not None else "the source holds no action",
             extra=extra,
             at=_time(picture_time),
-            ms=_since(first, picture_time),
+            ms=_elapsed_ms(first, picture_time),
         )
 
 
-def _before(run: _AndroidLabRun, line: dict[str, Any], pictures: Pictures, extra: dict[str, Any]) -> Observation:
-    name = _last(line.get("image"))
+def _observation(run: _AndroidLabRun, line: dict[str, Any], pictures: Pictures, extra: dict[str, Any]) -> Observation:
+    name = _file_name(line.get("image"))
     path = run.home / "Screen" / name if name else None
     observation = pictures.seen(path, extra, _tree(run, line, extra))
     window = line.get("window")
@@ -170,7 +170,7 @@ def _before(run: _AndroidLabRun, line: dict[str, Any], pictures: Pictures, extra
 
 def _tree(run: _AndroidLabRun, line: dict[str, Any], extra: dict[str, Any]) -> UiTree | None:
     """Return the screen's tree: uiautomator's, or the accessibility service's if that failed."""
-    name = next((name for key in ("xml", "ac_xml") if (name := _last(line.get(key))) not in ("", "ERROR")), "")
+    name = next((name for key in ("xml", "ac_xml") if (name := _file_name(line.get(key))) not in ("", "ERROR")), "")
     if not name:
         return None
     read = tree_in(run.source, run.home / "xml" / name, extra)
@@ -183,9 +183,9 @@ def _thought(response: str) -> str:
     return (response[: match.start()] if match else response).strip()
 
 
-def _judge(draft: Draft, run: _AndroidLabRun) -> float | None:
+def _add_verdict(draft: Draft, run: _AndroidLabRun) -> float | None:
     """Add the task's line of the nearest results.jsonl as a verdict, and return its score, or None if there is none."""
-    for path in _results(run):
+    for path in _results_files(run):
         try:
             lines, _ = _lines(run.source.text(path), str(path))
         except LabError as error:
@@ -202,7 +202,7 @@ def _judge(draft: Draft, run: _AndroidLabRun) -> float | None:
     return None
 
 
-def _results(run: _AndroidLabRun) -> Iterator[Path]:
+def _results_files(run: _AndroidLabRun) -> Iterator[Path]:
     """Yield existing results files for this run, from its folder up to the root, also in `outputs` folders."""
     if not run.home.is_relative_to(run.source.root):
         return
@@ -232,7 +232,7 @@ def _end(draft: Draft, run: _AndroidLabRun, score: float | None, pictures: Pictu
         reason,
         final=final,
         at=_time(picture_time),
-        ms=_since(first, picture_time),
+        ms=_elapsed_ms(first, picture_time),
     )
 
 
@@ -251,7 +251,7 @@ def _status(lines: list[dict[str, Any]], is_cut: bool) -> tuple[Any, str]:
 
 def _picture_time(image: Any) -> float | None:
     """Return the time in a screenshot's name, in seconds since 1970, or None if it has none."""
-    match = _TAKEN.fullmatch(_last(image))
+    match = _TAKEN.fullmatch(_file_name(image))
     return float(match[2]) if match else None
 
 
@@ -259,12 +259,12 @@ def _time(seconds: float | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
 
 
-def _since(first: float | None, now: float | None) -> float | None:
+def _elapsed_ms(first: float | None, now: float | None) -> float | None:
     """Return milliseconds since the start of the run, or None if a time is unknown."""
     return None if first is None or now is None else round((now - first) * 1000, 3)
 
 
-def _last(path: Any) -> str:
+def _file_name(path: Any) -> str:
     """Return the file name of a path from any machine, empty if it is not a valid name."""
     name = re.split(r"[/\\]", path)[-1] if isinstance(path, str) else ""
     return "" if name in (".", "..") or "\0" in name else name

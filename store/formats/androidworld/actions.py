@@ -41,11 +41,11 @@ _KINDS: dict[str, ActionKind] = {
 _STATUS = {"complete": "complete", "success": "complete", "infeasible": "infeasible", "impossible": "infeasible"}
 _PLACED: frozenset[str] = frozenset({"click", "double_tap", "long_press", "input_text", "scroll", "swipe", "drag"})
 
-_SAID = re.compile(r"^[^\S\n]*+Reason\s*+[:：]", re.M)
-_THEN = re.compile(r"^[^\S\n]*+Action\s*+[:：]", re.M)
-_ACT = re.compile(r"Action\s*+[:：]\s*+(?=\{)")
+_REASON = re.compile(r"^[^\S\n]*+Reason\s*+[:：]", re.M)
+_NEXT_ACTION = re.compile(r"^[^\S\n]*+Action\s*+[:：]", re.M)
+_ACTION = re.compile(r"Action\s*+[:：]\s*+(?=\{)")
 _FLAGS = ("checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "selected")
-_OTHERS = ("hint_text", "tooltip", "is_editable", "metadata")
+_UNPLACED = ("hint_text", "tooltip", "is_editable", "metadata")
 """Fields of an element for which a node has no place."""
 
 
@@ -61,7 +61,7 @@ def action_of(
         return Action("other", raw=raw)
     name = str(raw.get("action_type", "")).strip().lower().replace("-", "_").replace(" ", "_")
     kind = _KINDS.get(name, "other")
-    at, box, space = _place(raw, kind, scale, boxes)
+    at, box, space = _locate(raw, kind, scale, boxes)
     end = _scaled(_point(raw.get("end_x"), raw.get("end_y"), raw.get("touch_end")), scale)
     way = direction(raw.get("direction"))
     vector = moved(at, end)
@@ -83,7 +83,7 @@ def action_of(
     )
 
 
-def _place(
+def _locate(
     raw: dict[str, Any], kind: str, scale: float, boxes: Callable[[int], Bounds | None] | None
 ) -> tuple[Point | None, Bounds | None, str | None]:
     """Return the position of an action, the box of its element, and the space of the source's coordinates."""
@@ -111,7 +111,7 @@ def parsed(output: Any) -> dict[str, Any] | None:
     """Return the action in a model's output, given as `Action: {...}` or as JSON only, or None if there is none."""
     if not isinstance(output, str):
         return None
-    match = _ACT.search(output)
+    match = _ACTION.search(output)
     start = match.end() if match else output.find("{") if output.lstrip().startswith(("{", "`")) else -1
     if start < 0:
         return None
@@ -125,9 +125,9 @@ def parsed(output: Any) -> dict[str, Any] | None:
 
 def reason_in(output: Any) -> str:
     """Return the reasoning in a model's output, between `Reason:` and the action, empty if there is none."""
-    if not isinstance(output, str) or (match := _SAID.search(output)) is None:
+    if not isinstance(output, str) or (match := _REASON.search(output)) is None:
         return ""
-    then = _THEN.search(output, match.end())
+    then = _NEXT_ACTION.search(output, match.end())
     return output[match.end() : then.start() if then else None].strip()
 
 
@@ -141,7 +141,7 @@ def others_of(elements: list[Any]) -> dict[str, dict[str, Any]]:
     more_fields = {}
     for i, element in enumerate(elements):
         fields = fields_of(element) or {}
-        others = {name: fields[name] for name in _OTHERS if fields.get(name)}
+        others = {name: fields[name] for name in _UNPLACED if fields.get(name)}
         if fields.get("is_visible") is False:
             others["is_visible"] = False
         if others:
@@ -153,17 +153,17 @@ def _node(fields: dict[Any, Any], screen: Point | None, scale: float) -> Node:
     flags: dict[str, Any] = {flag: fields.get(f"is_{flag}") is True for flag in _FLAGS}
     return Node(
         bounds=_bounds(fields, screen, scale),
-        text=_word(fields.get("text")),
-        desc=_word(fields.get("content_description")),
-        id=_word(fields.get("resource_name")) or _word(fields.get("resource_id")),
-        cls=_word(fields.get("class_name")) or "android.view.View",
-        package=_word(fields.get("package_name")),
+        text=_escaped_text(fields.get("text")),
+        desc=_escaped_text(fields.get("content_description")),
+        id=_escaped_text(fields.get("resource_name")) or _escaped_text(fields.get("resource_id")),
+        cls=_escaped_text(fields.get("class_name")) or "android.view.View",
+        package=_escaped_text(fields.get("package_name")),
         enabled=fields.get("is_enabled") is not False,
         **flags,
     )
 
 
-def _word(value: Any) -> str:
+def _escaped_text(value: Any) -> str:
     return escape_surrogates(value) if isinstance(value, str) else ""
 
 

@@ -24,7 +24,7 @@ def usage_of(answer: Any) -> Usage | None:
         seconds = elapsed.total_seconds() if isinstance(elapsed, datetime.timedelta) else None
         answer = answer.fields.get("_content")
     usage = _token_mapping(answer)
-    counts = {ours: _count(usage, theirs) for ours, theirs in _NAMES}
+    counts = {ours: _token_count(usage, theirs) for ours, theirs in _NAMES}
     if seconds is None and not any(count is not None for count in counts.values()):
         return None
     return Usage(prompt_tokens=counts["prompt_tokens"], completion_tokens=counts["completion_tokens"], seconds=seconds)
@@ -45,6 +45,6 @@ def _token_mapping(answer: Any) -> dict[Any, Any]:
     return {}
 
 
-def _count(counts: dict[Any, Any], names: tuple[str, ...]) -> int | None:
+def _token_count(counts: dict[Any, Any], names: tuple[str, ...]) -> int | None:
     count = next((counts[name] for name in names if name in counts), None)
     return count if type(count) is int and 0 <= count < 2**53 else None

@@ -36,8 +36,8 @@ class ObjectMaker:
         if not isinstance(kind, Global):
             return ForeignObject(kind, args)
         if kind.module in _ARRAYS:
-            return self._of_numpy(kind, args)
-        make = _MADE.get((kind.module if kind.module not in _BUILTINS else "builtins", kind.name))
+            return self._make_numpy(kind, args)
+        make = _CONSTRUCTORS.get((kind.module if kind.module not in _BUILTINS else "builtins", kind.name))
         if make is None:
             return ForeignObject(kind, args)
         try:
@@ -46,7 +46,7 @@ class ObjectMaker:
             value = None
         return ForeignObject(kind, args) if value is None else value
 
-    def _of_numpy(self, kind: Global, args: tuple[Any, ...]) -> Any:
+    def _make_numpy(self, kind: Global, args: tuple[Any, ...]) -> Any:
         match kind.name, args:
             case "_reconstruct", _:
                 return Array()
@@ -55,7 +55,7 @@ class ObjectMaker:
                 return numbers[0] if numbers else ForeignObject(kind, args)
             case "_frombuffer", (data, dtype, shape, order):
                 array = Array()
-                self._fill(array, shape, dtype, order == "F", data)
+                self._fill_array(array, shape, dtype, order == "F", data)
                 return array
         return ForeignObject(kind, args)
 
@@ -72,13 +72,13 @@ class ObjectMaker:
         """Insert alternating keys and values into a mapping or a stand-in."""
         if len(items) % 2 or not isinstance(target, dict | ForeignObject):
             raise LabError(self.what, "puts a key without a value, or into something that is no mapping")
-        pairs = [(self._key(items[i]), items[i + 1]) for i in range(0, len(items), 2)]
+        pairs = [(self._comparable_key(items[i]), items[i + 1]) for i in range(0, len(items), 2)]
         if isinstance(target, dict):
             target.update(pairs)
         else:
             target.items.extend(pairs)
 
-    def _key(self, key: Any) -> Any:
+    def _comparable_key(self, key: Any) -> Any:
         """Return a key that is cheap to compare, because a stranger's key may be nested without limit."""
         match key:
             case None | bool() | int() | float() | str() | Global():
@@ -86,9 +86,13 @@ class ObjectMaker:
             case bytes() if len(key) <= _MOST_NUMBERS:
                 return key
             case tuple() if len(key) <= 16:
-                return "(" + ", ".join(str(self._key(part)) for part in key if not isinstance(part, tuple)) + ")"
+                return (
+                    "("
+                    + ", ".join(str(self._comparable_key(part)) for part in key if not isinstance(part, tuple))
+                    + ")"
+                )
             case ForeignObject():
-                return f"{key.kind if isinstance(key.kind, Global) else 'object'}{self._key(key.args)}"
+                return f"{key.kind if isinstance(key.kind, Global) else 'object'}{self._comparable_key(key.args)}"
         raise LabError(self.what, "holds a mapping with a key that is neither text nor number")
 
     def build(self, target: Any, state: Any) -> None:
@@ -101,7 +105,7 @@ class ObjectMaker:
                     target.order = state[1] if state[1] in ("<", ">", "|") else "|"
                     target.code = target.code if state[3] is None and state[4] is None else "V"
             case ForeignObject():
-                target.state = self._image(target, state) or state
+                target.state = self._spool_pil_image(target, state) or state
             case dict() | list():
                 pass  # attributes of a subclass; only its items matter
             case _:
@@ -111,9 +115,9 @@ class ObjectMaker:
         if not isinstance(state, tuple) or len(state) not in (4, 5):
             raise LabError(self.what, "holds an array whose state is none")
         shape, dtype, fortran, data = state[-4:]
-        self._fill(target, shape, dtype, bool(fortran), data)
+        self._fill_array(target, shape, dtype, bool(fortran), data)
 
-    def _fill(self, target: Array, shape: Any, dtype: Any, fortran: bool, data: Any) -> None:
+    def _fill_array(self, target: Array, shape: Any, dtype: Any, fortran: bool, data: Any) -> None:
         sizes = shape if isinstance(shape, tuple) else (shape,)
         if len(sizes) > 32 or not all(type(one) is int and 0 <= one < 2**31 for one in sizes):
             raise LabError(self.what, "holds an array whose shape is none")
@@ -133,20 +137,20 @@ class ObjectMaker:
         # Column-major arrays are left out rather than reordered.
         if raw is None or (fortran and len(sizes) > 1):
             return
-        if dtype.code == "u1" and (shot := self._shot(raw, sizes)):
+        if dtype.code == "u1" and (shot := self._spool_picture(raw, sizes)):
             target.shot = shot
         elif count <= _MOST_NUMBERS:
             target.numbers = dtype.numbers(raw)
         if isinstance(data, LargeBytes):
             data.data = None
 
-    def _shot(self, raw: bytes, sizes: tuple[int, ...]) -> SpooledImage | None:
+    def _spool_picture(self, raw: bytes, sizes: tuple[int, ...]) -> SpooledImage | None:
         if self.spool is None or len(sizes) not in (2, 3) or min(sizes[:2]) < _LEAST_PICTURE:
             return None
         mode = _MODES.get(sizes[2] if len(sizes) == 3 else 1)
         return self.spool.add_pixels(raw, sizes[1], sizes[0], mode) if mode else None
 
-    def _image(self, target: ForeignObject, state: Any) -> SpooledImage | None:
+    def _spool_pil_image(self, target: ForeignObject, state: Any) -> SpooledImage | None:
         """Return the picture of a PIL image. Its state is info, mode, size, palette and bytes."""
         kind = target.kind
         if self.spool is None or not isinstance(kind, Global) or not kind.module.startswith("PIL."):
@@ -209,7 +213,7 @@ def _dict(args: tuple[Any, ...]) -> Any:
     return {} if all(isinstance(one, Global) or not one for one in args) else None
 
 
-def _remade(args: tuple[Any, ...]) -> Any:
+def _reconstructed(args: tuple[Any, ...]) -> Any:
     kind, _, state = args
     instance: Any = {} if str(kind) in ("collections.OrderedDict", "collections.defaultdict") else ForeignObject(kind)
     if isinstance(instance, ForeignObject) and state is not None:
@@ -217,7 +221,7 @@ def _remade(args: tuple[Any, ...]) -> Any:
     return instance
 
 
-def _member(args: tuple[Any, ...]) -> Any:
+def _enum_member(args: tuple[Any, ...]) -> Any:
     """Return an enumeration's member as a name only. The first releases of Python 3.11 pickle one with `getattr`."""
     match args:
         case (Global() as kind, str(name)) if (
@@ -227,7 +231,7 @@ def _member(args: tuple[Any, ...]) -> Any:
     return None
 
 
-_MADE: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
+_CONSTRUCTORS: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
     ("datetime", "datetime"): _datetime,
     ("datetime", "date"): _date,
     ("datetime", "timedelta"): _delta,
@@ -236,7 +240,7 @@ _MADE: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
     ("collections", "OrderedDict"): _dict,
     ("collections", "defaultdict"): _dict,
     ("builtins", "dict"): _dict,
-    ("builtins", "getattr"): _member,
+    ("builtins", "getattr"): _enum_member,
     ("builtins", "list"): _list,
     ("builtins", "tuple"): _list,
     # Sets become lists, because JSON has no sets.
@@ -245,7 +249,7 @@ _MADE: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
     ("builtins", "bytes"): _bytes,
     ("builtins", "bytearray"): _bytes,
     ("_codecs", "encode"): _bytes,
-    ("copyreg", "_reconstructor"): _remade,
-    ("copy_reg", "_reconstructor"): _remade,
+    ("copyreg", "_reconstructor"): _reconstructed,
+    ("copy_reg", "_reconstructor"): _reconstructed,
 }
 """Constructors by module and name. A result of None becomes a stand-in."""

@@ -28,7 +28,7 @@ _MARKS = (b"task_template", b"episode_data")
 
 Other fields, such as `exception_info`, occur in many programs' pickles.
 """
-_NAMED = re.compile(r"[A-Za-z]\w*_\d+\.pkl\.gz")
+_FILE_NAME = re.compile(r"[A-Za-z]\w*_\d+\.pkl\.gz")
 
 
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
@@ -39,23 +39,23 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
     path = source.path
     try:
         # The id is of the packed file, so that a known file is unpickled without its pictures.
-        digest = _digest(path, source.root)
-        spool = None if is_known(_id(digest, 0)) else Spool()
+        digest = _file_digest(path, source.root)
+        spool = None if is_known(_episode_id(digest, 0)) else Spool()
         episodes = _episodes(path, source.root, spool)
-        if spool is None and not all(is_known(_id(digest, i)) for i in range(len(episodes))):
+        if spool is None and not all(is_known(_episode_id(digest, i)) for i in range(len(episodes))):
             spool = Spool()
             episodes = _episodes(path, source.root, spool)
     except LabError as error:
         yield FailedRun(str(path), error.sentence)
         return
     for i, fields in enumerate(episodes):
-        yield _one(path, digest, i, fields, spool, is_known)
+        yield _read_episode(path, digest, i, fields, spool, is_known)
 
 
-def _one(
+def _read_episode(
     path: Path, digest: bytes, i: int, fields: Any, spool: Spool | None, is_known: Callable[[str], bool]
 ) -> Imported | KnownRun | FailedRun:
-    id, source_path, place = _id(digest, i), escape_surrogates(str(path)), f"{path}#{i}"
+    id, source_path, place = _episode_id(digest, i), escape_surrogates(str(path)), f"{path}#{i}"
     if is_known(id) or spool is None:
         return KnownRun(id, source_path)
     try:
@@ -80,11 +80,11 @@ def _episodes(path: Path, root: Path, spool: Spool | None) -> list[Any]:
     return episodes
 
 
-def _id(digest: bytes, i: int) -> str:
+def _episode_id(digest: bytes, i: int) -> str:
     return run_id(NAME, str(i), digest)
 
 
-def _digest(path: Path, root: Path) -> bytes:
+def _file_digest(path: Path, root: Path) -> bytes:
     try:
         with open_within(root, path) as file:
             return hashlib.file_digest(file, "sha256").digest()
@@ -98,7 +98,7 @@ def _is_pickle(candidate: CandidateFile) -> bool:
         return False
     if all(mark in candidate.opening for mark in _MARKS):
         return True
-    return _NAMED.fullmatch(candidate.name) is not None and not candidate.opening.startswith(b"\x80")
+    return _FILE_NAME.fullmatch(candidate.name) is not None and not candidate.opening.startswith(b"\x80")
 
 
 ANDROIDWORLD = Format(

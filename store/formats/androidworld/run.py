@@ -71,19 +71,19 @@ class _RunDraft:
         self.spool = spool
         self.shaper = Shaper(episode.place)
         self.shots = RunImages(spool)
-        self.rows, self.rest = _rows(episode)
+        self.rows, self.rest = _split_rows(episode)
         self.ragged = frozenset(self.rest.get("ragged", ()))
-        self.screen = _size(fields_of(episode.fields.get("screen_config")) or {})
+        self.screen = _screen_size(fields_of(episode.fields.get("screen_config")) or {})
         self.last: Action | None = None
         self.acted = False
         fields = episode.fields
-        self.score, self.told = _score(fields.get("is_successful"))
+        self.score, self.told = _parse_score(fields.get("is_successful"))
         crash = fields.get("exception_info")
-        self.crash = self._text(crash) if crash is not None and not _is_nan(crash) else ""
+        self.crash = self._as_text(crash) if crash is not None and not _is_nan(crash) else ""
 
     def imported(self) -> Imported:
         fields = self.episode.fields
-        name = self._text(fields.get("agent_name")) or "unknown"
+        name = self._as_text(fields.get("agent_name")) or "unknown"
         seed = fields.get("seed")
         draft = Draft(
             self.episode.id,
@@ -100,19 +100,19 @@ class _RunDraft:
         for i, row in enumerate(self.rows):
             self._step(draft, i, row)
         draft.verdict("is_successful", self.told, self.crash)
-        draft.verdict("source", **self._source())
+        draft.verdict("source", **self._source_fields())
         self._end(draft)
         return draft.imported()
 
     def _task(self) -> Task:
         fields = self.episode.fields
-        template = self._text(fields.get("task_template")) or "unknown"
+        template = self._as_text(fields.get("task_template")) or "unknown"
         instance = fields.get("instance_id")
-        traits = {"instance": self._text(instance)} if type(instance) in (int, str) else {}
-        return Task(id=template, kind="general", instruction=self._text(fields.get("goal")), traits=traits)
+        traits = {"instance": self._as_text(instance)} if type(instance) in (int, str) else {}
+        return Task(id=template, kind="general", instruction=self._as_text(fields.get("goal")), traits=traits)
 
     def _step(self, draft: Draft, i: int, row: Row) -> None:
-        shot = self._shot(row, _BEFORE) or self._any_shot(row)
+        shot = self._find_picture(row, _BEFORE) or self._find_any_picture(row)
         size = shot.size if shot else self.screen
         scale = _scale(size, self.screen)
         elements = _elements(row, _ELEMENTS)
@@ -120,7 +120,7 @@ class _RunDraft:
         self.shaper.notes.clear()
         source = self._action(row)
         extra = self._extra(i, row, elements)
-        action = action_of(source, size, scale, None if tree is None else lambda index: _box(tree, index))
+        action = action_of(source, size, scale, None if tree is None else lambda index: _element_box(tree, index))
         output = next((row[name] for name in _OUTPUTS if isinstance(row.get(name), str)), None)
         thought = next((row[name] for name in _THOUGHTS if isinstance(row.get(name), str)), None)
         reason = reason_in(output)
@@ -133,10 +133,10 @@ class _RunDraft:
         draft.step(
             action,
             self.shots.seen(shot, tree, self.screen),
-            thought=self._text(thought or reason),
-            raw=self._text(output) if output else None,
+            thought=self._as_text(thought or reason),
+            raw=self._as_text(output) if output else None,
             usage=usage,
-            error=self._text(error) if isinstance(error, str) and error else None,
+            error=self._as_text(error) if isinstance(error, str) and error else None,
             extra=extra,
         )
         self.last = action
@@ -184,7 +184,7 @@ class _RunDraft:
         data = value.data if isinstance(value, LargeBytes) else value
         return isinstance(data, bytes) and data.startswith((b"\x89PNG", b"\xff\xd8\xff"))
 
-    def _shot(self, row: Row, names: tuple[str, ...]) -> SpooledImage | None:
+    def _find_picture(self, row: Row, names: tuple[str, ...]) -> SpooledImage | None:
         for name in names:
             value = row.get(name)
             data = value.data if isinstance(value, LargeBytes) else value
@@ -193,16 +193,16 @@ class _RunDraft:
                 return shot
         return None
 
-    def _any_shot(self, row: Row) -> SpooledImage | None:
+    def _find_any_picture(self, row: Row) -> SpooledImage | None:
         names = tuple(name for name in row if not name.lower().startswith(_NOT_BEFORE))
-        return self._shot(row, names)
+        return self._find_picture(row, names)
 
-    def _source(self) -> dict[str, Any]:
+    def _source_fields(self) -> dict[str, Any]:
         """Return the episode's remaining fields."""
         self.shaper.notes.clear()
         fields = self.episode.fields
         source = {
-            self._text(key): self.shaper.shape(value, str(key))
+            self._as_text(key): self.shaper.shape(value, str(key))
             for key, value in fields.items()
             if key not in _TOP and value is not None and not shot_of(value)
         }
@@ -223,13 +223,17 @@ class _RunDraft:
         elif not self.acted or self.last.kind in ENDING or (self.score or 0) > 0:
             status = "completed"
         draft.end(
-            status, self.score, reason, final=self._final(), usage=None if seconds is None else Usage(seconds=seconds)
+            status,
+            self.score,
+            reason,
+            final=self._final_observation(),
+            usage=None if seconds is None else Usage(seconds=seconds),
         )
 
-    def _final(self) -> Any:
+    def _final_observation(self) -> Any:
         """Return the screen after the last action. A final action such as `status` does not change the screen."""
         for row in reversed(self.rows):
-            if (shot := self._shot(row, _AFTER)) is not None:
+            if (shot := self._find_picture(row, _AFTER)) is not None:
                 elements = _elements(row, _AFTER_ELEMENTS)
                 tree = tree_of(elements, self.screen, _scale(shot.size, self.screen)) if elements else None
                 return self.shots.seen(shot, tree, None)
@@ -237,7 +241,7 @@ class _RunDraft:
                 return None
         return None
 
-    def _text(self, value: Any) -> str:
+    def _as_text(self, value: Any) -> str:
         return (
             escape_surrogates(value)
             if isinstance(value, str)
@@ -247,7 +251,7 @@ class _RunDraft:
         )
 
 
-def _rows(episode: AndroidWorldEpisode) -> tuple[list[Row], dict[str, Any]]:
+def _split_rows(episode: AndroidWorldEpisode) -> tuple[list[Row], dict[str, Any]]:
     """Return the steps with their columns, and the fields of `episode_data` that are not columns."""
     data = episode.fields.get("episode_data")
     if isinstance(data, list | tuple) and all(isinstance(row, dict) for row in data):
@@ -277,12 +281,12 @@ def _elements(row: Row, names: tuple[str, ...]) -> list[Any]:
     return []
 
 
-def _box(tree: UiTree, index: int) -> Bounds | None:
+def _element_box(tree: UiTree, index: int) -> Bounds | None:
     box = tree.roots[index].bounds if index < len(tree.roots) else None
     return box if box and box.area else None
 
 
-def _size(config: dict[Any, Any]) -> Point | None:
+def _screen_size(config: dict[Any, Any]) -> Point | None:
     match config.get("width"), config.get("height"):
         case int(width), int(height) if min(width, height) > 0 and max(width, height) < 2**20:
             return width, height
@@ -298,7 +302,7 @@ def _scale(shot_size: Point | None, screen: Point | None) -> float:
     return high if math.isclose(wide, high, rel_tol=0.02) else 1
 
 
-def _score(value: Any) -> tuple[float | None, Any]:
+def _parse_score(value: Any) -> tuple[float | None, Any]:
     """Return the score from 0 to 1, and the source's own number. Each is None if invalid."""
     if isinstance(value, bool):
         return float(value), value

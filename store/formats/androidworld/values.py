@@ -18,15 +18,15 @@ _MOST_TEXT = 128 * 1024**2
 _DEEPEST = 100
 # Larger integers do not fit into a signed 64-bit integer.
 _INT_BITS = 63
-_FEW = 4096
+_MAX_NUMBERS = 4096
 """Maximum number of an array's elements that are stored as numbers."""
 
-_ANSWERED = ("status_code", "reason", "elapsed", "_content")
+_RESPONSE_FIELDS = ("status_code", "reason", "elapsed", "_content")
 """Fields stored of a model's HTTP response. Headers, cookies and the request with its API key are dropped."""
 
 # Pictures inside prompts, which are stored as pictures already.
 _INLINE = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=\s]{1024,}")
-_CODES = {"b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q",
+_STRUCT_CODES = {"b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q",
           "f2": "e", "f4": "f", "f8": "d"}  # fmt: skip
 
 
@@ -93,7 +93,7 @@ class Dtype:
         if self.code[0] == "U":
             decoder = "utf-32-be" if order == ">" else "utf-32-le"
             return [data[i : i + each].decode(decoder, "replace").rstrip("\0") for i in range(0, len(data), each)]
-        code = _CODES.get(self.code)
+        code = _STRUCT_CODES.get(self.code)
         return list(struct.unpack(f"{order}{len(data) // each}{code}", data)) if code else None
 
 
@@ -159,32 +159,32 @@ class Shaper:
             case Global() | SpooledImage():
                 return str(value) if isinstance(value, Global) else f"picture {value.size[0]}x{value.size[1]}, left out"
             case dict():
-                return self._mapping(value, place, depth)
+                return self._shape_mapping(value, place, depth)
             case list() | tuple():
                 return [self.shape(one, f"{place}[{i}]", depth + 1) for i, one in enumerate(value)]
-        return self._object(value, place, depth)
+        return self._shape_object(value, place, depth)
 
-    def _mapping(self, value: dict[Any, Any], place: str, depth: int) -> dict[str, Any]:
+    def _shape_mapping(self, value: dict[Any, Any], place: str, depth: int) -> dict[str, Any]:
         pairs = (
             (self._counted_text(key if isinstance(key, str) else str(key), place), member)
             for key, member in value.items()
         )
         return {key: self.shape(member, f"{place}.{key}" if place else key, depth + 1) for key, member in pairs}
 
-    def _object(self, value: Any, place: str, depth: int) -> Any:
+    def _shape_object(self, value: Any, place: str, depth: int) -> Any:
         match value:
             case datetime.datetime() | datetime.date() | datetime.time():
                 return value.isoformat()
             case datetime.timedelta():
                 return value.total_seconds()
             case bytes():
-                return self._bytes(value, place)
+                return self._shape_bytes(value, place)
             case LargeBytes():
                 return f"{value.size:,} bytes, left out"
             case Array():
-                return self._array(value, place, depth)
+                return self._shape_array(value, place, depth)
             case ForeignObject():
-                return self._standin(value, place, depth)
+                return self._shape_stand_in(value, place, depth)
             case Dtype():
                 return f"dtype {value.order}{value.code}"
         return type(value).__name__
@@ -200,23 +200,23 @@ class Shaper:
             self.notes.append([place, "lone surrogate"])
         return escaped
 
-    def _bytes(self, value: bytes, place: str) -> str:
+    def _shape_bytes(self, value: bytes, place: str) -> str:
         try:
             return self._counted_text(value.decode(), place)
         except UnicodeDecodeError:
             return f"{len(value):,} bytes, left out"
 
-    def _array(self, value: Array, place: str, depth: int) -> Any:
+    def _shape_array(self, value: Array, place: str, depth: int) -> Any:
         if value.shot is not None:
             return self.shape(value.shot, place, depth)
-        if value.numbers is None or len(value.numbers) > _FEW:
+        if value.numbers is None or len(value.numbers) > _MAX_NUMBERS:
             return f"array of {value.dtype}, {'x'.join(map(str, value.shape))}, left out"
         numbers = value.numbers
         for length in reversed(value.shape[1:]):
             numbers = [numbers[i : i + length] for i in range(0, len(numbers), length)] if length else []
         return self.shape(numbers[0] if not value.shape and numbers else numbers, place, depth + 1)
 
-    def _standin(self, value: ForeignObject, place: str, depth: int) -> Any:
+    def _shape_stand_in(self, value: ForeignObject, place: str, depth: int) -> Any:
         name = str(value.kind) if isinstance(value.kind, Global) else "object"
         # Its headers hold the API key.
         if name.startswith("requests.") and name.endswith("Request"):
@@ -224,7 +224,7 @@ class Shaper:
         out: dict[str, Any] = {"class": self._counted_text(name, place)}
         state = value.state
         if name == "requests.models.Response":
-            state = {key: member for key, member in value.fields.items() if key in _ANSWERED}
+            state = {key: member for key, member in value.fields.items() if key in _RESPONSE_FIELDS}
         for key, part in (("args", value.args), ("state", state), ("items", value.items)):
             if part:
                 out[key] = self.shape(part, f"{place}.{key}" if place else key, depth + 1)

@@ -17,7 +17,7 @@ from store.formats.model_answers import answer_text
 _PARTS = frozenset({"Observation", "Thought", "Intermediate Goal", "Action", "Function", "Summary"})
 _PART = re.compile(rf"^[ \t]*[*#\"]*({'|'.join(sorted(_PARTS))})[*\"]*[ \t]*:[*]*[ \t]*", re.M)
 _CALLS = ("tap", "text", "long_press", "swipe")
-_HELD, _SWIPED = 1000, 400
+_PRESS_MS, _SWIPE_MS = 1000, 400
 """Duration in milliseconds of the executor's long press and swipe."""
 
 _UNITS = {"long": 3, "medium": 2}
@@ -68,7 +68,7 @@ def action_of(call: str, screen: NumberedScreen) -> Action:
     if name == "text" and not screen.grid:
         return Action("input_text", text=inside[1:-1], raw=call)
     values = [value.strip() for value in inside.split(",")]
-    return _on_grid(name, values, screen, call) if screen.grid else _on_element(name, values, screen, call)
+    return _grid_action(name, values, screen, call) if screen.grid else _element_action(name, values, screen, call)
 
 
 def recorded(line: str, screen: NumberedScreen) -> tuple[Action, str]:
@@ -85,26 +85,28 @@ def recorded(line: str, screen: NumberedScreen) -> tuple[Action, str]:
     if name == "text" and more:
         boxes = (element.box,) if element else ()
         return Action("input_text", text=more[0][1:-1], raw=line, space="index", boxes=boxes), uid
-    return _on_element(name, [number, *more], screen, line), uid
+    return _element_action(name, [number, *more], screen, line), uid
 
 
-def _on_element(name: str, values: list[str], screen: NumberedScreen, raw: str) -> Action:
+def _element_action(name: str, values: list[str], screen: NumberedScreen, raw: str) -> Action:
     element = screen.element(values[0])
     at = centre(element.box) if element else None
     boxes = (element.box,) if element else ()
     if name == "tap":
         return Action("click", at=at, raw=raw, space="index", boxes=boxes)
     if name == "long_press":
-        return Action("long_press", at=at, ms=_HELD, raw=raw, space="index", boxes=boxes)
+        return Action("long_press", at=at, ms=_PRESS_MS, raw=raw, space="index", boxes=boxes)
     way = direction(values[1].strip("\"'")) if len(values) > 1 else None
     if name != "swipe" or way is None:
         return Action("other", raw=raw)
-    vector = _swiped(way, values[2].strip("\"'") if len(values) > 2 else "medium", screen.size)
+    vector = _swipe_vector(way, values[2].strip("\"'") if len(values) > 2 else "medium", screen.size)
     to = (at[0] + vector[0], at[1] + vector[1]) if at and vector else None
-    return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPED, raw=raw, space="index", boxes=boxes)
+    return Action(
+        "swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPE_MS, raw=raw, space="index", boxes=boxes
+    )
 
 
-def _swiped(way: Direction, how: str, size: Point | None) -> Point | None:
+def _swipe_vector(way: Direction, how: str, size: Point | None) -> Point | None:
     """Return the finger's movement: tenths of the screen's width, doubled vertically."""
     if size is None:
         return None
@@ -118,21 +120,21 @@ def _swiped(way: Direction, how: str, size: Point | None) -> Point | None:
     return moves[way]
 
 
-def _on_grid(name: str, values: list[str], screen: NumberedScreen, raw: str) -> Action:
-    at = _cell(values[:2], screen)
+def _grid_action(name: str, values: list[str], screen: NumberedScreen, raw: str) -> Action:
+    at = _cell_point(values[:2], screen)
     if name == "tap":
         return Action("click", at=at, raw=raw, space="index")
     if name == "long_press":
-        return Action("long_press", at=at, ms=_HELD, raw=raw, space="index")
+        return Action("long_press", at=at, ms=_PRESS_MS, raw=raw, space="index")
     if name != "swipe":
         return Action("other", raw=raw)
-    to = _cell(values[2:4], screen)
+    to = _cell_point(values[2:4], screen)
     vector = moved(at, to)
     way = way_of(vector) if vector else None
-    return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPED, raw=raw, space="index")
+    return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPE_MS, raw=raw, space="index")
 
 
-def _cell(values: list[str], screen: NumberedScreen) -> Point | None:
+def _cell_point(values: list[str], screen: NumberedScreen) -> Point | None:
     if len(values) < 2 or screen.size is None or not values[0].isdecimal() or len(values[0]) > 6:
         return None
     return cell(int(values[0]), values[1].strip("\"'"), screen.size)

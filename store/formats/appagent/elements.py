@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from lab.core.step import Point
 from store.formats.geometry import Box, centre
 
-_NEAR = 30
+_MIN_DISTANCE = 30
 _BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]")
 # AppAgent appends a description to an id only below this length.
 _SHORT = 20
@@ -38,12 +38,12 @@ def elements(xml: bytes, useless: Collection[str] = ()) -> list[NumberedElement]
     the first is used. `xml` must be XML that `UiTree.from_xml` has read.
     """
     top = ElementTree.fromstring(xml[max(0, xml.find(b"<")) :])
-    clickable, focusable = _with(top, "clickable"), _with(top, "focusable")
-    lone = [element for element in focusable if not _near(element, clickable)]
+    clickable, focusable = _elements_with(top, "clickable"), _elements_with(top, "focusable")
+    lone = [element for element in focusable if not _is_near(element, clickable)]
     return [element for element in [*clickable, *lone] if element.uid not in useless]
 
 
-def _with(top: ElementTree.Element, flag: str) -> list[NumberedElement]:
+def _elements_with(top: ElementTree.Element, flag: str) -> list[NumberedElement]:
     numbered: list[NumberedElement] = []
     stack: list[tuple[ElementTree.Element, ElementTree.Element | None]] = [(top, None)]
     element_count = 0
@@ -54,16 +54,16 @@ def _with(top: ElementTree.Element, flag: str) -> list[NumberedElement]:
         if node.get(flag) != "true" or box is None:
             continue
         element_count += 1
-        prefix = "" if parent is None or _box(parent) is None else _name(parent) + "_"
-        element = NumberedElement(f"{prefix}{_name(node)}_{node.get('index', '')}", box)
-        if not _near(element, numbered):
+        prefix = "" if parent is None or _box(parent) is None else _element_id(parent) + "_"
+        element = NumberedElement(f"{prefix}{_element_id(node)}_{node.get('index', '')}", box)
+        if not _is_near(element, numbered):
             numbered.append(element)
     return numbered
 
 
-def _near(element: NumberedElement, others: list[NumberedElement]) -> bool:
+def _is_near(element: NumberedElement, others: list[NumberedElement]) -> bool:
     here = centre(element.box)
-    return any(math.dist(here, centre(other.box)) <= _NEAR for other in others)
+    return any(math.dist(here, centre(other.box)) <= _MIN_DISTANCE for other in others)
 
 
 def _box(node: ElementTree.Element) -> Box | None:
@@ -71,7 +71,7 @@ def _box(node: ElementTree.Element) -> Box | None:
     return (int(match[1]), int(match[2]), int(match[3]), int(match[4])) if match else None
 
 
-def _name(node: ElementTree.Element) -> str:
+def _element_id(node: ElementTree.Element) -> str:
     left, top, right, bottom = _box(node) or (0, 0, 0, 0)
     name = node.get("resource-id", "").replace(":", ".").replace("/", "_")
     name = name or f"{node.get('class', '')}_{right - left}_{bottom - top}"
@@ -84,16 +84,18 @@ def _name(node: ElementTree.Element) -> str:
 def cell(area: int, part: str, size: Point) -> Point:
     """Return the pixel of a part (`top-left`, `right`, otherwise the middle) of a grid cell, counted from 1."""
     width, height = size
-    columns, rows = max(1, width // _side(width)), max(1, height // _side(height))
+    columns, rows = max(1, width // _cell_side(width)), max(1, height // _cell_side(height))
     across, down = width // columns, height // rows
     row, column = divmod(area - 1, columns)
-    return column * across + _share(part, "left", "right", across), row * down + _share(part, "top", "bottom", down)
+    return column * across + _offset_in_cell(part, "left", "right", across), row * down + _offset_in_cell(
+        part, "top", "bottom", down
+    )
 
 
-def _share(part: str, low: str, high: str, length: int) -> int:
+def _offset_in_cell(part: str, low: str, high: str, length: int) -> int:
     sides = part.split("-")
     return length // 4 if low in sides else length * 3 // 4 if high in sides else length // 2
 
 
-def _side(length: int) -> int:
+def _cell_side(length: int) -> int:
     return next((side for side in _CELLS if length % side == 0), _CELLS.start)

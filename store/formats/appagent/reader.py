@@ -38,23 +38,23 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
         yield _demonstration(source, is_known)
         return
     for log in sorted(path for path in source.path.iterdir() if _LOG.fullmatch(path.name)):
-        yield _run(source, log, is_known)
+        yield _read_run(source, log, is_known)
 
 
-def _run(source: RunSource, log: Path, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+def _read_run(source: RunSource, log: Path, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     data = source.text(log)
-    lines, cut_line = _lines(data, log)
+    lines, cut_line = _read_lines(data, log)
     explored = log.name.startswith("log_explore_")
     reflections: list[LogLine] = []
     if explored:
         for path in sorted(source.path.glob("log_reflect_*.txt")):
-            reflections += _lines(source.side_text(path) or b"", path)[0]
+            reflections += _read_lines(source.side_text(path) or b"", path)[0]
     screens = Screens(source, numbered(source.path, _SHOT), numbered(source.path, _TREE), numbered(source.path, _AFTER))
-    rounds = _rounds(source)
+    rounds = _max_rounds(source)
     return run(log, data, lines, screens, is_known, cut_line=cut_line, reflections=reflections, rounds=rounds)
 
 
-def _rounds(source: RunSource) -> int | None:
+def _max_rounds(source: RunSource) -> int | None:
     """Return `MAX_ROUNDS` of the nearest config.yaml above a run, within the root, or None if there is none."""
     here = source.path.resolve()
     for folder in here.parents[:_ABOVE]:
@@ -76,7 +76,7 @@ def _demonstration(source: RunSource, is_known: Callable[[str], bool]) -> Import
     return demonstration(folder, data, text, screens, is_known)
 
 
-def _lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:
+def _read_lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:
     """Return the objects of a JSON lines file, and its last line if that is cut off."""
     lines: list[LogLine] = []
     texts = [(i, text) for i, text in enumerate(data.split(b"\n"), 1) if text.strip()]
@@ -96,18 +96,18 @@ def _lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:
 
 def _is_run(folder: Path, names: set[str], root: Path) -> bool:
     logs = (name for name in names if _LOG.fullmatch(name))
-    if any(_is_named(folder, name) or _tells_steps(CandidateFile(folder / name, root)) for name in logs):
+    if any(_has_own_name(folder, name) or _begins_with_step(CandidateFile(folder / name, root)) for name in logs):
         return True
     record = CandidateFile(folder / "record.txt", root)
     return "record.txt" in names and (folder / "raw_screenshots").is_dir() and _is_record(record)
 
 
-def _is_named(folder: Path, name: str) -> bool:
+def _has_own_name(folder: Path, name: str) -> bool:
     """Return True if a log is named after its folder and its starting second, which no other program does."""
     return _STAMPED.search(name) is not None and name.endswith(f"_{folder.name}.txt")
 
 
-def _tells_steps(candidate: CandidateFile) -> bool:
+def _begins_with_step(candidate: CandidateFile) -> bool:
     """Return True if a log is empty or begins with a step, even one that is cut off."""
     try:
         value = candidate.value

@@ -38,7 +38,7 @@ _GOAL = re.compile(
     r"The task you need to complete is to (.*?)(?:\. Your past actions to proceed|\s*\n\s*Now, given|\Z)", re.S
 )
 _APP = re.compile(r"log_(.+?)_task_")
-_TOLD = 100
+_MAX_TITLE = 100
 
 
 class LogLine(NamedTuple):
@@ -109,11 +109,11 @@ def run(
         last, target = _step(draft, line, screens, number, grid, useless, after.get(number))
         grid = last.kind == "other" and last.text == "grid"
         if number in after:
-            _reflected(draft, screens, number, after[number], useless, target)
+            _apply_reflection(draft, screens, number, after[number], useless, target)
     if cut_line:
         screens.source.fallbacks.add("line", log, "the last line is cut short")
         draft.verdict("source", cut=cut_line)
-    _end(draft, screens, last, number, _used_up(len(lines), rounds))
+    _end(draft, screens, last, number, _budget_reason(len(lines), rounds))
     return draft.imported()
 
 
@@ -130,7 +130,7 @@ def _task(log: Path, lines: list[LogLine], budget: int) -> Task:
     prompts = (line.value.get("prompt") for line in lines)
     goals = (_GOAL.search(prompt) for prompt in prompts if isinstance(prompt, str))
     goal = next((match[1].strip() for match in goals if match), "")
-    name = f"{app}: {goal}"[:_TOLD] if goal else escape_surrogates(folder.name)
+    name = f"{app}: {goal}"[:_MAX_TITLE] if goal else escape_surrogates(folder.name)
     traits = {"part": "exploration"} if log.name.startswith("log_explore_") else {}
     return Task(
         id=name, kind="general", title=name, instruction=goal, log="none", budget=budget, apps=(app,), traits=traits
@@ -169,18 +169,18 @@ def _step(
         raw=response if isinstance(response, str) else msgspec.json.encode(response).decode(),
         usage=usage_of(whole_answer(response)),
         instruction=answer.get("Action", "") if "Function" in answer else "",
-        error="the executor could not use this answer" if _unused(action) else None,
+        error="the executor could not use this answer" if _is_unusable(action) else None,
         extra=extra,
     )
     target = next((element for element in screen.elements or () if element.box in action.boxes), None)
     return action, target
 
 
-def _unused(action: Action) -> bool:
+def _is_unusable(action: Action) -> bool:
     return action.kind == "other" and action.text != "grid"
 
 
-def _reflected(
+def _apply_reflection(
     draft: Draft, screens: Screens, number: int, line: LogLine, useless: set[str], target: NumberedElement | None
 ) -> None:
     """Apply a reflection: drop an element from further numbering, and add a press of back."""
@@ -202,7 +202,7 @@ def _decision(response: Any) -> str:
     return match[1] if match else ""
 
 
-def _used_up(steps: int, rounds: int | None) -> str:
+def _budget_reason(steps: int, rounds: int | None) -> str:
     """Return why a run with this number of steps had to end, empty if it could have continued."""
     if steps < (rounds or ROUNDS):
         return ""
@@ -215,12 +215,12 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
     final = screens.at(number + 1, extra)[0] if beyond else None
     if not beyond and number in screens.after:
         final = screens.seen_after(number, extra)
-    _tell_last(draft, screens, extra, number + 1)
+    _record_lost_screen(draft, screens, extra, number + 1)
     if not draft.count:
         draft.end("failed", reason="the source holds no steps", final=final)
     elif last.kind == "status":
         draft.end("completed", reason="FINISH", final=final)
-    elif _unused(last):
+    elif _is_unusable(last):
         draft.end("failed", reason="the executor could not use the last answer", final=final)
     elif used_up and not beyond:
         draft.end("budget", reason=used_up, final=final)
@@ -228,7 +228,7 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
         draft.end("stopped", reason="the source holds no FINISH", final=final)
 
 
-def _tell_last(draft: Draft, screens: Screens, extra: dict[str, Any], number: int) -> None:
+def _record_lost_screen(draft: Draft, screens: Screens, extra: dict[str, Any], number: int) -> None:
     """Store and count errors in reading the screen after the last step, which has no step to record them."""
     if not extra:
         return
@@ -249,7 +249,7 @@ def demonstration(
     if is_known(id):
         return KnownRun(id, str(folder))
     text = decoded(goal).strip()
-    name = f"{app}: {text}"[:_TOLD] if text else escape_surrogates(here.name)
+    name = f"{app}: {text}"[:_MAX_TITLE] if text else escape_surrogates(here.name)
     task = Task(
         id=name, kind="general", title=name, instruction=text, log="none", apps=(app,) if app else (),
         traits={"part": "demonstration"},
@@ -268,7 +268,7 @@ def demonstration(
         stopped = action.kind == "status"
     more: dict[str, Any] = {}
     final = screens.at(draft.count + 1, more)[0] if draft.count + 1 in screens.shots else None
-    _tell_last(draft, screens, more, draft.count + 1)
+    _record_lost_screen(draft, screens, more, draft.count + 1)
     if draft.count:
         draft.end("completed" if stopped else "stopped", reason="" if stopped else "no stop", final=final)
     else:

@@ -47,7 +47,7 @@ _TEXT = ("text", "value", "content", "input_text", "input", "reason", "key", "bu
 _WAY = ("orientation", "direction")
 _APP = ("app", "app_name")
 
-_SPELLED: dict[ActionKind, str] = {
+_SPELLINGS: dict[ActionKind, str] = {
     "click": "click", "double_tap": "click", "long_press": "long_press", "drag": "scroll", "swipe": "scroll",
     "scroll": "scroll", "input_text": "type", "keyboard_enter": "type", "navigate_home": "navigate_to_home",
     "press_recent": "navigate_to_home", "navigate_back": "navigate_to_previous_page", "wait": "wait",
@@ -96,7 +96,7 @@ def action_of(raw: Any, frame: CoordinateFrame) -> Action:
     if spelling in _PRESS | _STATUS and text is not None and (flat(text) in _KINDS or _status(flat(text))):
         spelling, text = flat(text), None
     status, kind = _status(spelling), _KINDS.get(spelling, "other")
-    boxes, at = _places(next((fields[key] for key in _PLACE if fields.get(key) is not None), None), frame)
+    boxes, at = _read_boxes(next((fields[key] for key in _PLACE if fields.get(key) is not None), None), frame)
     way = next((way_name for key in _WAY if (way_name := direction(fields.get(key)))), None)
     action = Action(
         kind="status" if status else kind,
@@ -122,7 +122,7 @@ def _vector(kind: ActionKind, way: Direction | None, frame: CoordinateFrame) -> 
     return swept(kind, way, frame.seen or frame.told)
 
 
-def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point | None]:
+def _read_boxes(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point | None]:
     """Return the boxes in any spelling (one, several, a point), and the centre of the first."""
     value = literal(places)
     if isinstance(value, dict):
@@ -133,7 +133,7 @@ def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point
     if len(value) == 2 and all(isinstance(item, list) and len(item) == 2 for item in value):
         value = [*value[0], *value[1]]
     several = value if value and all(isinstance(item, list) for item in value) else [value]
-    boxes = tuple(one_box for item in several if (one_box := _box(item, frame)) is not None)
+    boxes = tuple(one_box for item in several if (one_box := _read_box(item, frame)) is not None)
     if boxes:
         return boxes, centre(boxes[0])
     first = several[0]
@@ -141,7 +141,7 @@ def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point
     return (), frame.pixel(at) if at else None
 
 
-def _box(value: Any, frame: CoordinateFrame) -> Box | None:
+def _read_box(value: Any, frame: CoordinateFrame) -> Box | None:
     shares = [number(side) for side in value]
     # (0, 0, 1, 1) as integers is a box of pixels.
     if any(isinstance(side, float) for side in value) and all(
@@ -154,11 +154,11 @@ def _box(value: Any, frame: CoordinateFrame) -> Box | None:
 
 def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> dict[str, Any]:
     """Return an action in the format's words, such that reading it gives the same. `boxes` are a touch's targets."""
-    fields: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLED[action.kind]}
+    fields: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLINGS[action.kind]}
     touches = action.kind in ("click", "double_tap", "long_press")
     if touches and boxes:
         fields["location"] = list(boxes[0]) if len(boxes) == 1 else [list(target_box) for target_box in boxes]
-    way = _way(action)
+    way = _content_direction(action)
     if fields["action_type"] == "scroll" and way is not None:
         fields["orientation"] = way
     if action.kind in ("input_text", "keyboard_enter"):
@@ -169,7 +169,7 @@ def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> d
     return {**fields, OURS: other} if other else fields
 
 
-def _way(action: Action) -> Direction | None:
+def _content_direction(action: Action) -> Direction | None:
     """Return the direction in which the content moves."""
     if action.kind == "scroll" and action.direction is not None:
         return action.direction

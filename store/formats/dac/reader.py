@@ -30,9 +30,9 @@ _MARKS = (
     (b'"episode_id"', b'"instruction"', b'"category"', b'"device"', b'"steps"'),
 )
 """Sets of field names. A file of this format contains all names of one set."""
-_ABOUT = ("device", "width", "app")
+_META_FIELDS = ("device", "width", "app")
 """Fields of an episode's metadata, at least one of which must exist. Other collections of steps have none of them."""
-_DEEP = 4
+_MAX_DEPTH = 4
 _ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 Place = tuple[str, Any]
@@ -48,7 +48,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
         yield FailedRun(path, error.sentence)
         return
     shots = ImageFinder(source.root, source.path.parent)
-    for part in _parts(data, path):
+    for part in _read_parts(data, path):
         if isinstance(part, FailedRun):
             yield part
             continue
@@ -74,9 +74,9 @@ class _JsonPart(NamedTuple):
         return f"{self.where} {place}".strip()
 
 
-def _parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
+def _read_parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
     """Yield the JSON values of a file: the items of a list, the whole, or one per line."""
-    listed = _listed(data, path)
+    listed = _list_items(data, path)
     if listed is not None:
         yield from listed
         return
@@ -84,7 +84,7 @@ def _parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
         yield _JsonPart("", *read_json(data, path))
     except LabError as error:
         lines = [(i, line) for i, line in enumerate(data.splitlines(), 1) if line.strip()]
-        if not _by_line(lines):
+        if not _is_json_lines(lines):
             yield FailedRun(path, error.sentence)
             return
         for number, line in lines:
@@ -94,7 +94,7 @@ def _parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
                 yield FailedRun(f"{path}#line {number}", wrong.sentence)
 
 
-def _listed(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun] | None:
+def _list_items(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun] | None:
     """Return the items of a list, decoded lazily, None if the file is not a list or the list is itself an episode."""
     if not is_list(data):
         return None
@@ -105,16 +105,16 @@ def _listed(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun] | None:
         return None
     if first is None or (not isinstance(first, LabError) and _is_meta(first.value) and steps_of(first.value) is None):
         return None
-    return (_part(f"[{i}]", item, path) for i, item in enumerate(chain([first], items)))
+    return (_read_part(f"[{i}]", item, path) for i, item in enumerate(chain([first], items)))
 
 
-def _part(where: str, item: StorableValue | LabError, path: str) -> _JsonPart | FailedRun:
+def _read_part(where: str, item: StorableValue | LabError, path: str) -> _JsonPart | FailedRun:
     if isinstance(item, LabError):
         return FailedRun(f"{path}#{where}", item.sentence)
     return _JsonPart(where, *item)
 
 
-def _by_line(lines: list[tuple[int, bytes]]) -> bool:
+def _is_json_lines(lines: list[tuple[int, bytes]]) -> bool:
     """Return True if a file has one JSON value per line, judged by its first two lines."""
     for _, line in lines[:2] if len(lines) > 1 else []:
         try:
@@ -128,7 +128,7 @@ def _by_line(lines: list[tuple[int, bytes]]) -> bool:
 def _episodes(at: Place, deep: int = 0) -> Iterator[Place]:
     """Yield the episodes in a value. A value without any is yielded itself, to be reported as a failure."""
     place, value = at
-    if steps_of(value) is not None or deep > _DEEP:
+    if steps_of(value) is not None or deep > _MAX_DEPTH:
         yield at
     elif isinstance(value, list):
         for i, item in enumerate(value):
@@ -136,7 +136,7 @@ def _episodes(at: Place, deep: int = 0) -> Iterator[Place]:
     elif (
         isinstance(value, dict)
         and not _is_meta(value)
-        and (inner := [key for key, item in value.items() if _holds(item) or _is_meta(item)])
+        and (inner := [key for key, item in value.items() if _has_episode(item) or _is_meta(item)])
     ):
         for key in inner:
             yield from _episodes((f"{place}.{key}" if place else str(key), value[key]), deep + 1)
@@ -144,13 +144,13 @@ def _episodes(at: Place, deep: int = 0) -> Iterator[Place]:
         yield at
 
 
-def _holds(value: Any, deep: int = 0) -> bool:
+def _has_episode(value: Any, deep: int = 0) -> bool:
     """Return True if a value contains an episode."""
     if steps_of(value) is not None:
         return True
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     # A few items are enough to recognize a file.
-    return deep < _DEEP and any(_holds(item, deep + 1) for item in list(inner)[:8])
+    return deep < _MAX_DEPTH and any(_has_episode(item, deep + 1) for item in list(inner)[:8])
 
 
 def steps_of(value: Any) -> tuple[str, list[Any]] | None:
@@ -217,12 +217,12 @@ def _is_episode(raw_episode: Any, is_cut: bool) -> bool:
         return False
     field, steps = step_list
     meta = raw_episode if field else raw_episode[0]
-    if "instruction" not in meta or "task_info" in meta or not any(key in meta for key in _ABOUT):
+    if "instruction" not in meta or "task_info" in meta or not any(key in meta for key in _META_FIELDS):
         return False
-    return not steps or any(isinstance(step, dict) and _is_acted(step, is_cut) for step in steps)
+    return not steps or any(isinstance(step, dict) and _has_action(step, is_cut) for step in steps)
 
 
-def _is_acted(step: dict[str, Any], is_cut: bool) -> bool:
+def _has_action(step: dict[str, Any], is_cut: bool) -> bool:
     """Return True if a step has an action, or could have one in a part of the file that was not read."""
     action_fields = next((step[key] for key in ACTIONS if key in step), [] if is_cut else step)
     acts = action_fields if isinstance(action_fields, list) else [action_fields]

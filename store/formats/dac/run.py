@@ -31,7 +31,7 @@ STEPS = ("steps", "step", "trajectory", "annotations", "data", "episode")
 """Possible names of the list of steps."""
 ACTIONS = ("actions", "action")
 _SHOT = ("screenshot", "screenshot_path", "image", "image_path", "img")
-_SAID = ("step_instruction", "low_level_instruction", "instruction", "step_desc")
+_INSTRUCTIONS = ("step_instruction", "low_level_instruction", "instruction", "step_desc")
 _GOAL = ("instruction", "high_level_instruction", "goal", "task", "task_instruction")
 _APPS = ("app", "apps")
 _STRUCTURE = ("structure", "task_structure", "graph_structure", "composition", "task_type", "type", "category")
@@ -99,20 +99,20 @@ def imported(episode: DacEpisode, is_known: Callable[[str], bool]) -> Imported |
         device=_device(episode),
     )
     actions = [_step(episode, draft, i, pictures) for i in range(len(episode.steps))]
-    is_impossible = _impossible(episode)
+    is_impossible = _is_impossible(episode)
     if is_impossible:
         draft.verdict("impossible", True, episode.says("reason"))
-    end = ended(actions, None, episode.says("reason") or _reason(actions), is_impossible)
+    end = ended(actions, None, episode.says("reason") or _end_reason(actions), is_impossible)
     draft.end(end.status, reason=end.reason)
     return draft.imported()
 
 
-def _reason(actions: list[Action]) -> str:
+def _end_reason(actions: list[Action]) -> str:
     last = actions[-1] if actions else None
     return last.text or "" if last is not None and last.status == "infeasible" else ""
 
 
-def _impossible(episode: DacEpisode) -> bool:
+def _is_impossible(episode: DacEpisode) -> bool:
     """Return True if the annotator flagged the task as impossible."""
     return any(
         episode.meta.get(key) is True if key == "impossible" else flat(episode.meta.get(key)) == "impossible"
@@ -125,7 +125,7 @@ def _agent(episode: DacEpisode) -> Actor:
     return agent_of(episode.ours.get("agent"), Actor("human", code) if code else ANNOTATOR)
 
 
-def _size(fields: dict[str, Any]) -> Point | None:
+def _stated_size(fields: dict[str, Any]) -> Point | None:
     across, down = number(fields.get("width")), number(fields.get("height"))
     return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
 
@@ -135,7 +135,7 @@ def _device(episode: DacEpisode) -> DeviceInfo:
     device = raw_device if isinstance(raw_device, dict) else {"product": raw_device}
     return DeviceInfo(
         model=words(device.get("model")),
-        size=_size(episode.meta),
+        size=_stated_size(episode.meta),
         product=words(device.get("product")),
         release=words(device.get("release_version")),
         sdk=words(device.get("sdk_version")),
@@ -214,23 +214,23 @@ def _branch(i: int, row: Any) -> Branch:
 
 def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Action:
     step = episode.steps[i]
-    extra = without(step, (*_SHOT, *_SAID, *ACTIONS, "width", "height"))
+    extra = without(step, (*_SHOT, *_INSTRUCTIONS, *ACTIONS, "width", "height"))
     if changes := missing(episode.notes, f"{episode.field}[{i + episode.first}]."):
         extra["missing"] = changes
-    if i == 0 and (about := _about(episode)):
+    if i == 0 and (about := _unplaced_fields(episode)):
         extra["episode"] = about
     if i == 0:
         extra |= exported_from(episode.ours)
     shot = next((step[key] for key in _SHOT if step.get(key)), None)
     near = (".", "screenshots", "data/screenshots", f"data/screenshots/{episode.name or '.'}")
     observation = pictures.seen(episode.shots.find(shot, extra, near), extra)
-    size = _size(step) or _size(episode.meta)
+    size = _stated_size(step) or _stated_size(episode.meta)
     frame = CoordinateFrame(size, observation.size)
     action, *accepted = (action_of(raw, frame) for raw in _raw_actions(step))
     draft.step(
         action,
         msgspec.structs.replace(observation, size=observation.size or size),
-        instruction=next((text for key in _SAID if (text := words(step.get(key)))), ""),
+        instruction=next((text for key in _INSTRUCTIONS if (text := words(step.get(key)))), ""),
         accepted=tuple(accepted),
         extra=extra,
     )
@@ -243,11 +243,11 @@ def _raw_actions(step: dict[str, Any]) -> list[Any]:
     if isinstance(actions, list):
         return actions
     if isinstance(actions, str) or (actions is None and "action_type" in step):
-        return [without(step, (*_SHOT, *_SAID))]
+        return [without(step, (*_SHOT, *_INSTRUCTIONS))]
     return [actions]
 
 
-def _about(episode: DacEpisode) -> dict[str, Any]:
+def _unplaced_fields(episode: DacEpisode) -> dict[str, Any]:
     """Return the source's fields about the whole episode that have no other place."""
     goal = next((key for key in _GOAL if words(episode.meta.get(key)).strip()), "")
     about = without(episode.meta, (*_PLACED, goal))

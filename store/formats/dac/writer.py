@@ -39,9 +39,9 @@ FILE = "episodes.json"
 SHOTS = "data/screenshots"
 _TOUCHES = ("click", "double_tap", "long_press")
 # Other characters are not safe in file names everywhere.
-_UNFIT = re.compile(r"[^0-9A-Za-z._-]+")
+_UNSAFE = re.compile(r"[^0-9A-Za-z._-]+")
 _LONGEST = 80
-_LARGE = 0.5
+_MAX_TARGET_SHARE = 0.5
 """Maximum share of the screen for the target of a touch. A larger node is a target only if it is clickable."""
 _ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 
@@ -65,7 +65,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
 def named(trace: Trace, id: str, used_names: set[str]) -> tuple[str, str]:
     """Return a folder name that is still free, and the episode's id: its task's, extended by the run's id if taken."""
     keys = [trace.task.id, f"{trace.task.id[:_LONGEST]}-{id[:8]}"]
-    names = [_UNFIT.sub("_", key)[: _LONGEST + 9].strip("._-") or "run" for key in keys]
+    names = [_UNSAFE.sub("_", key)[: _LONGEST + 9].strip("._-") or "run" for key in keys]
     free = [(name, key) for name, key in zip(names, keys, strict=True) if name.lower() not in used_names]
     name, key = free[0] if free else (id, f"{trace.task.id}-{id}")
     used_names.add(name.lower())
@@ -77,7 +77,7 @@ def kept_steps(trace: Trace) -> tuple[list[Step], dict[str, int]]:
     left_out_counts: Counter[str] = Counter()
     steps: list[Step] = []
     for step in trace.steps:
-        why = _why_not(step, trace.slips)
+        why = _exclusion_reason(step, trace.slips)
         if why:
             left_out_counts[why] += 1
         else:
@@ -85,7 +85,7 @@ def kept_steps(trace: Trace) -> tuple[list[Step], dict[str, int]]:
     return steps, dict(sorted(left_out_counts.items()))
 
 
-def _why_not(step: Step, slips: tuple[int, ...]) -> str:
+def _exclusion_reason(step: Step, slips: tuple[int, ...]) -> str:
     if step.action is None:
         return "not let through"
     if step.question is not None or step.action.kind == "ask_user":
@@ -132,8 +132,8 @@ def _episode(trace: Trace, id: str, key: str, shots: dict[str, str]) -> dict[str
         **({"width": size[0], "height": size[1]} if size else {}),
         "device": {
             "product": device.product or device.model,
-            "release_version": _whole(device.release),
-            "sdk_version": _whole(device.sdk),
+            "release_version": _version_number(device.release),
+            "sdk_version": _version_number(device.sdk),
             **({"model": device.model} if device.model and device.product else {}),
         },
         "instruction": task.instruction,
@@ -147,7 +147,7 @@ def _episode(trace: Trace, id: str, key: str, shots: dict[str, str]) -> dict[str
     }
 
 
-def _whole(text: str) -> Any:
+def _version_number(text: str) -> Any:
     """Return a version as the format has it: as a number if possible."""
     return int(text) if text.isdecimal() and text.isascii() and str(int(text)) == text else text
 
@@ -175,21 +175,21 @@ def _step(step: Step, size: Point | None, shots: dict[str, str]) -> dict[str, An
             else {}
         ),
         "step_instruction": step.proposed.instruction,
-        "actions": [spelled(action, _targets(action, observation), frame) for action in actions],
+        "actions": [spelled(action, _target_boxes(action, observation), frame) for action in actions],
     }
 
 
-def _targets(action: Action, observation: Observation) -> tuple[Box, ...]:
+def _target_boxes(action: Action, observation: Observation) -> tuple[Box, ...]:
     """Return the accepted target boxes: the action's own, the box of the node that it hits, or its pixel as a box."""
     if action.boxes or action.at is None or action.kind not in _TOUCHES:
         return action.boxes
-    return (_hit(observation.tree, action.at) or (*action.at, *action.at),)
+    return (_hit_box(observation.tree, action.at) or (*action.at, *action.at),)
 
 
-def _hit(tree: UiTree | None, at: Point) -> Box | None:
+def _hit_box(tree: UiTree | None, at: Point) -> Box | None:
     """Return the box of the topmost clickable node at a point, else of the topmost that is not most of the screen."""
     nodes = [node for node in tree.at(*at) if node.bounds.area] if tree is not None else []
-    most = _LARGE * max((node.bounds.area for node in nodes), default=0)
+    most = _MAX_TARGET_SHARE * max((node.bounds.area for node in nodes), default=0)
     reacting = (node for node in nodes if node.clickable or node.long_clickable)
     node = next(reacting, None) or next((node for node in nodes if node.bounds.area <= most), None)
     if node is None:

@@ -17,7 +17,7 @@ from lab.core.errors import LabError
 from store.formats.values import as_text
 
 _LONGEST = 50_000
-_NAMES: dict[str, tuple[str, ...]] = {
+_ARGUMENT_NAMES: dict[str, tuple[str, ...]] = {
     "click": ("index",), "tap": ("index",), "tap_by_index": ("index",), "tap_on_index": ("index",),
     "tap_by_coordinates": ("x", "y"), "click_at": ("x", "y"), "long_press_at": ("x", "y"),
     "click_area": ("x1", "y1", "x2", "y2"), "long_press": ("index",), "double_tap": ("index",),
@@ -67,17 +67,20 @@ def calls_of(code: str) -> list[ToolCall]:
         return [
             ToolCall(
                 name,
-                {parameter: _given(parameter, value) for parameter, value in _tagged(inside, _GIVEN, "</parameter>")},
+                {
+                    parameter: _xml_argument(parameter, value)
+                    for parameter, value in _xml_elements(inside, _GIVEN, "</parameter>")
+                },
             )
-            for name, inside in _tagged(code, _INVOKED, "</invoke>")
+            for name, inside in _xml_elements(code, _INVOKED, "</invoke>")
         ]
     if code.lstrip().startswith("{"):
-        call = call_of(_value(code.strip()))
+        call = call_of(_json_or_text(code.strip()))
         return [call] if call else []
-    return _python(code)
+    return _python_calls(code)
 
 
-def _tagged(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple[str, str]]:
+def _xml_elements(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple[str, str]]:
     """Yield name and content of each tag, up to the next closing tag."""
     at = 0
     while (match := opening.search(text, at)) and (end := text.find(closing, match.end())) >= 0:
@@ -123,7 +126,7 @@ def call_error(outcome: dict[str, Any]) -> str:
     return "" if error == "None" else error
 
 
-def _python(code: str) -> list[ToolCall]:
+def _python_calls(code: str) -> list[ToolCall]:
     try:
         tree = ast.parse(code)
         nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
@@ -132,14 +135,14 @@ def _python(code: str) -> list[ToolCall]:
     calls: list[ToolCall] = []
     for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        if name not in _NAMES:
+        if name not in _ARGUMENT_NAMES:
             continue
-        names = _NAMES[name]
+        names = _ARGUMENT_NAMES[name]
         # Some versions pass four numbers instead of two points.
         if name in ("swipe", "drag") and len(node.args) >= 4:
             names = ("start_x", "start_y", "end_x", "end_y", "duration_ms")
-        args = {names[i] if i < len(names) else str(i): _literal(arg) for i, arg in enumerate(node.args)}
-        args |= {word.arg: _literal(word.value) for word in node.keywords if word.arg}
+        args = {names[i] if i < len(names) else str(i): _literal_value(arg) for i, arg in enumerate(node.args)}
+        args |= {word.arg: _literal_value(word.value) for word in node.keywords if word.arg}
         calls.append(ToolCall(name, args, line=node.lineno))
     return calls
 
@@ -167,7 +170,7 @@ def code_error(output: Any) -> CodeError | None:
     return CodeError(escape_surrogates(match[1]), int(line[1]) if line else 0)
 
 
-def _literal(node: ast.expr) -> Any:
+def _literal_value(node: ast.expr) -> Any:
     """Return a literal's value, or the source text of an expression that would have to be computed."""
     try:
         value = ast.literal_eval(node)
@@ -184,12 +187,12 @@ def _literal(node: ast.expr) -> Any:
     return escape_surrogates(str(value))
 
 
-def _given(name: str, text: str) -> Any:
+def _xml_argument(name: str, text: str) -> Any:
     """Return an argument in XML. Arguments that are words stay text, even if they look like a number."""
-    return text if name in _WORDS else _value(text.strip())
+    return text if name in _WORDS else _json_or_text(text.strip())
 
 
-def _value(text: str) -> Any:
+def _json_or_text(text: str) -> Any:
     """Return the JSON value of a text, or the text itself if it is not JSON."""
     if not text or text[0] not in '{["-0123456789tfn':
         return text

@@ -17,7 +17,7 @@ _TYPES = frozenset({"input_text"})
 _SWIPES = frozenset({"swipe", "drag"})
 _KEYS = frozenset({"key_press", "button_press", "system_button"})
 _STARTS = frozenset({"start_app"})
-_MAKES: dict[str, tuple[frozenset[str], ...]] = {
+_MADE_ACTIONS: dict[str, tuple[frozenset[str], ...]] = {
     **dict.fromkeys(("click", "tap", "tap_by_index", "tap_on_index", "tap_by_coordinates", "click_at"), (_TAPS,)),
     "click_area": (_TAPS,),
     "double_tap": (_TAPS, _TAPS),
@@ -31,7 +31,7 @@ _MAKES: dict[str, tuple[frozenset[str], ...]] = {
     **dict.fromkeys(("wait", "sleep"), (frozenset({"wait"}),)),
 }
 """Macro actions that each tool call makes."""
-RECORDED = frozenset(kind for kinds in _MAKES.values() for made in kinds for kind in made)
+RECORDED = frozenset(kind for kinds in _MADE_ACTIONS.values() for made in kinds for kind in made)
 """Every kind of action that a macro records."""
 
 
@@ -41,9 +41,9 @@ def shared(calls: Sequence[ToolCall], macro: Sequence[dict[str, Any]]) -> tuple[
         (i, action_kinds)
         for i, call in enumerate(calls)
         if call.done is not False
-        for action_kinds in _MAKES.get(call.name, ())
+        for action_kinds in _MADE_ACTIONS.get(call.name, ())
     ]
-    pairs = _matched(calls, units, macro)
+    pairs = _match(calls, units, macro)
     places_by_call: list[list[int]] = [[] for _ in calls]
     leftovers: dict[int, list[int]] = {}
     last = -1
@@ -58,7 +58,7 @@ def shared(calls: Sequence[ToolCall], macro: Sequence[dict[str, Any]]) -> tuple[
 
 def is_recorded(call: ToolCall) -> bool:
     """Return True if a call leaves an action in the macro when it is run."""
-    return call.name in _MAKES
+    return call.name in _MADE_ACTIONS
 
 
 def kind_of(action: dict[str, Any]) -> str:
@@ -67,17 +67,17 @@ def kind_of(action: dict[str, Any]) -> str:
     return kind if isinstance(kind, str) else ""
 
 
-def _matched(
+def _match(
     calls: Sequence[ToolCall], units: list[tuple[int, frozenset[str]]], macro: Sequence[dict[str, Any]]
 ) -> dict[int, int]:
-    """Return the call of each matched macro action: a heaviest common subsequence, weighted by `_fit`."""
+    """Return the call of each matched macro action: a heaviest common subsequence, weighted by `_match_weight`."""
     # The table would be too large: match by position only.
     if len(units) * len(macro) > _MOST_CELLS:
         return {
             j: unit[0] for j, (unit, action) in enumerate(zip(units, macro, strict=False)) if kind_of(action) in unit[1]
         }
     best = [[0] * (len(macro) + 1) for _ in range(len(units) + 1)]
-    fits = [[_fit(calls[i], action_kinds, action) for action in macro] for i, action_kinds in units]
+    fits = [[_match_weight(calls[i], action_kinds, action) for action in macro] for i, action_kinds in units]
     # The usual dynamic program for a longest common subsequence, from the end.
     for a in range(len(units) - 1, -1, -1):
         row, below = best[a], best[a + 1]
@@ -97,7 +97,7 @@ def _matched(
     return pairs
 
 
-def _fit(call: ToolCall, action_kinds: frozenset[str], action: dict[str, Any]) -> int:
+def _match_weight(call: ToolCall, action_kinds: frozenset[str], action: dict[str, Any]) -> int:
     """Return 0 if the call cannot make such an action, else a weight that grows with the certainty of the match."""
     if kind_of(action) not in action_kinds:
         return 0

@@ -96,28 +96,28 @@ def turns_of(events: list[dict[str, Any]]) -> EventTurns:
     for event in events:
         kind = _kind(event)
         if _LOOKS.fullmatch(kind):
-            _look(turns)
+            _begin_turn(turns)
             turns.goal = turns.goal or as_text(event.get("goal")) or as_text(event.get("instruction"))
         elif _ANSWERS.fullmatch(kind) or kind in ("ManagerResponseEvent", "ExecutorResponseEvent"):
-            _answer(turns, event, kind, looks)
+            _add_answer(turns, event, kind, looks)
         elif kind in _ENDS:
             if not turns.end or _ENDS.index(kind) <= _ENDS.index(_kind(turns.end)):
                 turns.end = event
         elif isinstance(event.get("action_type"), str):
             turns.macro.append(event)
         else:
-            _fill(turns, event, kind)
+            _add_event(turns, event, kind)
     return turns
 
 
-def _look(turns: EventTurns) -> None:
+def _begin_turn(turns: EventTurns) -> None:
     """Begin a turn with a look at the screen. Events before the first look belong to its turn."""
     if not (turns.turns and not turns.turn.looked and not turns.turn.answered):
         turns.turns.append(AgentTurn(len({turn.screen for turn in turns.turns})))
     turns.turn.looked = True
 
 
-def _answer(turns: EventTurns, event: dict[str, Any], kind: str, looks: bool) -> None:
+def _add_answer(turns: EventTurns, event: dict[str, Any], kind: str, looks: bool) -> None:
     """Add a model's answer. A second answer without a look in between is a turn of its own on the same screen."""
     turn = turns.turn
     manager = kind == "ManagerResponseEvent"
@@ -125,7 +125,7 @@ def _answer(turns: EventTurns, event: dict[str, Any], kind: str, looks: bool) ->
         step = 0 if looks else 1
         turn = AgentTurn(turn.screen + step)
         turns.turns.append(turn)
-    turn.usage = _plus(turn.usage, _usage(event.get("usage", event.get("tokens"))))
+    turn.usage = _add_usage(turn.usage, _usage(event.get("usage", event.get("tokens"))))
     response = as_text(event.get("response", event.get("response_text")))
     if manager:
         turn.extra.setdefault("manager", {})["response"] = response
@@ -137,11 +137,11 @@ def _answer(turns: EventTurns, event: dict[str, Any], kind: str, looks: bool) ->
     turn.written = calls_of(code) if code else []
 
 
-def _fill(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
+def _add_event(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
     """Add other events to the current turn."""
     turn = turns.turn
     if kind in _PLANS:
-        _plan(turn, event)
+        _add_plan(turn, event)
     elif kind == "ExecutorContextEvent":
         turn.instruction = turn.instruction or as_text(event.get("subgoal"))
     elif kind in ("ExecutorActionEvent", "ExecutorInternalActionEvent"):
@@ -150,7 +150,7 @@ def _fill(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
         turn.written = calls_of(as_text(event.get("action_json")))
         turn.extra |= {"description": event["description"]} if event.get("description") else {}
     elif kind in ("ExecutorActionResultEvent", "ExecutorInternalResultEvent"):
-        _results(turn, event)
+        _add_results(turn, event)
     elif kind == "ToolExecutionEvent":
         args = event.get("tool_args")
         success = event.get("success") if isinstance(event.get("success"), bool) else None
@@ -158,7 +158,7 @@ def _fill(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
         words = call_error(event) or as_text(event.get("summary"))
         turn.run.append(ToolCall(name, args if isinstance(args, dict) else {}, success, words))
     elif kind.startswith("Scripter"):
-        _script(turn, event, kind)
+        _add_script(turn, event, kind)
     elif _WRITES.fullmatch(kind):
         code = as_text(event.get("code", event.get("tool_calls_repr")))
         turn.thought = turn.thought or as_text(event.get("thought"))
@@ -170,10 +170,10 @@ def _fill(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
         return
     elif kind not in _SILENT:
         turn.extra.setdefault("events", []).append(event)
-    turns.goal = turns.goal or _asked(event)
+    turns.goal = turns.goal or _stated_goal(event)
 
 
-def _plan(turn: AgentTurn, event: dict[str, Any]) -> None:
+def _add_plan(turn: AgentTurn, event: dict[str, Any]) -> None:
     """Add the Manager's plan or final answer. One version calls the answer `manager_answer`."""
     turn.instruction = as_text(event.get("subgoal", event.get("current_subgoal")))
     answer, response = as_text(event.get("answer", event.get("manager_answer"))), as_text(event.get("full_response"))
@@ -188,7 +188,7 @@ def _plan(turn: AgentTurn, event: dict[str, Any]) -> None:
         turn.raw = turn.raw or response or answer
 
 
-def _results(turn: AgentTurn, event: dict[str, Any]) -> None:
+def _add_results(turn: AgentTurn, event: dict[str, Any]) -> None:
     """Add the outcome of the Executor's calls. The newer form has a list of them."""
     records = event.get("actions")
     if isinstance(records, list):
@@ -204,7 +204,7 @@ def _results(turn: AgentTurn, event: dict[str, Any]) -> None:
     turn.thought = turn.thought or as_text(event.get("thought"))
 
 
-def _script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
+def _add_script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
     """Add the Scripter's code, which runs off the phone for the Manager, as a call of its own."""
     turn.extra.setdefault("events", []).append(event)
     code = as_text(event.get("code"))
@@ -213,7 +213,7 @@ def _script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
             turn.scripts.append(ToolCall("script", {"code": code}))
         if code:
             turn.thought = turn.thought or as_text(event.get("thoughts", event.get("thought")))
-            turn.usage = _plus(turn.usage, _usage(event.get("usage")))
+            turn.usage = _add_usage(turn.usage, _usage(event.get("usage")))
     elif turn.scripts and kind == "ScripterExecutionResultEvent":
         error = code_error(event.get("output"))
         words = error.error if error else as_text(event.get("output"))
@@ -222,7 +222,7 @@ def _script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
         turn.scripts[-1] = turn.scripts[-1]._replace(done=False, summary=as_text(event.get("message")))
 
 
-def _asked(event: dict[str, Any]) -> str:
+def _stated_goal(event: dict[str, Any]) -> str:
     """Return the goal from an event that starts a task, empty for other events."""
     if not _kind(event).endswith("ExecuteEvent"):
         return ""
@@ -238,7 +238,7 @@ def _usage(value: Any) -> Usage | None:
     return Usage(**counts, tries=_count(value.get("requests")) or 1)
 
 
-def _plus(first: Usage | None, second: Usage | None) -> Usage | None:
+def _add_usage(first: Usage | None, second: Usage | None) -> Usage | None:
     return first.plus(second) if first and second else first or second
 
 

@@ -40,7 +40,7 @@ _CLOSED = re.compile(r"['\"](?=\s*+(?:,\s*+\w++\s*+=|\Z))")
 _IMAGE = re.compile(r"\.(?:jpe?g|png|webp)\Z", re.I)
 _MOST_CALL = 100_000
 
-_SPELLED: dict[ActionKind, str] = {
+_SPELLINGS: dict[ActionKind, str] = {
     "click": "click", "double_tap": "click", "long_press": "long_click", "input_text": "type",
     "keyboard_enter": "type", "scroll": "scroll", "swipe": "scroll", "drag": "scroll",
     "navigate_back": "press_back", "navigate_home": "press_home", "press_recent": "press_recent",
@@ -67,10 +67,10 @@ def source_action(row: Any) -> SourceAction:
             image, spelling = key, value
     if isinstance(spelling, dict) and len(spelling) == 1:
         key, value = next(iter(spelling.items()))
-        if _flat(key) in _KINDS and isinstance(value, dict | None):
+        if _normalized_name(key) in _KINDS and isinstance(value, dict | None):
             return SourceAction(image, key, value or {}, row)
     if isinstance(spelling, str):
-        name, parameters = _call(spelling)
+        name, parameters = _parse_call(spelling)
         return SourceAction(image, name, parameters, row)
     if not isinstance(spelling, dict):
         return SourceAction(image, "", {}, row)
@@ -81,21 +81,21 @@ def source_action(row: Any) -> SourceAction:
     )
     name = next((text for key in _NAME if (text := words(spelling.get(key)))), "")
     inside = next((value for key in _INSIDE if isinstance(value := spelling.get(key), dict)), {})
-    call_name, parameters = _call(name)
+    call_name, parameters = _parse_call(name)
     return SourceAction(image, call_name, {**spelling, **parameters, **inside}, row)
 
 
 def is_action(row: Any) -> bool:
     """Return True if a row is an action that the format knows."""
-    name = _flat(source_action(row).name)
+    name = _normalized_name(source_action(row).name)
     return name in _KINDS or name in _PRESS
 
 
-def _flat(name: str) -> str:
+def _normalized_name(name: str) -> str:
     return re.sub(r"[^a-z]", "", name.lower())
 
 
-def _call(text: str) -> tuple[str, dict[str, Any]]:
+def _parse_call(text: str) -> tuple[str, dict[str, Any]]:
     """Return the name and named parameters of a call in a text, which is parsed and never run."""
     call = text.strip().removesuffix(";").rstrip() if len(text) <= _MOST_CALL else ""
     match = _CALLED.match(call)
@@ -103,13 +103,13 @@ def _call(text: str) -> tuple[str, dict[str, Any]]:
     if match is None or (rest and not (rest.startswith("(") and rest.endswith(")"))):
         return "", {}
     name, inside = match[0].rstrip(), rest[1:-1]
-    parameters: dict[str, Any] = _quoted(inside)
+    parameters: dict[str, Any] = _quoted_parameters(inside)
     if pair := _PAIR.search(inside):
         parameters["coordinates"] = [pair[1], pair[2]]
-    return name, parameters | (_parsed(text.strip().rstrip(";")) if "(" in text else {})
+    return name, parameters | (_parse_with_ast(text.strip().rstrip(";")) if "(" in text else {})
 
 
-def _quoted(inside: str) -> dict[str, Any]:
+def _quoted_parameters(inside: str) -> dict[str, Any]:
     """Return the quoted parameters of a call. Each text ends at the first mark that ends a parameter."""
     parameters: dict[str, Any] = {}
     # Positions of all possible ends, computed once and searched by bisection, so that the time stays linear.
@@ -126,7 +126,7 @@ def _quoted(inside: str) -> dict[str, Any]:
     return parameters
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parse_with_ast(text: str) -> dict[str, Any]:
     """Return a call's parameters by Python's grammar, empty if invalid, as with an unescaped apostrophe in a text."""
     try:
         with warnings.catch_warnings():
@@ -144,9 +144,9 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def action_of(source: SourceAction, size: Point | None) -> Action:
     """Return a source action as hitlab's. `size` is the screenshot's, for the length of a scroll."""
-    name = _flat(source.name)
+    name = _normalized_name(source.name)
     if name in _PRESS:
-        name += _flat(words(source.given.get("key", source.given.get("#0", source.given.get("button")))))
+        name += _normalized_name(words(source.given.get("key", source.given.get("#0", source.given.get("button")))))
     kind = _KINDS.get(name.replace("presskey", "press").replace("pressbutton", "press"), "other")
     way = direction(source.given.get("direction"))
     vector = swept(kind, way, size)
@@ -155,7 +155,7 @@ def action_of(source: SourceAction, size: Point | None) -> Action:
     )
     return Action(
         kind,
-        at=_place(source.given),
+        at=_touched_point(source.given),
         text=words(text) if kind == "input_text" else None,
         direction=way,
         vector=vector,
@@ -166,7 +166,7 @@ def action_of(source: SourceAction, size: Point | None) -> Action:
     )
 
 
-def _place(parameters: dict[str, Any]) -> Point | None:
+def _touched_point(parameters: dict[str, Any]) -> Point | None:
     coordinates = next((parameters[key] for key in _PLACE if parameters.get(key) is not None), None)
     pair = numbers(literal(coordinates))
     if len(pair) == 2:
@@ -176,7 +176,7 @@ def _place(parameters: dict[str, Any]) -> Point | None:
 
 def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict[str, Any]]:
     """Return an action as a call, and the fields that a call cannot express. `content` is the text under the finger."""
-    name = _SPELLED[action.kind]
+    name = _SPELLINGS[action.kind]
     parts = []
     if name in ("click", "long_click", "scroll"):
         middle = centre((0, 0, *size)) if size else (0, 0)
@@ -184,7 +184,7 @@ def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict
         parts.append(f"coordinates=({at[0]},{at[1]})")
     if name in ("click", "long_click"):
         parts.append(f"content={content!r}")
-    if name == "scroll" and (way := _way(action)) is not None:
+    if name == "scroll" and (way := _content_direction(action)) is not None:
         parts.append(f"direction={way!r}")
     if name == "type":
         parts.append(f"text={action.text or ''!r}" if action.kind == "input_text" else f"text={chr(10)!r}")
@@ -192,7 +192,7 @@ def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict
     return call, beside(action, action_of(source_action(call), size))
 
 
-def _way(action: Action) -> Direction | None:
+def _content_direction(action: Action) -> Direction | None:
     """Return the direction in which the content moves."""
     if action.kind == "scroll" and action.direction is not None:
         return action.direction

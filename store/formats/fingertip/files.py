@@ -81,7 +81,7 @@ def actions_in(files: Files) -> tuple[Path, bytes, list[Row]]:
     for path in files.data:
         try:
             data = files.source.text(path, most=_MOST)
-            rows = _rows(data, str(path))
+            rows = _parse_rows(data, str(path))
         except LabError as error:
             first_problem = first_problem or error.sentence
             continue
@@ -91,18 +91,18 @@ def actions_in(files: Files) -> tuple[Path, bytes, list[Row]]:
     raise LabError(str(files.source.path), f"holds no file with a list of actions{why}")
 
 
-def _rows(data: bytes, path: str) -> list[Row]:
+def _parse_rows(data: bytes, path: str) -> list[Row]:
     """Return a file's rows: from a JSON list, a mapping with one, one per line, or a Python literal."""
     try:
         value, notes = read_json(data, path)
     except LabError:
         text = decoded(data)
         literal_value = literal(text)
-        return _listed(literal_value, []) or [_line(line) for line in text.splitlines() if line.strip()]
-    return _listed(value, notes)
+        return _list_rows(literal_value, []) or [_parse_line(line) for line in text.splitlines() if line.strip()]
+    return _list_rows(value, notes)
 
 
-def _listed(value: Any, notes: Notes) -> list[Row]:
+def _list_rows(value: Any, notes: Notes) -> list[Row]:
     place = ""
     if isinstance(value, dict):
         key = next((key for key in _LISTS if isinstance(value.get(key), list)), None)
@@ -113,14 +113,14 @@ def _listed(value: Any, notes: Notes) -> list[Row]:
     if not isinstance(value, list):
         return []
     starts = [f"{place}[{i}]" for i in range(len(value))]
-    return [(row, _below(notes, start)) for row, start in zip(value, starts, strict=True)]
+    return [(row, _notes_below(notes, start)) for row, start in zip(value, starts, strict=True)]
 
 
-def _below(notes: Notes, start: str) -> Notes:
+def _notes_below(notes: Notes, start: str) -> Notes:
     return [(at[len(start) :].lstrip("."), original) for at, original in notes if at.startswith(start)]
 
 
-def _line(line: str) -> Row:
+def _parse_line(line: str) -> Row:
     try:
         value, notes = read_json(line.encode("utf-8", "surrogatepass"), "line")
     except LabError:
@@ -132,16 +132,16 @@ def spells_actions(opening: bytes) -> bool:
     """Return True if a file's opening has a list of actions, as JSON, JSON lines or calls in text."""
     value, _ = first_value(opening)
     if isinstance(value, list) or (isinstance(value, dict) and any(key in value for key in _LISTS)):
-        return any(is_action(row) for row, _ in _listed(value, []))
+        return any(is_action(row) for row, _ in _list_rows(value, []))
     if isinstance(value, dict) and len(value) > 1:
-        return source_action(_listed(value, [])[0][0]).image != "" and any(
-            is_action(row) for row, _ in _listed(value, [])
+        return source_action(_list_rows(value, [])[0][0]).image != "" and any(
+            is_action(row) for row, _ in _list_rows(value, [])
         )
     text = decoded(opening)
     if text.lstrip().startswith("["):
-        return any(is_action(row) for row, _ in _listed(literal(text), []))
+        return any(is_action(row) for row, _ in _list_rows(literal(text), []))
     lines = [line for line in text.splitlines()[:_FEW_LINES] if line.strip()]
-    return any(("(" in line or line.lstrip().startswith("{")) and is_action(_line(line)[0]) for line in lines)
+    return any(("(" in line or line.lstrip().startswith("{")) and is_action(_parse_line(line)[0]) for line in lines)
 
 
 def spells_calls(opening: bytes) -> bool:
@@ -185,14 +185,14 @@ def profile_of(files: Files, user: str) -> dict[str, Any]:
         for name in _PROFILES:
             for ending in (".json", ".csv"):
                 path = folder / f"{name}{ending}"
-                if path.is_file() and (profile := _profile(files.source, path, user, folder.name == user)):
+                if path.is_file() and (profile := _read_profile(files.source, path, user, folder.name == user)):
                     return profile
         if folder == files.source.root:
             break
     return {}
 
 
-def _profile(source: RunSource, path: Path, user: str, own: bool) -> dict[str, Any]:
+def _read_profile(source: RunSource, path: Path, user: str, own: bool) -> dict[str, Any]:
     """Return the user's row of a file. With `own` the file is in the user's folder and needs no user id."""
     try:
         data = source.text(path, most=_MOST)
@@ -217,20 +217,20 @@ def screens(files: Files, rows: list[Row]) -> Iterator[tuple[Path | None, Path |
     numbered = {number: path for path in files.images if (number := number_in(path.name))}
     trees = {number: path for path in files.trees if (number := number_in(path.name))}
     names = [source_action(row).image for row, _ in rows]
-    by_name = any(_named(name, images, numbered) for name in names)
+    by_name = any(_find_image(name, images, numbered) for name in names)
     one_each = len(files.trees) in (len(files.images), 0 if files.images else len(rows))
     for i, name in enumerate(names):
-        image = _named(name, images, numbered) if by_name else _at(files.images, i)
+        image = _find_image(name, images, numbered) if by_name else _item_at(files.images, i)
         tree = trees.get(number_in(image.name if image else name))
         if tree is None and one_each and (image or not by_name):
-            tree = _at(files.trees, files.images.index(image) if image else i)
+            tree = _item_at(files.trees, files.images.index(image) if image else i)
         yield image, tree
 
 
-def _named(name: str, images: dict[str, Path], numbered: dict[str, Path]) -> Path | None:
+def _find_image(name: str, images: dict[str, Path], numbered: dict[str, Path]) -> Path | None:
     base = name.replace("\\", "/").rpartition("/")[2]
     return images.get(base) or numbered.get(number_in(base)) if base else None
 
 
-def _at(paths: list[Path], i: int) -> Path | None:
+def _item_at(paths: list[Path], i: int) -> Path | None:
     return paths[i] if i < len(paths) else None

@@ -38,7 +38,7 @@ from store.formats.new_files import save
 
 PROFILES = "user_profile.csv"
 FIELDS = ("user_id", "sex", "age", "occupation", "address", "marital_status", "phone_brand")
-_UNFIT = re.compile(r"[^0-9A-Za-z._-]+")
+_UNSAFE = re.compile(r"[^0-9A-Za-z._-]+")
 _ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 _NO_TIME = "2000-01-01T00:00:00"
 _YEARS = range(1000, 9999)
@@ -48,14 +48,14 @@ _YEARS = range(1000, 9999)
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Write each run into a folder of its own, one at a time, and then the users' profiles above them."""
     profiles: dict[str, dict[str, Any]] = {}
-    places = _Places()
+    places = _FolderNames()
     for run in runs:
         trace = fold(run.events())
-        user = _user(trace)
-        folder = out / places.free(_folder_of(user), _began(trace))
+        user = _demonstrator(trace)
+        folder = out / places.free(_folder_name(user), _start_time(trace))
         make_folder(folder / "Screenshots")
-        _write(run, trace, user, folder)
-        if trace.persona is not None and trace.persona.id == user and (facts := _facts(trace.persona)):
+        _write_run(run, trace, user, folder)
+        if trace.persona is not None and trace.persona.id == user and (facts := _profile_facts(trace.persona)):
             profiles.setdefault(user, facts)
         on_run(run.id)
     if profiles:
@@ -66,24 +66,24 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
         save(out / PROFILES, text.getvalue().encode())
 
 
-def _user(trace: Trace) -> str:
+def _demonstrator(trace: Trace) -> str:
     """Return the demonstrator, or for a model's run the user named by its task or persona, if any."""
     if trace.agent.kind == "human":
         return trace.agent.id
     return (trace.persona.id if trace.persona is not None else trace.task.persona) or trace.agent.id
 
 
-def _facts(persona: Persona) -> dict[str, Any]:
+def _profile_facts(persona: Persona) -> dict[str, Any]:
     return {name: value for name in FIELDS[1:] if isinstance(value := persona.facts.get(name), str | int | float)}
 
 
-def _folder_of(user: str) -> str:
+def _folder_name(user: str) -> str:
     """Return a user's folder name, which no reader skips and which cannot clash with the profiles' file."""
-    name = _UNFIT.sub("_", user).replace("_backup_", "_backup-")[:80].strip("._-") or "user"
+    name = _UNSAFE.sub("_", user).replace("_backup_", "_backup-")[:80].strip("._-") or "user"
     return f"{name}_" if name.lower() == PROFILES else name
 
 
-def _began(trace: Trace) -> datetime:
+def _start_time(trace: Trace) -> datetime:
     """Return the start of a run, else the task's time or a default."""
     for text in (trace.started, trace.task.time, _NO_TIME):
         try:
@@ -95,7 +95,7 @@ def _began(trace: Trace) -> datetime:
     raise AssertionError("the last of them is a time")
 
 
-class _Places:
+class _FolderNames:
     """Assigns each run a unique folder, also on file systems that ignore case."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class _Places:
         return Path(user, at.strftime("%Y%m%d_%H%M%S"))
 
 
-def _write(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
+def _write_run(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
     steps, left_out_counts = kept_steps(trace)
     endings = _write_pictures(run, steps, folder / "Screenshots")
     lines: list[bytes] = []
@@ -120,7 +120,7 @@ def _write(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
     for i, step in enumerate(steps):
         assert step.action is not None
         content = step.extra.get("content")
-        under = content if isinstance(content, str) else _label(step)
+        under = content if isinstance(content, str) else _touched_label(step)
         call, other = spelled(step.action, under, step.before.size)
         lines.append(encode({f"screenshot_{i + 1:04}.{endings.get(i, 'jpg')}": call}) + b"\n")
         if other:
@@ -149,7 +149,7 @@ def _write_pictures(run: StoredRun, steps: list[Step], folder: Path) -> dict[int
     return endings
 
 
-def _label(step: Step) -> str:
+def _touched_label(step: Step) -> str:
     """Return the label of the node under the finger, empty if unknown."""
     tree, action = step.before.tree, step.action
     if tree is None or action is None or action.at is None:

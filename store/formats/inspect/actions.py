@@ -61,13 +61,15 @@ def _computer(name: str, fields: dict[str, Any], raw: Any, mouse: Mouse, size: P
     if name == "key" and text is not None and text.strip().lower() in _ENTER:
         return Action("keyboard_enter", raw=raw, space="px")
     if name == "wait":
-        return Action("wait", ms=_ms(fields.get("duration", fields.get("time"))), raw=raw, space="px")
+        return Action("wait", ms=_milliseconds(fields.get("duration", fields.get("time"))), raw=raw, space="px")
     if name == "scroll":
         way = direction(fields.get("scroll_direction", fields.get("direction")))
         vector = swept("scroll", way, size)
         return Action("scroll", at=mouse.at, direction=way, vector=vector, raw=raw, space="px")
     if name in ("key", "hold_key"):
-        return Action("other", text=f"{name} {text or ''}".strip(), ms=_ms(fields.get("duration")), raw=raw, space="px")
+        return Action(
+            "other", text=f"{name} {text or ''}".strip(), ms=_milliseconds(fields.get("duration")), raw=raw, space="px"
+        )
     return Action(
         "other", at=mouse.at if at or "click" in name or "mouse" in name else None, text=name, raw=raw, space="px"
     )
@@ -77,7 +79,7 @@ def _point(value: Any) -> Point | None:
     return point(value[0], value[1]) if isinstance(value, list) and len(value) == 2 else None
 
 
-def _ms(seconds: Any) -> int | None:
+def _milliseconds(seconds: Any) -> int | None:
     amount = number(seconds)
     return round(amount * 1000) if amount is not None and 0 <= amount < _MOST_SECONDS else None
 

@@ -31,11 +31,11 @@ _HEADER = 30
 """Minimum bytes of an entry's local header."""
 
 # Flag bit 0 of an entry: encrypted (APPNOTE 4.4.4).
-_LOCKED = 0x1
+_ENCRYPTED = 0x1
 # Compression method of APPNOTE 4.4.5.
 _ZSTANDARD = 93
-_WAYS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD})
-_OTHERS = {9: "Deflate64", 12: "bzip2", 14: "LZMA", 95: "xz"}
+_SUPPORTED_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD})
+_OTHER_METHODS = {9: "Deflate64", 12: "bzip2", 14: "LZMA", 95: "xz"}
 _LOCAL = struct.Struct("<4s22xHH")
 _END, _END_LARGE = b"PK\5\6", b"PK\6\6"
 # The end record and its comment of up to 65,535 bytes, with the zip64 record before it.
@@ -67,7 +67,7 @@ class Entries:
             raise LabError(self._what, f"cannot be read ({error.strerror or error})") from error
         infos = self._zip.infolist()
         self._counts = Counter(info.filename for info in infos)
-        self._ends = _limits(infos, size)
+        self._ends = _entry_ends(infos, size)
         self.names = list(self._counts)
 
     def __enter__(self) -> Entries:
@@ -85,11 +85,11 @@ class Entries:
         info = self._zip.getinfo(name)
         if self._counts[name] > 1:
             raise LabError(what, "stands in the zip more than once, so that nobody can tell which is meant")
-        self._check(info, what)
+        self._check_entry(info, what)
         pieces: list[bytes] = []
         size = 0
         try:
-            for piece in self._pieces(info, what):
+            for piece in self._unpack(info, what):
                 size += len(piece)
                 # Checked while unpacking, because the stated size may be wrong.
                 if size > min(_MOST, info.file_size):
@@ -101,19 +101,19 @@ class Entries:
             raise LabError(what, f"cannot be read ({error.strerror or error})") from error
         return b"".join(pieces)
 
-    def _pieces(self, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
+    def _unpack(self, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
         if info.compress_type == _ZSTANDARD:
-            yield from _unpacked(self._file, info, what)
+            yield from _unpack_zstandard(self._file, info, what)
             return
         with self._zip.open(info) as file:
             while piece := file.read(_PIECE):
                 yield piece
 
-    def _check(self, info: zipfile.ZipInfo, what: str) -> None:
-        if info.flag_bits & _LOCKED:
+    def _check_entry(self, info: zipfile.ZipInfo, what: str) -> None:
+        if info.flag_bits & _ENCRYPTED:
             raise LabError(what, "is locked with a password; it is not read")
-        if info.compress_type not in _WAYS:
-            way = _OTHERS.get(info.compress_type, f"method {info.compress_type}")
+        if info.compress_type not in _SUPPORTED_METHODS:
+            way = _OTHER_METHODS.get(info.compress_type, f"method {info.compress_type}")
             raise LabError(
                 what,
                 f"is packed with {way}, which is not read here.",
@@ -142,7 +142,7 @@ def _check_index(file: BinaryIO, size: int, what: str) -> None:
             raise LabError(what, f"has an index of {index:,} bytes, more than the {_MOST_INDEX:,} that are read")
 
 
-def _limits(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
+def _entry_ends(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
     """Map the start of each entry to the latest possible end, the next entry's start.
 
     Entries that share a start get no room at all, so that both are refused.
@@ -153,7 +153,7 @@ def _limits(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
     return {start: start if shared[start] > 1 else end for start, end in ends.items()}
 
 
-def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
+def _unpack_zstandard(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
     """Yield the bytes of an entry packed with Zstandard. Raise `LabError` if the zip's checksum differs."""
     try:
         zstandard = import_module("zstandard")
@@ -165,7 +165,7 @@ def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[byte
         ) from None
     checksum = 0
     reader = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
-        _FilePart(file, _begin(file, info), info.compress_size), read_across_frames=True
+        _FilePart(file, _data_offset(file, info), info.compress_size), read_across_frames=True
     )
     try:
         while piece := reader.read(_PIECE):
@@ -177,7 +177,7 @@ def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[byte
         raise LabError(what, "is damaged (its checksum is another)")
 
 
-def _begin(file: IO[bytes], info: zipfile.ZipInfo) -> int:
+def _data_offset(file: IO[bytes], info: zipfile.ZipInfo) -> int:
     """Return the offset of an entry's data, after its local header."""
     file.seek(info.header_offset)
     head = file.read(_LOCAL.size)

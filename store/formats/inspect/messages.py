@@ -46,7 +46,7 @@ class Attachments:
         if key in self._seen:
             return self._seen[key]
         try:
-            observation = self._pictures.add(_unpacked(self.text(value)))
+            observation = self._pictures.add(_decode_data_url(self.text(value)))
         except LabError as error:
             extra["screenshot"] = error.message
             return None
@@ -55,7 +55,7 @@ class Attachments:
         return observation
 
 
-def _unpacked(url: str) -> bytes:
+def _decode_data_url(url: str) -> bytes:
     match = _DATA.match(url)
     if not match:
         raise LabError("picture", f"is not kept in the log ({lean(url)})")

@@ -31,16 +31,16 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
     """Yield every sample of a log."""
     path = source.path
     if path.suffix == ".eval":
-        yield from _zipped(source, is_known)
+        yield from _read_zip(source, is_known)
         return
     log = pieces(source.text(path), "samples", str(path))
     for i, sample in enumerate(log.items):
-        yield _one(sample, log.rest, source, f"{path}#{i}", is_known)
+        yield _read_sample(sample, log.rest, source, f"{path}#{i}", is_known)
 
 
-def _zipped(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def _read_zip(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     with Entries(source.root, source.path) as entries:
-        header = _header(entries, source.path)
+        header = _read_header(entries, source.path)
         for name in sorted(entries.names):
             if not (name.startswith(_SAMPLES) and name.endswith(".json")):
                 continue
@@ -49,10 +49,10 @@ def _zipped(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Impo
                 sample: StorableValue | LabError = read_json(entries.read(name), what)
             except LabError as error:
                 sample = error
-            yield _one(sample, header, source, what, is_known)
+            yield _read_sample(sample, header, source, what, is_known)
 
 
-def _header(entries: Entries, path: Path) -> dict[str, Any]:
+def _read_header(entries: Entries, path: Path) -> dict[str, Any]:
     for name in _HEADERS:
         if name in entries.names:
             value = read_json(entries.read(name), f"{path}#{name}").value
@@ -61,7 +61,7 @@ def _header(entries: Entries, path: Path) -> dict[str, Any]:
     raise LabError(str(path), "holds no header.json; it is no log of Inspect")
 
 
-def _one(
+def _read_sample(
     sample: StorableValue | LabError,
     header: dict[str, Any],
     source: RunSource,

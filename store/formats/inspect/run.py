@@ -74,34 +74,34 @@ def imported(
         attempt=epoch if isinstance(epoch, int) and 0 < epoch < 10**6 else 1,
         at=utc(sample.get("started_at")),
     )
-    final = _Turns(draft, sample, attachments).steps()
-    score = _verdicts(draft, sample, notes, header)
+    final = _SampleSteps(draft, sample, attachments).steps()
+    score = _add_verdicts(draft, sample, notes, header)
     status, reason = _status(sample, draft)
     draft.end(status, score, reason, final=final, usage=_usage(sample, draft.count), at=utc(sample.get("completed_at")))
     return draft.imported()
 
 
-_SAME = ("id", "epoch", "uuid", "input", "target", "messages", "scores", "score", "error", "limit")
+_IDENTITY_FIELDS = ("id", "epoch", "uuid", "input", "target", "messages", "scores", "score", "error", "limit")
 """Fields that identify a sample, equal in a `.eval` and a `.json` of one log."""
 
 
 def _identity(sample: dict[str, Any], spec: dict[str, Any], attachments: Attachments) -> bytes:
     """Return the bytes that identify a sample in either container."""
-    fields = {key: _bare(_resolved(sample.get(key), attachments)) for key in _SAME}
+    fields = {key: _normalized(_resolve(sample.get(key), attachments)) for key in _IDENTITY_FIELDS}
     fields |= {key: spec.get(key) for key in ("run_id", "eval_id", "model")}
-    return msgspec.json.encode(_bare(fields), order="deterministic")
+    return msgspec.json.encode(_normalized(fields), order="deterministic")
 
 
-def _bare(value: Any) -> Any:
+def _normalized(value: Any) -> Any:
     """Return a value without null fields, and with whole floats as integers."""
     if isinstance(value, dict):
-        return {key: _bare(item) for key, item in value.items() if item is not None}
+        return {key: _normalized(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_bare(item) for item in value]
+        return [_normalized(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class _Turns:
+class _SampleSteps:
     """Converts a sample's messages to steps, and tracks the current screen and mouse."""
 
     def __init__(self, draft: Draft, sample: dict[str, Any], attachments: Attachments) -> None:
@@ -111,7 +111,7 @@ class _Turns:
         self.results = {
             str(message.get("tool_call_id")): message for message in self.messages if message.get("role") == "tool"
         }
-        self.timed = _timed(sample, self.messages)
+        self.timed = _events_by_message(sample, self.messages)
         self.seen: Observation | None = None
         self.mouse = Mouse()
         self.aside: list[Any] = []
@@ -123,7 +123,7 @@ class _Turns:
             if message.get("role") == "assistant":
                 tool_calls = calls(message)
                 call_ids.update(str(call.get("id")) for call in tool_calls)
-                self._assistant(message, tool_calls, self.timed.get(i, {}))
+                self._add_message(message, tool_calls, self.timed.get(i, {}))
             elif message.get("role") != "tool" or str(message.get("tool_call_id")) not in call_ids:
                 extra: dict[str, Any] = {}
                 self.seen = shown(message, self.attachments, extra) or self.seen
@@ -132,7 +132,7 @@ class _Turns:
             self.draft.verdict("after", messages=self.aside)
         return self.seen
 
-    def _assistant(self, message: dict[str, Any], tool_calls: list[dict[str, Any]], event: dict[str, Any]) -> None:
+    def _add_message(self, message: dict[str, Any], tool_calls: list[dict[str, Any]], event: dict[str, Any]) -> None:
         text, thought = message_text(message, self.attachments)
         usage = usage_of(as_mapping(event.get("output")).get("usage"), as_mapping(event.get("output")).get("time"))
         extra: dict[str, Any] = {
@@ -151,12 +151,14 @@ class _Turns:
             return
         thought = "\n\n".join(part for part in (thought, text) if part)
         for call in tool_calls:
-            self._call(call, thought, usage, extra, at)
+            self._add_call(call, thought, usage, extra, at)
             thought, usage, extra = "", None, {}
 
-    def _call(self, call: dict[str, Any], thought: str, usage: Usage | None, extra: dict[str, Any], at: str) -> None:
+    def _add_call(
+        self, call: dict[str, Any], thought: str, usage: Usage | None, extra: dict[str, Any], at: str
+    ) -> None:
         function = as_text(call.get("function"))
-        arguments = _resolved(call.get("arguments"), self.attachments)
+        arguments = _resolve(call.get("arguments"), self.attachments)
         raw = {"function": call.get("function"), "arguments": lean(arguments)}
         extra |= {key: lean(value) for key, value in call.items() if key not in raw and value is not None}
         size = self.seen.size if self.seen else None
@@ -176,15 +178,15 @@ class _Turns:
         self.seen = after or self.seen
 
 
-def _resolved(value: Any, attachments: Attachments) -> Any:
+def _resolve(value: Any, attachments: Attachments) -> Any:
     if isinstance(value, str):
         return attachments.text(value)
     if isinstance(value, dict):
-        return {key: _resolved(item, attachments) for key, item in value.items()}
-    return [_resolved(item, attachments) for item in value] if isinstance(value, list) else value
+        return {key: _resolve(item, attachments) for key, item in value.items()}
+    return [_resolve(item, attachments) for item in value] if isinstance(value, list) else value
 
 
-def _timed(sample: dict[str, Any], messages: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+def _events_by_message(sample: dict[str, Any], messages: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
     """Return the model event of each of the model's messages, matched by id, else by position if equally many."""
     message_events = [(message, event) for event in events_of(sample) if (message := output_of(event)) is not None]
     model_places = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
@@ -241,7 +243,7 @@ def _status(sample: dict[str, Any], draft: Draft) -> tuple[Literal["completed", 
     return ("completed", "") if draft.count else ("failed", "the source holds no steps")
 
 
-def _verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[str, Any]) -> float | None:
+def _add_verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[str, Any]) -> float | None:
     scores = as_mapping(sample.get("scores"))
     if not scores and sample.get("score") is not None:
         scores = {"score": sample["score"]}
@@ -256,10 +258,10 @@ def _verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[s
     if notes:
         rest["missing"] = missing(notes)
     draft.verdict("source", **rest)
-    return next((_float(as_mapping(score_value).get("value")) for score_value in scores.values()), None)
+    return next((_score_value(as_mapping(score_value).get("value")) for score_value in scores.values()), None)
 
 
-def _float(value: Any) -> float | None:
+def _score_value(value: Any) -> float | None:
     """Return a score's value from 0 to 1, or None if it has none or is out of range."""
     if isinstance(value, bool):
         return float(value)

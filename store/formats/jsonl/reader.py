@@ -117,12 +117,12 @@ _KINDS: dict[str, tuple[Any, int | None]] = {
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Yield the run of a folder, after every byte of it is checked."""
-    yield _run(source, is_known)
+    yield _read_run(source, is_known)
 
 
-def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / FILE
-    lines = _lines(source.root, path)
+    lines = _read_lines(source.root, path)
     header = next(lines, (1, "", None))[2]
     if not isinstance(header, HeaderLine) or header.format != FORMAT:
         raise LabError(f"{path}, line 1", f"is not the header of a run: {_HEADER}", _GUIDE)
@@ -133,7 +133,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     values_by_kind: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
     steps = 0
     for number, kind, value in lines:
-        values_by_kind[kind].append(_checked(path, number, kind, value, header.trace, len(values_by_kind["event"])))
+        values_by_kind[kind].append(_check_value(path, number, kind, value, header.trace, len(values_by_kind["event"])))
         if isinstance(value, Step):
             if value.index != steps:
                 raise LabError(f"{path}, line {number}", f"step {value.index} stands where step {steps} should")
@@ -152,7 +152,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     )
 
 
-def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
+def _read_lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
     """Yield each line's number, kind and value. Check the `end` line without yielding it."""
     with open_within(root, path) as file:
         for number in range(1, MOST_LINES):
@@ -165,7 +165,7 @@ def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
             if len(line) > MOST_LINE:
                 raise LabError(where, f"is longer than the {MOST_LINE:,} bytes that are read")
             try:
-                kind, value = _line(line, where)
+                kind, value = _parse_line(line, where)
             except LabError as error:
                 if line.endswith(b"\n"):
                     raise
@@ -181,7 +181,7 @@ def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
     raise LabError(str(path), f"holds more than the {MOST_LINES:,} lines that are read")
 
 
-def _line(line: bytes, where: str) -> tuple[str, Any]:
+def _parse_line(line: bytes, where: str) -> tuple[str, Any]:
     check_depth(line, where)
     file_line: FileLine = decode(line, FileLine, where)
     kinds = [kind for kind in _KINDS if bytes(getattr(file_line, kind))]
@@ -191,7 +191,7 @@ def _line(line: bytes, where: str) -> tuple[str, Any]:
     return kinds[0], decode(bytes(getattr(file_line, kinds[0])), kind, f"{where}, {kinds[0]}", newest=newest)
 
 
-def _checked(path: Path, number: int, kind: str, value: Any, trace: str, events: int) -> Any:
+def _check_value(path: Path, number: int, kind: str, value: Any, trace: str, events: int) -> Any:
     """Return a line's value. Raise `LabError` if it belongs to another run or is out of place."""
     where = f"{path}, line {number}"
     if kind == "run":
@@ -219,20 +219,20 @@ class Blobs(Mapping[str, Blob]):
 
     def __init__(self, source: RunSource, lines: list[BlobLine]) -> None:
         self._found = source
-        self._lines = {line.sha256: line for line in lines}
+        self._read_lines = {line.sha256: line for line in lines}
 
     @property
     def size(self) -> int:
         """Total bytes of the files, as stated in their lines."""
-        return sum(line.size for line in self._lines.values())
+        return sum(line.size for line in self._read_lines.values())
 
     def check(self) -> None:
         """Read each file once. Raise `LabError` for one that is missing or does not match its hash."""
-        for sha256 in self._lines:
+        for sha256 in self._read_lines:
             self[sha256]
 
     def __getitem__(self, sha256: str) -> Blob:
-        line = self._lines[sha256]
+        line = self._read_lines[sha256]
         path = self._found.path / BLOBS / f"{sha256}.{ENDINGS[line.mime]}"
         data = read_within(self._found.root, path, most=PICTURE_BYTES)
         if len(data) != line.size or hashlib.sha256(data).hexdigest() != sha256:
@@ -240,13 +240,13 @@ class Blobs(Mapping[str, Blob]):
         return Blob(data, line.mime)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
+        return iter(self._read_lines)
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._read_lines)
 
 
-def _is_ours(candidate: CandidateFile) -> bool:
+def _is_run_file(candidate: CandidateFile) -> bool:
     """Return True if a file begins like a run, or like a damaged one. Other programs use the same file name."""
     try:
         return not candidate.opening or _MARK.search(candidate.opening) is not None
@@ -257,8 +257,8 @@ def _is_ours(candidate: CandidateFile) -> bool:
 JSONL = Format(
     name=NAME,
     title="hitlab's own",
-    is_run_folder=lambda folder, names, root: FILE in names and _is_ours(CandidateFile(folder / FILE, root)),
-    is_file=lambda candidate: candidate.name == FILE and _is_ours(candidate),
+    is_run_folder=lambda folder, names, root: FILE in names and _is_run_file(CandidateFile(folder / FILE, root)),
+    is_file=lambda candidate: candidate.name == FILE and _is_run_file(candidate),
     skips_folder=lambda name: _UNFINISHED.fullmatch(name) is not None,
     read=read,
 )

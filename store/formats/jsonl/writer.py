@@ -36,11 +36,11 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
         folder = out / (f"{run.id}.{i + 1}" if run.id.lower() in used_ids else run.id)
         used_ids.add(run.id.lower())
         make_folder(folder, there=False)
-        _write(run, folder)
+        _write_run(run, folder)
         on_run(run.id)
 
 
-def _write(run: StoredRun, folder: Path) -> None:
+def _write_run(run: StoredRun, folder: Path) -> None:
     with saved(folder / FILE) as file:
         lines = _Lines(file)
         lines.put(run=HeaderLine(FORMAT, VERSION, run.id, run.reviewed))

@@ -9,7 +9,7 @@ from lab.core.step import Action, ActionKind, Direction, Point
 from store.formats.geometry import moved, point
 from store.formats.values import spelled_out
 
-_SAME: dict[str, ActionKind] = {
+_KINDS: dict[str, ActionKind] = {
     "click": "click",
     "double_tap": "double_tap",
     "long_press": "long_press",
@@ -52,16 +52,16 @@ def action_of(raw: Any, width: int = WIDTH) -> Action:
     if not isinstance(raw, dict):
         return Action("other", raw=raw, space="px")
     name = str(raw.get("action_type"))
-    kind = _SAME.get(name, "other")
+    kind = _KINDS.get(name, "other")
     start, end = _point(raw, "start_x", "start_y"), _point(raw, "end_x", "end_y")
-    direction = _direction(raw.get("direction"))
+    direction = _parse_direction(raw.get("direction"))
     return Action(
         kind=kind,
         at=start or _point(raw, "x", "y"),
         to=end,
         text=spelled_out(raw.get("text")) if name != "mcp" else spelled_out(raw.get("action_name")),
         direction=direction,
-        vector=moved(start, end) or _finger(kind, direction, width),
+        vector=moved(start, end) or _finger_vector(kind, direction, width),
         app=spelled_out(raw.get("app_name")),
         status=_status(name, raw.get("goal_status")),
         raw=raw,
@@ -69,7 +69,7 @@ def action_of(raw: Any, width: int = WIDTH) -> Action:
     )
 
 
-def _finger(kind: str, direction: Direction | None, width: int) -> Point | None:
+def _finger_vector(kind: str, direction: Direction | None, width: int) -> Point | None:
     if direction is None or kind not in ("scroll", "swipe"):
         return None
     dx, dy = _FINGER[_SCROLL[direction] if kind == "scroll" else direction]
@@ -80,7 +80,7 @@ def _point(raw: dict[str, Any], x: str, y: str) -> Point | None:
     return point(raw[x], raw.get(y)) if raw.get(x) is not None else None
 
 
-def _direction(value: Any) -> Direction | None:
+def _parse_direction(value: Any) -> Direction | None:
     return next((direction for direction in _FINGER if direction == value), None)
 
 
@@ -92,7 +92,7 @@ def _status(name: str, goal: Any) -> Literal["complete", "infeasible"] | None:
 
 def thought_of(prediction: str) -> str:
     """Return the reasoning in a model's output: its think blocks and the text before its action. It may be empty."""
-    blocks, rest = _blocks(prediction)
+    blocks, rest = _split_think_blocks(prediction)
     act = _ACT.search(rest)
     thought = rest[: act.start()] if act else rest
     if act or _OPENING.match(thought):
@@ -100,7 +100,7 @@ def thought_of(prediction: str) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def _blocks(prediction: str) -> tuple[list[str], str]:
+def _split_think_blocks(prediction: str) -> tuple[list[str], str]:
     """Return the content of think blocks, and the rest. An unclosed block ends at the tool call or the end."""
     blocks: list[str] = []
     rest: list[str] = []

@@ -42,7 +42,7 @@ def judged(source: RunSource, log_root: Path, task: str, attempt: int) -> list[V
         for name in _FILES:
             path = folder / f"{name}.json"
             if path.is_file():
-                verdicts.append(_verdict(source, path, name))
+                verdicts.append(_read_verdict(source, path, name))
     return verdicts
 
 
@@ -66,7 +66,7 @@ _REPORTS = 5
 """Number of the newest reports that are read."""
 
 
-def _verdict(source: RunSource, path: Path, name: str) -> Verdict:
+def _read_verdict(source: RunSource, path: Path, name: str) -> Verdict:
     try:
         value: Any = read_json(source.text(path), str(path)).value
     except LabError as error:

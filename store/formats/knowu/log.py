@@ -46,7 +46,7 @@ def read_logs(source: RunSource) -> ThreadLog:
                 # If the phone is unhealthy, the runner restarts the run, and the trajectory with it.
                 log.times.clear()
                 log.replies.clear()
-            if (iso := _iso(time)) is not None:
+            if (iso := _to_iso(time)) is not None:
                 log.times.setdefault(step, iso)
         elif message.startswith(_REPLY):
             log.replies[step] = message[len(_REPLY) :]
@@ -70,7 +70,7 @@ def _entry(lines: list[str]) -> Iterator[tuple[str, str]]:
         yield match[1], match[2]
 
 
-def _iso(time: str) -> str | None:
+def _to_iso(time: str) -> str | None:
     """Return the time in ISO 8601, or None if it is invalid."""
     iso = time.replace(" ", "T")
     try:

@@ -35,7 +35,7 @@ _LOGGED = frozenset({"traj", "tools", "token_usage"})
 _DAMAGED = re.compile(rb'\[\s*\]|\Z|\xff\xfe|\xfe\xff|\{\s*"(?:0|token_usage)"\s*:\s*\{')
 """Possible openings of a `traj.json` without a readable mapping: empty, UTF-16, or damaged."""
 
-_BESIDE = ("token_usage", "result", "tools", "attempts")
+_RUN_FIELDS = ("token_usage", "result", "tools", "attempts")
 """Fields of a bundle's run beside its steps."""
 _SHOT = re.compile(rf"-(\d+)\.{PICTURE}$", re.I)
 
@@ -46,7 +46,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
     if source.path.is_dir():
         yield imported(_folder_episode(source), is_known)
     else:
-        yield from _bundle(source, is_known)
+        yield from _read_bundle(source, is_known)
 
 
 def _folder_episode(source: RunSource) -> KnowuEpisode:
@@ -54,7 +54,7 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
     path = folder / "traj.json"
     data = source.text(path)
     value, notes = read_json(data, str(path))
-    run_fields, field = _held(value, str(path))
+    run_fields, field = _find_episode(value, str(path))
     result = source.side_text(folder / "result.txt")
     task, log_root, attempt = placed(folder.resolve())
     name = escape_surrogates(_BACKUP.sub("", task))
@@ -63,7 +63,7 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
         model=escape_surrogates(log_root.name) or "unknown",
         path=escape_surrogates(str(path)),
         data=data,
-        steps=as_mappings(_steps(run_fields), str(path), "step", f"{field}.traj"),
+        steps=as_mappings(_raw_steps(run_fields), str(path), "step", f"{field}.traj"),
         field=f"{field}.traj",
         notes=notes,
         tokens=run_fields["token_usage"] if run_fields.get("token_usage") is not None else value.get("token_usage"),
@@ -85,7 +85,7 @@ def _without_steps(value: dict[str, Any], run_fields: dict[str, Any]) -> Any:
     return {key: bare if part is run_fields else part for key, part in value.items()}
 
 
-def _held(value: Any, what: str) -> tuple[dict[str, Any], str]:
+def _find_episode(value: Any, what: str) -> tuple[dict[str, Any], str]:
     """Return the one episode of a traj.json and its key.
 
     Before the first step the file is `{}`. Other keys may exist beside the episode's.
@@ -100,12 +100,12 @@ def _held(value: Any, what: str) -> tuple[dict[str, Any], str]:
     return value[key], key
 
 
-def _steps(run_fields: dict[str, Any]) -> Any:
+def _raw_steps(run_fields: dict[str, Any]) -> Any:
     """Return the value of the steps' field, an empty list for null."""
     return [] if run_fields.get("traj") is None else run_fields["traj"]
 
 
-def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def _read_bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     path = source.path
     value, notes = read_json(source.text(path), str(path))
     if not isinstance(value, dict):
@@ -121,7 +121,7 @@ def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Impo
         except LabError as error:
             yield FailedRun(f"{path}#{name}", error.sentence)
             continue
-        for attempt, place, attempt_fields in _tries(raw_run):
+        for attempt, place, attempt_fields in _attempts(raw_run):
             field = f"{name}{place}"
             try:
                 episode = KnowuEpisode(
@@ -130,7 +130,7 @@ def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Impo
                     model=model,
                     path=escape_surrogates(str(path)),
                     data=msgspec.json.encode(attempt_fields, order="deterministic"),
-                    steps=as_mappings(_steps(attempt_fields), str(path), "step", f"{field}.traj"),
+                    steps=as_mappings(_raw_steps(attempt_fields), str(path), "step", f"{field}.traj"),
                     field=f"{field}.traj",
                     notes=notes,
                     tokens=attempt_fields.get("token_usage"),
@@ -138,7 +138,7 @@ def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Impo
                     result=attempt_fields.get("result") if isinstance(attempt_fields.get("result"), str) else None,
                     size=_meta_size(meta),
                     verdicts=[Verdict("bundle", extra=meta)] if isinstance(meta, dict) and meta else [],
-                    shape=_as_folder(attempt_fields),
+                    shape=_folder_shape(attempt_fields),
                     attempt=attempt,
                 )
                 yield imported(episode, is_known)
@@ -150,7 +150,7 @@ def _is_run(value: Any) -> bool:
     return isinstance(value, dict) and "traj" in value
 
 
-def _tries(run_fields: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:
+def _attempts(run_fields: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:
     """Return number, path and content of each attempt at a task.
 
     MemGUI-Bench's bundles have every attempt in `attempts`, and the best one again in the task's own fields.
@@ -162,7 +162,7 @@ def _tries(run_fields: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:
     return [(numbers[i], f".attempts[{i}]", attempt) for i, attempt in enumerate(tries)]
 
 
-def _as_folder(run_fields: dict[str, Any]) -> dict[str, Any]:
+def _folder_shape(run_fields: dict[str, Any]) -> dict[str, Any]:
     """Return the structure of the folder's `traj.json` for a bundle's run, which has the result in a separate file."""
     own = {key: value for key, value in run_fields.items() if key not in ("traj", "token_usage", "result", "tools")}
     usual = usual_shape(run_fields.get("tools"), run_fields.get("token_usage"))
@@ -180,15 +180,15 @@ def _is_bundle(candidate: CandidateFile) -> bool:
     """Return True if a file maps tasks to mappings with a list of steps. Other programs also have a field `traj`."""
     if not candidate.is_json or b'"traj"' not in candidate.opening or not isinstance(candidate.value, dict):
         return False
-    return any(_tells_steps(task_value) for task_value in candidate.value.values())
+    return any(_has_steps(task_value) for task_value in candidate.value.values())
 
 
-def _tells_steps(value: Any) -> bool:
+def _has_steps(value: Any) -> bool:
     """Return True if the visible part of a value is a run: steps, or an empty list beside the usual fields."""
     if not isinstance(value, dict) or not isinstance(value.get("traj"), list):
         return False
     if not value["traj"]:
-        return any(field in value for field in _BESIDE)
+        return any(field in value for field in _RUN_FIELDS)
     first = value["traj"][0]
     return isinstance(first, dict) and (not first or "task_goal" in first or isinstance(first.get("action"), dict))
 

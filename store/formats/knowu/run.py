@@ -49,7 +49,7 @@ SHAPE = "source"
 """Name of the verdict that stores an unusual structure of `traj.json`, without its steps."""
 _RESULT = re.compile(r"\s*+score:\s*+([^\n]*+)\n?(?:\s*+reason:\s?(.*))?", re.S)
 _DECISION = re.compile(r"<decision>\s*(accept|reject)\s*</decision>", re.I)
-_FEW = 3
+_MIN_PREDICTIONS = 3
 
 
 class KnowuEpisode(NamedTuple):
@@ -86,7 +86,7 @@ class KnowuEpisode(NamedTuple):
         case the model's name is included.
         """
         predictions = sum(bool(step.get("prediction")) for step in self.steps if isinstance(step, dict))
-        names = (self.name,) if predictions >= _FEW else (self.name, self.model)
+        names = (self.name,) if predictions >= _MIN_PREDICTIONS else (self.name, self.model)
         if self.attempt > 1:
             names = (*names, str(self.attempt))
         return imported_id(NAME, b"\0".join([*(name.encode() for name in names), self.data]))
@@ -103,11 +103,11 @@ class KnowuEpisode(NamedTuple):
     @property
     def times(self) -> tuple[str | None, ...]:
         """Times of the steps in the log, as in `extra.log_time`."""
-        return tuple(self.log.times.get(_number(step, i)) for i, step in enumerate(self.steps))
+        return tuple(self.log.times.get(_step_number(step, i)) for i, step in enumerate(self.steps))
 
     def pictures(self) -> tuple[str | None, ...]:
         """Return the sha256 of each step's picture, or None for missing or truncated ones."""
-        return Pictures(self.source).whole(self.shots.get(_number(step, i)) for i, step in enumerate(self.steps))
+        return Pictures(self.source).whole(self.shots.get(_step_number(step, i)) for i, step in enumerate(self.steps))
 
 
 def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
@@ -122,14 +122,14 @@ def _imported(episode: KnowuEpisode, id: str) -> Imported:
     images = Pictures(episode.source)
     events: list[AnyEvent] = []
     for i in range(len(episode.steps)):
-        events.extend(_turn(episode, i, images))
-    score, verdict = _result(episode.result)
+        events.extend(_step_events(episode, i, images))
+    score, verdict = _result_verdict(episode.result)
     verdicts = [verdict] if verdict else []
     if json.dumps(episode.shape) != json.dumps(usual_shape(episode.tools, episode.tokens if episode.steps else None)):
         verdicts.append(Verdict(SHAPE, extra={"traj.json": episode.shape}))
     verdicts.extend(episode.verdicts)
-    started = _started(episode, id, events)
-    return Imported(numbered([started, *events, _ended(episode, score, verdict)]), images, verdicts)
+    started = _started_event(episode, id, events)
+    return Imported(numbered([started, *events, _ended_event(episode, score, verdict)]), images, verdicts)
 
 
 def usual_shape(tools: Any, tokens: Any) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def usual_shape(tools: Any, tokens: Any) -> dict[str, Any]:
     return {"0": {"tools": tools, "traj": [], "token_usage": tokens}}
 
 
-def _started(episode: KnowuEpisode, id: str, events: list[AnyEvent]) -> Started:
+def _started_event(episode: KnowuEpisode, id: str, events: list[AnyEvent]) -> Started:
     name, _, profile = episode.name.partition("@")
     screen_size = next((e.before.size for e in events if isinstance(e, Step) and e.before.size), None)
     return Started(
@@ -152,12 +152,12 @@ def _started(episode: KnowuEpisode, id: str, events: list[AnyEvent]) -> Started:
     )
 
 
-def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]:
+def _step_events(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]:
     """Yield the events of one step: its question and reply, if any, come before it."""
     step = episode.steps[i]
-    number = _number(step, i)
+    number = _step_number(step, i)
     extra = _extra(episode, i, number)
-    before = _before(episode, number, images, extra)
+    before = _observation(episode, number, images, extra)
     prediction = step.get("prediction")
     output = prediction if isinstance(prediction, str) else None
     proposed = Proposed(
@@ -183,7 +183,7 @@ def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]
     )
 
 
-def _number(step: dict[str, Any], i: int) -> int:
+def _step_number(step: dict[str, Any], i: int) -> int:
     """Return a step's number in the source."""
     return step["step"] if type(step.get("step")) is int else i + 1
 
@@ -242,7 +242,7 @@ def _asked_before(episode: KnowuEpisode, i: int) -> bool:
     return isinstance(earlier, dict) and earlier.get("action_type") == "ask_user"
 
 
-def _before(episode: KnowuEpisode, number: int, images: Pictures, extra: dict[str, Any]) -> Observation:
+def _observation(episode: KnowuEpisode, number: int, images: Pictures, extra: dict[str, Any]) -> Observation:
     observation = images.seen(episode.shots.get(number), extra)
     return observation if observation.image else Observation(size=episode.size)
 
@@ -252,15 +252,15 @@ def result_text(score: float, reason: str) -> str:
     return f"score: {score}\nreason: {reason}"
 
 
-def _result(text: str | None) -> tuple[float | None, Verdict | None]:
+def _result_verdict(text: str | None) -> tuple[float | None, Verdict | None]:
     """Return score and verdict from `score: <float>` and `reason: <text>`. Deviating text is stored in `extra`."""
-    score, verdict = _judged(text)
+    score, verdict = _parse_result(text)
     if verdict is not None and text != (None if score is None else result_text(score, verdict.reason)):
         verdict = msgspec.structs.replace(verdict, extra={**verdict.extra, "text": text})
     return score, verdict
 
 
-def _judged(text: str | None) -> tuple[float | None, Verdict | None]:
+def _parse_result(text: str | None) -> tuple[float | None, Verdict | None]:
     if not text or not text.strip():
         return None, None
     match = _RESULT.match(text)
@@ -276,7 +276,7 @@ def _judged(text: str | None) -> tuple[float | None, Verdict | None]:
     return score, Verdict("result", score, reason)
 
 
-def _ended(episode: KnowuEpisode, score: float | None, verdict: Verdict | None) -> Ended:
+def _ended_event(episode: KnowuEpisode, score: float | None, verdict: Verdict | None) -> Ended:
     usage = _usage(episode.tokens)
     if not episode.steps:
         return Ended(status="failed", score=score, reason="the source holds no steps", usage=usage)

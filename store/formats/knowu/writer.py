@@ -32,18 +32,18 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Write each run into a folder of its own in its agent's folder."""
-    places = _Places()
+    places = _FolderNames()
     for run in runs:
         events = list(run.events())
         first = events[0]
         assert isinstance(first, Started)
         folder = out / places.free(first)
         make_folder(folder, there=False)
-        _write(run, first, events, folder)
+        _write_run(run, first, events, folder)
         on_run(run.id)
 
 
-class _Places:
+class _FolderNames:
     """Assigns each run a unique folder in log roots of one agent each, also on file systems that ignore case."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class _Places:
     def free(self, first: Started) -> Path:
         """Return `<agent>/<Task>[@<profile>]` in the agent's first log root without this task."""
         profile = first.task.persona or (first.persona.id if first.persona else "")
-        task = _safe(first.task.id) + (f"@{_safe(profile)}" if profile else "")
+        task = _safe_name(first.task.id) + (f"@{_safe_name(profile)}" if profile else "")
         count = 1
         while task.casefold() in self._tasks[(root := self._root(first.agent.identity, count)).casefold()]:
             count += 1
@@ -63,7 +63,7 @@ class _Places:
     def _root(self, agent: str, count: int) -> str:
         """Return an agent's log root with this number: `<agent>`, `<agent>.2`, or a later one if that is taken."""
         if (agent, count) not in self._roots:
-            name, number = _safe(agent), count
+            name, number = _safe_name(agent), count
             while (root := name if number == 1 else f"{name}.{number}").casefold() in self._tasks:
                 number += 1
             self._roots[agent, count] = root
@@ -71,7 +71,7 @@ class _Places:
         return self._roots[agent, count]
 
 
-def _safe(name: str) -> str:
+def _safe_name(name: str) -> str:
     """Return a name that every file system accepts and no reader skips."""
     # The reader skips folders named `_backup_`.
     safe = _UNSAFE.sub("_", name).replace("_backup_", "_backup-")[:_LONGEST]
@@ -81,19 +81,19 @@ def _safe(name: str) -> str:
     return safe.strip(" .") or "_"
 
 
-def _write(run: StoredRun, first: Started, events: Sequence[AnyEvent], folder: Path) -> None:
+def _write_run(run: StoredRun, first: Started, events: Sequence[AnyEvent], folder: Path) -> None:
     steps = [event for event in events if isinstance(event, Step)]
     ended = next((event for event in events if isinstance(event, Ended)), None)
     own = first.source is not None and first.source.format == NAME
     verdicts = run.verdicts if own else []
     traj = _traj(first, steps, ended, verdicts, own=own)
-    save(folder / "traj.json", _json(traj))
-    result = _result(ended, verdicts, own=own)
+    save(folder / "traj.json", _encode_json(traj))
+    result = _result_text(ended, verdicts, own=own)
     if result is not None:
-        save(folder / "result.txt", _bytes(result))
-    log = _log(steps)
+        save(folder / "result.txt", _encode_text(result))
+    log = _log_text(steps)
     if log:
-        save(folder / "thread_0.log", _bytes(log))
+        save(folder / "thread_0.log", _encode_text(log))
     _write_screens(run, steps, folder)
 
 
@@ -112,13 +112,13 @@ def _traj(
     return {key: {**part, "traj": rows} if key == holder else part for key, part in value.items()}
 
 
-def _json(value: Any) -> bytes:
+def _encode_json(value: Any) -> bytes:
     """Return JSON as the logger writes it. A lone surrogate, which UTF-8 cannot encode, becomes an escape."""
     text = unescape_surrogates(json.dumps(value, indent=4, ensure_ascii=False))
     return _LONE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
-def _result(ended: Ended | None, verdicts: Sequence[Verdict], *, own: bool) -> str | None:
+def _result_text(ended: Ended | None, verdicts: Sequence[Verdict], *, own: bool) -> str | None:
     if not own:
         return None if ended is None or ended.score is None else result_text(float(ended.score), ended.reason)
     verdict = next((verdict for verdict in verdicts if verdict.name == "result"), None)
@@ -128,7 +128,7 @@ def _result(ended: Ended | None, verdicts: Sequence[Verdict], *, own: bool) -> s
     return text
 
 
-def _bytes(text: str) -> bytes:
+def _encode_text(text: str) -> bytes:
     plain = unescape_surrogates(text)
     try:
         return plain.encode("utf-8", "surrogateescape")
@@ -136,11 +136,11 @@ def _bytes(text: str) -> bytes:
         return plain.encode("utf-8", "replace")
 
 
-def _log(steps: Sequence[Step]) -> str:
+def _log_text(steps: Sequence[Step]) -> str:
     """Return a log of each step's time, and of the reply that no later step has, empty without times."""
     lines = []
     for step in steps:
-        number, time = _number(step), _time(step)
+        number, time = _step_number(step), _step_time(step)
         if time is None:
             continue
         head = f"{time} | DEBUG    | hitlab:export:0 | container: none | "
@@ -151,12 +151,12 @@ def _log(steps: Sequence[Step]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _number(step: Step) -> int:
+def _step_number(step: Step) -> int:
     number = step.extra.get("step")
     return number if type(number) is int else step.index + 1
 
 
-def _time(step: Step) -> str | None:
+def _step_time(step: Step) -> str | None:
     """Return a step's time to the second: the log's, else in UTC."""
     time = step.extra.get("log_time") or step.started or step.at
     try:
@@ -169,7 +169,7 @@ def _write_screens(run: StoredRun, steps: Sequence[Step], folder: Path) -> None:
     names: dict[str, list[str]] = {}
     for step in steps:
         if step.before.image:
-            names.setdefault(step.before.image, []).append(f"{folder.name}-0-{_number(step)}.png")
+            names.setdefault(step.before.image, []).append(f"{folder.name}-0-{_step_number(step)}.png")
     screens = folder / "screenshots"
     make_folder(screens, there=False)
     for sha256, blob in run.blobs():

@@ -94,7 +94,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
     make_folder(out / IMAGES, there=False)
     save(out / "config.xml", CONFIG.encode())
     save(out / "README.txt", README.encode())
-    save(out / IMAGES / NONE, _blank(*_GREY))
+    save(out / IMAGES / NONE, _grey_png(*_GREY))
     image_names: dict[str, str] = {}
     with saved(out / "tasks.json") as file:
         file.write(b"[")
@@ -127,24 +127,24 @@ def _task(run: StoredRun, image_names: dict[str, str]) -> dict[str, Any]:
             case Asked():
                 waiting = event
             case Step():
-                screens.append(_screen(event.before, image_names))
-                turns.extend(_turns(event))
+                screens.append(_screen_url(event.before, image_names))
+                turns.extend(_dialogue_turns(event))
                 waiting = None
             case Ended() if event.final is not None and event.final.image:
-                screens.append(_screen(event.final, image_names))
+                screens.append(_screen_url(event.final, image_names))
     if waiting is not None:
-        screens.append(_screen(waiting.before, image_names))
+        screens.append(_screen_url(waiting.before, image_names))
         turns.append({"author": f"{waiting.index + 1} asks", "text": clean(waiting.question.text)})
     data["screens"] = screens or [PREFIX + f"{IMAGES}/{NONE}"]
     data["turns"] = turns or [{"author": "", "text": "(nothing was done)"}]
     return {"data": data}
 
 
-def _screen(observation: Observation, image_names: dict[str, str]) -> str:
+def _screen_url(observation: Observation, image_names: dict[str, str]) -> str:
     return f"{PREFIX}{IMAGES}/{image_names.get(observation.image or '', NONE)}"
 
 
-def _turns(step: Step) -> Iterator[dict[str, str]]:
+def _dialogue_turns(step: Step) -> Iterator[dict[str, str]]:
     number, action = step.index + 1, step.action
     if step.proposed.thought:
         yield {"author": f"{number} thinks", "text": clean(step.proposed.thought)}
@@ -162,7 +162,7 @@ def _turns(step: Step) -> Iterator[dict[str, str]]:
     yield {"author": f"{number} does", "text": f"{suggestion}{where}{failed}"}
 
 
-def _blank(width: int, height: int, shade: int) -> bytes:
+def _grey_png(width: int, height: int, shade: int) -> bytes:
     """Return a grey picture as PNG."""
     rows = (b"\0" + bytes([shade]) * width) * height
     # 8 bits, greyscale.

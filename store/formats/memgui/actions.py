@@ -53,15 +53,15 @@ Status = Literal["complete", "infeasible"]
 
 def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Action:
     """Return a step's action as hitlab's. `size` is its screen's, `space` the run's (see `space_of`)."""
-    name, detail = _done(step.get("action"))
+    name, detail = _performed_action(step.get("action"))
     raw = written(step.get("raw_action"))
     name = name or spelled_out(raw.get("action_type") or raw.get("action")) or ""
-    plain = _plain(name)
+    plain = _plain_name(name)
     base, _, way = plain.rpartition("_")
     kind = _KINDS.get(base if base in _DIRECTED and direction(way) else plain, "other")
-    start, end = _points(raw, detail, size, space)
+    start, end = _end_points(raw, detail, size, space)
     vector = moved(start, end)
-    heading = direction(raw.get("direction")) or _named(detail) or direction(way)
+    heading = direction(raw.get("direction")) or _named_direction(detail) or direction(way)
     if kind == "swipe" and vector:
         heading = way_of(vector)  # a swipe's own word names the content where it goes left or right
     vector = vector or swept(kind, heading, size)
@@ -72,7 +72,7 @@ def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Ac
         text=_action_text(kind, raw, detail),
         direction=heading if kind in ("scroll", "swipe") else None,
         vector=vector,
-        app=_app(raw, name, detail) if kind == "open_app" else None,
+        app=_app_name(raw, name, detail) if kind == "open_app" else None,
         status=_status(plain, raw, detail) if kind == "status" else None,
         raw=step["raw_action"] if step.get("raw_action") is not None else step.get("action"),
         space=space if raw else "px",
@@ -86,7 +86,7 @@ def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
         first = next(iter(_written_points(written(step.get("raw_action")))), None)
         if first is None:
             continue
-        _, detail = _done(step.get("action"))
+        _, detail = _performed_action(step.get("action"))
         pixel = point(*detail[:2]) if isinstance(detail, list) and len(detail) >= 2 else None
         written_px += [(value, float(px)) for value, px in zip(first, pixel or (-1, -1), strict=True)]
     if not written_px:
@@ -117,7 +117,7 @@ def escape(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _done(action: Any) -> tuple[str | None, Any]:
+def _performed_action(action: Any) -> tuple[str | None, Any]:
     """Return name and detail of `["click", {"detail_type": ..., "detail": ...}]`."""
     if not isinstance(action, list) or not action:
         return (action, None) if isinstance(action, str) else (None, None)
@@ -125,7 +125,7 @@ def _done(action: Any) -> tuple[str | None, Any]:
     return spelled_out(action[0]), detail
 
 
-def _points(raw: dict[str, Any], detail: Any, size: Point | None, space: str | None) -> tuple[Point | None, ...]:
+def _end_points(raw: dict[str, Any], detail: Any, size: Point | None, space: str | None) -> tuple[Point | None, ...]:
     """Return start and end in pixels: of the performed action, else of the model's output."""
     if isinstance(detail, list) and len(detail) >= 2:
         return point(*detail[:2]), point(*detail[2:4]) if len(detail) >= 4 else None
@@ -163,14 +163,14 @@ def _action_text(kind: str, raw: dict[str, Any], detail: Any) -> str | None:
     return text
 
 
-def _named(detail: Any) -> Direction | None:
+def _named_direction(detail: Any) -> Direction | None:
     if not isinstance(detail, str):
         return None
     match = re.search(r"\b(up|down|left|right)\b", detail[:_LONGEST], re.I)
     return direction(match[1]) if match else None
 
 
-def _app(raw: dict[str, Any], name: str, detail: Any) -> str | None:
+def _app_name(raw: dict[str, Any], name: str, detail: Any) -> str | None:
     match = _NAMED_APP.search(name[:_LONGEST])
     if match:
         return match[1]
@@ -184,6 +184,6 @@ def _status(plain: str, raw: dict[str, Any], detail: Any) -> Status:
     return "infeasible" if any(word in f"{plain} {status}".lower() for word in _UNDONE) else "complete"
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     """Return a name without an argument that some agents append: `click text "Go"`, `Open app "(Clock)"`."""
     return re.sub(r"[\s-]+", "_", _AFTER.sub("", name[:_LONGEST]).strip().lower())

@@ -33,13 +33,13 @@ _SHOT = re.compile(rf"\A(\d{{1,6}})\.{PICTURE}\Z", re.I)
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Yield the one run of a folder, but nothing for MemGUI-Bench's own copy of a run that exists beside it."""
     if not is_copy(source.path):
-        yield _attempt(source, is_known)
+        yield _read_attempt(source, is_known)
 
 
-def _attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+def _read_attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / "log.json"
     data = source.text(path)
-    task, agent, attempt = _named(source.path)
+    task, agent, attempt = _names_in_path(source.path)
     id = run_id(NAME, f"{task}/{agent}/{attempt}", data)
     if is_known(id):
         return KnownRun(id, escape_surrogates(str(path)))
@@ -62,7 +62,7 @@ def _attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
             data=data,
             log=log,
             notes=notes,
-            beside=_beside(source, unread),
+            beside=_read_side_files(source, unread),
             unread=unread,
             row=row,
             shots=numbered(source.path, _SHOT),
@@ -71,7 +71,7 @@ def _attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
     )
 
 
-def _named(folder: Path) -> tuple[str, str, int]:
+def _names_in_path(folder: Path) -> tuple[str, str, int]:
     """Return task, agent and attempt from the names of the folder and its parents."""
     here = folder.resolve()
     numbered = _ATTEMPT.fullmatch(here.name)
@@ -80,7 +80,7 @@ def _named(folder: Path) -> tuple[str, str, int]:
     return *names, int(numbered[1]) if numbered else 1
 
 
-def _beside(source: RunSource, unread: dict[str, str]) -> dict[str, Any]:
+def _read_side_files(source: RunSource, unread: dict[str, str]) -> dict[str, Any]:
     """Return the content of the attempt's other files by name. Errors are added to `unread`."""
     contents: dict[str, Any] = {}
     for name in BESIDE:

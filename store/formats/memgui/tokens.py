@@ -24,7 +24,9 @@ def usages_of(steps: list[dict[str, Any]], stats: dict[str, Any]) -> list[Usage 
         counts = [tokens for tokens in logged if tokens is not None]
         # Cumulative counts never decrease, and the last one is the total that the sum of all would exceed.
         if len(counts) > 1 and counts[-1] == total != sum(counts) and counts == sorted(counts):
-            logged = [now if now is None else now - then for now, then in zip(logged, _earlier(logged), strict=True)]
+            logged = [
+                now if now is None else now - then for now, then in zip(logged, _counts_before(logged), strict=True)
+            ]
         own = [as_count(raw.get(name)) if isinstance(raw := step.get("usage_raw"), dict) else None for step in steps]
         columns.append(
             [mine if mine is not None else logged_count for mine, logged_count in zip(own, logged, strict=True)]
@@ -35,7 +37,7 @@ def usages_of(steps: list[dict[str, Any]], stats: dict[str, Any]) -> list[Usage 
     ]
 
 
-def _earlier(counts: list[int | None]) -> list[int]:
+def _counts_before(counts: list[int | None]) -> list[int]:
     """Return for each count the last known count before it, 0 if there is none."""
     earlier, last = [], 0
     for count in counts:

@@ -42,14 +42,14 @@ _FILE = "action.jsonl"
 _SHOT = re.compile(rf"\Ascreenshot_(\d{{1,6}})\.{PICTURE}\Z", re.I)
 _BOX = re.compile(r"bbox_pixels=BoundingBox\(x_min=(-?[\d.]+), x_max=(-?[\d.]+), y_min=(-?[\d.]+), y_max=(-?[\d.]+)\)")
 _MOST_LINES = 100_000
-_FEW = 5
+_SNIFFED_LINES = 5
 """Lines read to recognize a file."""
 _MOST_PROMPT = 16 * 1024**2
 _THOUGHTS = ("thinking", "thought", "cot", "conclusion", "explain", "summary")
 _REPLIES = ("ask_user_response", "user_response", "reply")
 _CALLS = ("tool_call", "function_call", "action")
 _PROMPTS = ("system_prompt", "prompt")
-_DONE = ("action_dict", "parsed_action", "executed_action")
+_TOUCH_FIELDS = ("action_dict", "parsed_action", "executed_action")
 """Fields of a line that may have the touched pixel, as `x` and `y`."""
 _RESOLUTION = re.compile(r"resolution is (\d{2,5})\s*[x*×]\s*(\d{2,5})")
 _USED = {"name", "arguments", "goal", "response", *_CALLS}
@@ -74,10 +74,10 @@ class _Frame(NamedTuple):
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Yield the run of a folder."""
-    yield _run(source, is_known)
+    yield _read_run(source, is_known)
 
 
-def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / _FILE
     data = source.text(path)
     name = escape_surrogates(source.path.resolve().name) or "unknown"
@@ -87,23 +87,23 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
         return KnownRun(
             id,
             source_path,
-            pictures=lambda: _pictures(source, data),
+            pictures=lambda: _picture_hashes(source, data),
             under=lambda other: _imported(source, other, name, data),
         )
     return _imported(source, id, name, data)
 
 
-def _pictures(source: RunSource, data: bytes) -> tuple[str | None, ...]:
+def _picture_hashes(source: RunSource, data: bytes) -> tuple[str | None, ...]:
     """Return the sha256 of each step's picture, or None for missing or truncated ones."""
     shots = numbered(source.path, _SHOT)
-    return Pictures(source).whole(shots.get(i) for i in range(len(_lines(data, _FILE))))
+    return Pictures(source).whole(shots.get(i) for i in range(len(_read_lines(data, _FILE))))
 
 
 def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
     folder = source.path
     path = folder / _FILE
-    lines = _lines(data, str(path))
-    models = Counter(model for line in lines if (model := as_text(_answer(line).get("model"))))
+    lines = _read_lines(data, str(path))
+    models = Counter(model for line in lines if (model := as_text(_raw_response(line).get("model"))))
     model = models.most_common(1)[0][0] if models else ""
     shots = numbered(folder, _SHOT)
     goal = next((goal for line in lines if (goal := as_text(line.fields.get("goal")))), name.replace("_", " "))
@@ -117,7 +117,7 @@ def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
         model=model,
         images=(pictures := Pictures(source)),
     )
-    frame = _frame(lines, source)
+    frame = _detect_frame(lines, source)
     for i, line in enumerate(lines):
         _step(draft, line, pictures, shots.get(i), frame, source, folder / f"prompt_{i}.txt")
     late = [path.name for i, path in sorted(shots.items()) if i >= len(lines)]
@@ -136,7 +136,7 @@ def _step(
     before = pictures.seen(shot, extra)
     if activity := as_text(line.fields.get("start_page_activity")):
         before = msgspec.structs.replace(before, activity=activity)
-    action = _action(line, before, frame, lambda index: _box(source, prompt, index))
+    action = _action(line, before, frame, lambda index: _element_box(source, prompt, index))
     question, reply = None, None
     if action.kind == "ask_user":
         replies = (line.fields.get(key, line.call.get(key)) for key in _REPLIES)
@@ -154,25 +154,25 @@ def _step(
     )
 
 
-def _frame(lines: list[_Line], source: RunSource) -> _Frame:
+def _detect_frame(lines: list[_Line], source: RunSource) -> _Frame:
     """Return the frame of a run's coordinates, as its prompt states, else as touched pixels or the numbers suggest."""
     prompt = source.path / "prompt_0.txt"
     texts = [line.fields.get(name) for line in lines[:1] for name in _PROMPTS]
-    for text in (*texts, _prompt(source, prompt)):
+    for text in (*texts, _read_prompt(source, prompt)):
         if isinstance(text, str) and (match := _RESOLUTION.search(text)):
             size = int(match[1]), int(match[2])
             return _Frame("px", size) if max(size) > 1000 else _Frame("0-1000")
-    point_pairs = [pair for line in lines if (pair := _done(line)) is not None]
+    point_pairs = [pair for line in lines if (pair := _touched_points(line)) is not None]
     # One pixel of difference comes from rounding.
     if point_pairs and all(abs(stated_point[i] - at[i]) <= 1 for stated_point, at in point_pairs for i in (0, 1)):
         return _Frame("px")
     return _Frame(space_of(line.call for line in lines))
 
 
-def _done(line: _Line) -> tuple[Point, Point] | None:
+def _touched_points(line: _Line) -> tuple[Point, Point] | None:
     """Return the point in a line's call, and the pixel that the line records as touched, or None without both."""
     coordinate = line.call.get("coordinate")
-    for field in _DONE:
+    for field in _TOUCH_FIELDS:
         touch = line.fields.get(field)
         if not isinstance(touch, dict) or not isinstance(coordinate, list) or len(coordinate) != 2:
             continue
@@ -191,11 +191,11 @@ def _action(line: _Line, before: Observation, frame: _Frame, boxes: Callable[[in
     return Action("other", raw=line.raw)
 
 
-def _lines(data: bytes, what: str) -> list[_Line]:
+def _read_lines(data: bytes, what: str) -> list[_Line]:
     """Return the non-empty lines. An invalid one becomes a line without a call, with its text."""
     if is_list(data):
         value, notes = read_json(data, what)
-        return [_line(item, notes if i == 0 else []) for i, item in enumerate(value)]
+        return [_parse_line(item, notes if i == 0 else []) for i, item in enumerate(value)]
     numbered_lines = [
         (i, line) for i, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1) if line.strip()
     ]
@@ -205,7 +205,7 @@ def _lines(data: bytes, what: str) -> list[_Line]:
     wrong: LabError | None = None
     for i, text in numbered_lines:
         try:
-            lines.append(_line(*read_json(text, f"{what}, line {i}")))
+            lines.append(_parse_line(*read_json(text, f"{what}, line {i}")))
         except LabError as error:
             wrong = wrong or error
             lines.append(_Line({}, decoded(text, what), {}, []))
@@ -214,7 +214,7 @@ def _lines(data: bytes, what: str) -> list[_Line]:
     return lines
 
 
-def _line(value: Any, notes: Notes) -> _Line:
+def _parse_line(value: Any, notes: Notes) -> _Line:
     fields = value if isinstance(value, dict) else {}
     around = next((fields[name] for name in _CALLS if isinstance(fields.get(name), dict)), None)
     raw = value if around is None else around
@@ -224,13 +224,13 @@ def _line(value: Any, notes: Notes) -> _Line:
             call = read_json(call.encode(), "arguments").value
         except (LabError, UnicodeError):
             call = {}
-    call = _named(call if isinstance(call, dict) else {}, raw)
+    call = _with_action_name(call if isinstance(call, dict) else {}, raw)
     if around is None and "arguments" not in fields:
         return _Line(call, raw, {}, notes)
     return _Line(call, raw, fields, notes)
 
 
-def _named(call: dict[str, Any], raw: Any) -> dict[str, Any]:
+def _with_action_name(call: dict[str, Any], raw: Any) -> dict[str, Any]:
     """Return a call's arguments with its action, even if that is the call's own name: `{"name": "long_press", ...}`."""
     name = as_text(raw.get("name")) if isinstance(raw, dict) else ""
     if not name or name == NAME or "action" in call or "action_type" in call:
@@ -247,22 +247,22 @@ def _thought(line: _Line) -> str:
     return ""
 
 
-def _answer(line: _Line) -> dict[str, Any]:
+def _raw_response(line: _Line) -> dict[str, Any]:
     """Return the model's whole HTTP response if a line has it, else an empty mapping."""
     answer = line.fields.get("raw_response")
     return answer if isinstance(answer, dict) else {}
 
 
 def _usage(line: _Line) -> Usage | None:
-    usage, seconds = usage_of(_answer(line)), number(line.fields.get("latency_sec"))
+    usage, seconds = usage_of(_raw_response(line)), number(line.fields.get("latency_sec"))
     if seconds is None or seconds < 0:
         return usage
     return msgspec.structs.replace(usage or Usage(), seconds=seconds)
 
 
-def _box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
+def _element_box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
     """Return the box of an element by index, from the list in the step's own prompt."""
-    lines = _prompt(source, prompt).splitlines()
+    lines = _read_prompt(source, prompt).splitlines()
     line = next((line for line in lines if line.startswith(f"UI element {index}:")), "")
     if not (match := _BOX.search(line)):
         return None
@@ -273,7 +273,7 @@ def _box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
     return Bounds(left, top, right, bottom)
 
 
-def _prompt(source: RunSource, path: Path) -> str:
+def _read_prompt(source: RunSource, path: Path) -> str:
     """Return the prompt of a step, empty if it is not recorded."""
     return decoded(source.side_text(path, most=_MOST_PROMPT) or b"", str(path))
 
@@ -301,11 +301,11 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
         return True
     has_shots = any(_SHOT.match(name) for name in names)
     ends = len(opening) < SNIFFED
-    firsts = [first_value(text) for text in opening.split(b"\n")[:_FEW]]
+    firsts = [first_value(text) for text in opening.split(b"\n")[:_SNIFFED_LINES]]
     values = [(item, candidate.is_cut) for item in candidate.items] if is_list(opening) else firsts
     if has_shots and not any(value for value, is_cut in values if not (is_cut and ends)):
         return True  # no line is complete: the file is empty or damaged
-    return any(_is_call(_line(value, []), has_shots) for value, _ in values)
+    return any(_is_call(_parse_line(value, []), has_shots) for value, _ in values)
 
 
 def _is_call(line: _Line, has_shots: bool) -> bool:

@@ -39,7 +39,7 @@ def action_of(step: dict[str, Any], size: Point | None) -> Action:
     raw: dict[str, Any] = {key: step[key] for key in ("action", "info", "ps", "sam2_bbox") if key in step}
     name = re.sub(r"[\s-]+", "_", words(step.get("action")).strip().upper())
     info = step.get("info")
-    if (key := _key(name) or (_key(words(info)) if name in _POINTED else None)) is not None:
+    if (key := _key_action(name) or (_key_action(words(info)) if name in _POINTED else None)) is not None:
         return Action(key, raw=raw, space=SPACE)
     if name in _POINTED:
         return _touch(_POINTED[name], step, size, raw)
@@ -53,7 +53,7 @@ def action_of(step: dict[str, Any], size: Point | None) -> Action:
     return Action("wait" if name == "WAIT" else "other", text=words(info) or None, raw=raw, space=SPACE)
 
 
-def _key(name: str) -> ActionKind | None:
+def _key_action(name: str) -> ActionKind | None:
     """Return the action of a key named KEY_HOME, PRESS_HOME or HOME, or None if it is not a key."""
     return _KEYS.get(re.sub(r"^(KEY|PRESS)_", "", name.strip().upper()))
 

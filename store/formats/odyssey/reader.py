@@ -58,16 +58,16 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
     path = str(source.path)
     shots = ImageFinder(source.root, source.path.parent)
     try:
-        for place, episode in _episodes(source):
+        for place, episode in _read_episodes(source):
             try:
-                yield _one(source, place, episode, shots, is_known)
+                yield _read_episode(source, place, episode, shots, is_known)
             except LabError as error:
                 yield FailedRun(f"{path}{'#' if place else ''}{place.strip('[]')}", error.sentence)
     except LabError as error:
         yield FailedRun(path, error.sentence)
 
 
-def _episodes(source: RunSource) -> Iterator[tuple[str, StorableValue | LabError]]:
+def _read_episodes(source: RunSource) -> Iterator[tuple[str, StorableValue | LabError]]:
     """Yield a file's episodes with their paths, decoded one by one if the file is a list."""
     data = source.text(source.path)
     if is_list(data):
@@ -76,7 +76,7 @@ def _episodes(source: RunSource) -> Iterator[tuple[str, StorableValue | LabError
         yield "", read_json(data, str(source.path))
 
 
-def _one(
+def _read_episode(
     source: RunSource,
     place: str,
     episode: StorableValue | LabError,
@@ -155,8 +155,8 @@ def _step(source: _Source, draft: Draft, i: int, step: dict[str, Any]) -> Action
     if changes := missing(source.notes, f"steps[{i}]."):
         extra["missing"] = changes
     if i == 0:
-        extra |= _about(source)
-    shot = source.shots.find(step.get("screenshot"), extra, _near(source))
+        extra |= _unplaced_fields(source)
+    shot = source.shots.find(step.get("screenshot"), extra, _screenshot_folders(source))
     observation = source.pictures.seen(shot, extra)
     size = observation.size or source.size
     action = action_of(step, size)
@@ -170,7 +170,7 @@ def _step(source: _Source, draft: Draft, i: int, step: dict[str, Any]) -> Action
     return action
 
 
-def _about(source: _Source) -> dict[str, Any]:
+def _unplaced_fields(source: _Source) -> dict[str, Any]:
     """Return the source's fields about the whole episode that have no other place."""
     about = without(source.episode, ("episode_id", "device_info", "task_info", "step_length", "steps"))
     about |= without(source.part("task_info"), ("category", "app", "meta_task", "task", "instruction"))
@@ -178,7 +178,7 @@ def _about(source: _Source) -> dict[str, Any]:
     return {"episode": about} if about else {}
 
 
-def _near(source: _Source) -> Iterator[str]:
+def _screenshot_folders(source: _Source) -> Iterator[str]:
     """Yield the possible folders of screenshots, relative to the annotations' folder."""
     key = words(source.episode.get("episode_id"))
     for base in ("../screenshots", "screenshots"):

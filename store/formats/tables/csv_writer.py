@@ -29,14 +29,14 @@ _TEXTS = frozenset({"text", "time", "json"})
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Append each run's rows to the tables, one run at a time."""
     with ExitStack() as stack:
-        files = {name: stack.enter_context(_new(out / f"{name}.csv")) for name in TABLES}
+        files = {name: stack.enter_context(_new_file(out / f"{name}.csv")) for name in TABLES}
         for name, columns in TABLES.items():
             files[name].write(line([column.name for column in columns]))
         for run in runs:
             for name, rows in rows_of(run).items():
                 files[name].writelines(_row(TABLES[name], row) for row in rows)
             on_run(run.id)
-        files["columns"] = stack.enter_context(_new(out / "columns.csv"))
+        files["columns"] = stack.enter_context(_new_file(out / "columns.csv"))
         files["columns"].write(line(["table", "column", "holds", "meaning"]))
         for name, columns in TABLES.items():
             files["columns"].writelines(line([name, *column]) for column in columns)
@@ -45,15 +45,15 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
             os.fsync(file.fileno())
 
 
-def _new(path: Path) -> IO[str]:
+def _new_file(path: Path) -> IO[str]:
     return open_file(path, "x", encoding="utf-8", newline="")
 
 
 def _row(columns: Sequence[FormatColumn], row: dict[str, Any]) -> str:
-    return line([_value(column, row.get(column.name)) for column in columns])
+    return line([_safe_value(column, row.get(column.name)) for column in columns])
 
 
-def _value(column: FormatColumn, value: Any) -> Any:
+def _safe_value(column: FormatColumn, value: Any) -> Any:
     if value is None or column.kind not in _TEXTS:
         return value
     return harmless(str(value))

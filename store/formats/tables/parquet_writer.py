@@ -28,7 +28,7 @@ _MOST_TEXT = 16 * 1024**2
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Append each run's rows to the tables, with at most one row group of each in memory."""
-    arrow, parquet = _arrow("pyarrow"), _arrow("pyarrow.parquet")
+    arrow, parquet = _import_arrow("pyarrow"), _import_arrow("pyarrow.parquet")
     with ExitStack() as stack:
         tables = {
             name: stack.enter_context(_Table(arrow, parquet, out / f"{name}.parquet", columns))
@@ -44,7 +44,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
             os.fsync(file.fileno())
 
 
-def _arrow(module: str) -> Any:
+def _import_arrow(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
@@ -57,7 +57,7 @@ class _Table:
     """A table being written, one row group at a time."""
 
     def __init__(self, arrow: Any, parquet: Any, path: Path, columns: tuple[FormatColumn, ...]) -> None:
-        self._arrow = arrow
+        self._import_arrow = arrow
         self._columns = columns
         types = {
             "text": arrow.string(),
@@ -99,14 +99,16 @@ class _Table:
         if not self._rows:
             return
         arrays = [
-            self._arrow.array([_value(column, row.get(column.name)) for row in self._rows], type=field.type)
+            self._import_arrow.array(
+                [_arrow_value(column, row.get(column.name)) for row in self._rows], type=field.type
+            )
             for column, field in zip(self._columns, self._schema, strict=True)
         ]
-        self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
+        self._writer.write_table(self._import_arrow.Table.from_arrays(arrays, schema=self._schema))
         self._rows, self._text = [], 0
 
 
-def _value(column: FormatColumn, value: Any) -> Any:
+def _arrow_value(column: FormatColumn, value: Any) -> Any:
     if value is None:
         return None
     if column.kind == "time":

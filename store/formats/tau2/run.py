@@ -60,7 +60,7 @@ def imported(
     if is_known(id):
         return KnownRun(id, what)
     old = run["info"] if field == "traj" and isinstance(run.get("info"), dict) else {}
-    draft = _draft(id, run, context, old, data)
+    draft = _new_draft(id, run, context, old, data)
     user = _actor(context.part("user_info"), "user-simulator")
     status, reason = _status(run, messages, old)
     after: list[dict[str, Any]] = []
@@ -69,12 +69,12 @@ def imported(
             after = turn
         else:
             _step(draft, turn, user, reason)
-    _verdicts(draft, run, notes, context, old, after)
+    _add_verdicts(draft, run, notes, context, old, after)
     draft.end(status, _score(run), reason, usage=_usage(run, draft.count), at=utc(run.get("end_time")))
     return draft.imported()
 
 
-def _draft(id: str, run: dict[str, Any], context: FileContext, old: dict[str, Any], data: bytes) -> Draft:
+def _new_draft(id: str, run: dict[str, Any], context: FileContext, old: dict[str, Any], data: bytes) -> Draft:
     """Return the run before its first step: task, persona, agent and attempt."""
     task, persona = _task(run, context, old)
     trial = run.get("trial")
@@ -195,7 +195,7 @@ def _usage(run: dict[str, Any], calls: int) -> Usage | None:
     return None if cost is None and seconds is None else Usage(cost=cost, seconds=seconds, tries=max(1, calls))
 
 
-def _verdicts(
+def _add_verdicts(
     draft: Draft,
     run: dict[str, Any],
     notes: Notes,

@@ -46,7 +46,7 @@ def turns(messages: list[dict[str, Any]]) -> Iterator[DialogueTurn | list[dict[s
         if message.get("role") != "assistant":
             aside.append(message)
             continue
-        agent_turns = list(_calls(messages, i, used_places)) or [_spoken_turn(messages, i, used_places)]
+        agent_turns = list(_call_turns(messages, i, used_places)) or [_spoken_turn(messages, i, used_places)]
         if aside:
             agent_turns[0] = agent_turns[0]._replace(extra={"before": aside, **agent_turns[0].extra})
             aside = []
@@ -54,12 +54,12 @@ def turns(messages: list[dict[str, Any]]) -> Iterator[DialogueTurn | list[dict[s
     yield aside
 
 
-def _calls(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> Iterator[DialogueTurn]:
+def _call_turns(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> Iterator[DialogueTurn]:
     message = messages[i]
     calls = message.get("tool_calls")
     if not isinstance(calls, list):
         return
-    results = _results(messages, i, used_places) if calls else {}
+    results = _tool_results(messages, i, used_places) if calls else {}
     for n, raw in enumerate(calls):
         call = call_of(raw)
         result = results.pop(str(call.get("id")), None)
@@ -70,14 +70,14 @@ def _calls(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> Ite
         yield DialogueTurn(
             call=call,
             thought=_thought(message) if n == 0 else "",
-            error=_text(result.get("content")) if failed and result else None,
+            error=_as_text(result.get("content")) if failed and result else None,
             usage=usage_of(message) if n == 0 else None,
             at=utc(message.get("timestamp")),
-            extra={**_rest(message), **extra} if n == 0 else {"turn_idx": message.get("turn_idx"), **extra},
+            extra={**_unplaced_fields(message), **extra} if n == 0 else {"turn_idx": message.get("turn_idx"), **extra},
         )
 
 
-def _results(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> dict[str, dict[str, Any]]:
+def _tool_results(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> dict[str, dict[str, Any]]:
     """Return the results of the agent's tools by call, from the messages that follow directly, single or combined."""
     results: dict[str, dict[str, Any]] = {}
     for j in range(i + 1, len(messages)):
@@ -94,7 +94,7 @@ def _results(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> d
 
 def _spoken_turn(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> DialogueTurn:
     message = messages[i]
-    extra = _rest(message)
+    extra = _unplaced_fields(message)
     between: list[dict[str, Any]] = []
     answer: dict[str, Any] | None = None
     for j in range(i + 1, len(messages)):
@@ -111,9 +111,9 @@ def _spoken_turn(messages: list[dict[str, Any]], i: int, used_places: set[int]) 
     if answer is not None:
         extra["reply"] = {key: value for key, value in answer.items() if key not in ("role", "content")}
     return DialogueTurn(
-        text=_text(message.get("content")),
+        text=_as_text(message.get("content")),
         thought=_reasoning(message),
-        reply=None if answer is None else _text(answer.get("content")),
+        reply=None if answer is None else _as_text(answer.get("content")),
         usage=usage_of(message),
         at=utc(message.get("timestamp")),
         replied="" if answer is None else utc(answer.get("timestamp")),
@@ -155,7 +155,7 @@ def checked(messages: Any, what: str, field: str) -> list[dict[str, Any]]:
 
 
 def _thought(message: dict[str, Any]) -> str:
-    return "\n\n".join(text for text in (_reasoning(message), _text(message.get("content"))) if text)
+    return "\n\n".join(text for text in (_reasoning(message), _as_text(message.get("content"))) if text)
 
 
 def _reasoning(message: dict[str, Any]) -> str:
@@ -164,7 +164,7 @@ def _reasoning(message: dict[str, Any]) -> str:
     return as_text((raw_message if isinstance(raw_message, dict) else message).get("reasoning_content")).strip()
 
 
-def _rest(message: dict[str, Any]) -> dict[str, Any]:
+def _unplaced_fields(message: dict[str, Any]) -> dict[str, Any]:
     """Return a message's fields that have no place in a step, or do not fit it."""
     rest_fields = {key: value for key, value in message.items() if key not in _PLACED and value is not None}
     for key in ("usage", "timestamp"):
@@ -176,5 +176,5 @@ def _rest(message: dict[str, Any]) -> dict[str, Any]:
     return rest_fields
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
