@@ -132,9 +132,9 @@ class Adjudications:
             "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND act IN ('commit', 'reopen') "
             "AND unit = ?"
         )
-        of = key_of(study)
+        key = key_of(study)
         rows_in = self._database.rows_in
-        bodies = [body for rater in raters for (body,) in rows_in("act", sql, *of, storable(rater), storable(unit))]
+        bodies = [body for rater in raters for (body,) in rows_in("act", sql, *key, storable(rater), storable(unit))]
         return set(handed_in(decode(body, Act, "an act in the file", newest=VERSION) for body in bodies))
 
     def answers_at(self, study: Study, unit: str, spot: FieldReference) -> list[PlaceAnswer]:

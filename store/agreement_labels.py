@@ -114,8 +114,8 @@ class AgreementLabels:
 
     def goes_on_from(self, then: Newest) -> bool:
         """Return True if this file still holds the rows at `then` and nothing was erased since."""
-        now = self.newest()
-        if (now.withdrawals, now.tombstones) != (then.withdrawals, then.tombstones):
+        position = self.newest()
+        if (position.withdrawals, position.tombstones) != (then.withdrawals, then.tombstones):
             return False
         return all(
             # A row number alone could exist in another file, too. The id shows that it is the same row.

@@ -178,11 +178,11 @@ class Database:
     @contextmanager
     def _wait_for_writers(self) -> Iterator[None]:
         """Wait for this process's other writers, at most SQLite's busy timeout, then let SQLite decide."""
-        mine = self._write_lock.acquire(timeout=BUSY_SECONDS)
+        acquired = self._write_lock.acquire(timeout=BUSY_SECONDS)
         try:
             yield
         finally:
-            if mine:
+            if acquired:
                 self._write_lock.release()
 
     def _check_same_file(self) -> None:

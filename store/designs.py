@@ -91,7 +91,7 @@ def _check(db: sqlite3.Connection, earlier_revisions: list[Revision], revision: 
         raise LabError(_title(revision), "follows a revision of another task's design.")
     heads = {_decode_revision(row).id for row in db.execute(_HEADS, revision.subject)}
     authors = [code for (code,) in db.execute(_AUTHORS, (*revision.subject, revision.version))]
-    beside = len(heads - {earlier.id for earlier in earlier_revisions})
+    other_heads = len(heads - {earlier.id for earlier in earlier_revisions})
     if db.execute(f"{_FROZEN} ?3", (*revision.subject, revision.version)).fetchone():
         raise LabError(
             _title(revision),
@@ -101,7 +101,7 @@ def _check(db: sqlite3.Connection, earlier_revisions: list[Revision], revision: 
     # A draft may start from an old head and a settlement joins several. All other acts need the current heads.
     if revision.act not in ("draft", "settle") and not heads.issuperset(revision.supersedes):
         raise LabError(_title(revision), "was changed meanwhile; nothing was done.", "Look at it as it stands now.")
-    check_next(earlier_revisions, revision, authors, heads=beside)
+    check_next(earlier_revisions, revision, authors, heads=other_heads)
 
 
 def _revision_rows(db: sqlite3.Connection, id: str) -> Iterable[tuple[str]]:

@@ -85,11 +85,11 @@ class Eraser:
 
     def erase_unit(self, study: str, version: int, unit: str) -> int:
         """Delete a unit of a study with all labels and acts on it. Return the number of labels."""
-        of = (study, version, unit)
-        labels = self.db.execute("DELETE FROM label WHERE study = ? AND version = ? AND unit = ?", of).rowcount
+        key = (study, version, unit)
+        labels = self.db.execute("DELETE FROM label WHERE study = ? AND version = ? AND unit = ?", key).rowcount
         for table in ("assignment", "act"):
-            self.db.execute(f"DELETE FROM {table} WHERE study = ? AND version = ? AND unit = ?", of)
-        self.db.execute("DELETE FROM unit WHERE study = ? AND version = ? AND id = ?", of)
+            self.db.execute(f"DELETE FROM {table} WHERE study = ? AND version = ? AND unit = ?", key)
+        self.db.execute("DELETE FROM unit WHERE study = ? AND version = ? AND id = ?", key)
         return labels
 
     def bury(self, stone: Tombstone) -> None:

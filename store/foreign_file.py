@@ -93,12 +93,12 @@ def text_of(body: object, table: str) -> str:
 
 def erasures_in(source: Source) -> ForeignErasures:
     """Return the erasures that a file records, empty for tables that an older file lacks."""
-    there = {name for (name,) in source.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    tables = {name for (name,) in source.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
     people: list[Withdrawal] = []
     stones: list[Tombstone] = []
-    if "withdrawal" in there:
+    if "withdrawal" in tables:
         people = [row for _, row in source.bodies("withdrawal", Withdrawal, STUDY_VERSION)]
-    if "tombstone" in there:
+    if "tombstone" in tables:
         stones = [stone for _, stone in source.bodies("tombstone", Tombstone, 1)]
     return ForeignErasures({row.code: row for row in people}, {stone.trace: stone for stone in stones})
 

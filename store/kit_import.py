@@ -181,10 +181,10 @@ def _read_kit_rows(store: Store, other: Store, kit: Kit, study: Study, what: str
     assignments: list[Assignment] = [decode(body, Assignment, what, newest=1) for body in bodies("assignment")]
     labels: list[Label] = [decode(body, Label, what, newest=1) for body in bodies("label")]
     acts: list[Act] = [decode(body, Act, what, newest=1) for body in bodies("act")]
-    whose = {(assignment.study, assignment.version, "human", assignment.rater) for assignment in assignments}
-    whose |= {(label.study, label.version, label.rater.kind, label.rater.id) for label in labels}
-    whose |= {(act.study, act.version, act.rater.kind, act.rater.id) for act in acts}
-    for id, version, kind, rater in sorted(whose):
+    signers = {(assignment.study, assignment.version, "human", assignment.rater) for assignment in assignments}
+    signers |= {(label.study, label.version, label.rater.kind, label.rater.id) for label in labels}
+    signers |= {(act.study, act.version, act.rater.kind, act.rater.id) for act in acts}
+    for id, version, kind, rater in sorted(signers):
         if (id, version) != (study.id, study.version):
             raise LabError(what, f"holds rows of study {id} v{version}, and is a kit of {study.name}.")
         if (kind, rater) != ("human", kit.rater):

@@ -345,8 +345,8 @@ def _only_answers(rows: Rows) -> tuple[Mask, int]:
         return np.zeros(0, dtype=np.bool_), 0
     key = np.stack((rows.unit, rows.target, rows.field, rows.rater, rows.run))
     same = np.concatenate(([False], (key[:, 1:] == key[:, :-1]).all(axis=0), [False]))
-    again, more = same[:-1], same[1:]
-    return ~(again | more), int((more & ~again).sum())
+    is_repeat, has_repeat = same[:-1], same[1:]
+    return ~(is_repeat | has_repeat), int((has_repeat & ~is_repeat).sum())
 
 
 class _SheetNumbers:
@@ -366,9 +366,9 @@ class _SheetNumbers:
 
     def of(self, unit: Ints, rater: Ints, run: Ints) -> Longs:
         """Return each row's sheet number."""
-        whose = unit.astype(np.int64) * max(1, len(self._codes)) + self._code[rater]
+        unit_and_code = unit.astype(np.int64) * max(1, len(self._codes)) + self._code[rater]
         # `run` is below 2**31, so both parts fit into 64 bits.
-        return whose << 32 | run.astype(np.int64)
+        return unit_and_code << 32 | run.astype(np.int64)
 
     def known(self, sheets: Iterable[Sheet]) -> Longs:
         """Return the numbers of named sheets, without those of unknown units or raters."""

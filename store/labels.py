@@ -49,19 +49,19 @@ class Labels:
         that another process stored meanwhile are superseded and never lost.
         """
         with self._database.writing() as db:
-            now = self._checked_sheet_state(study, unit, rater, run)
+            state = self._checked_sheet_state(study, unit, rater, run)
             for say in says:
-                label = say(now.sheet)
+                label = say(state.sheet)
                 if label is None:
                     continue
                 last = _last_time_on_sheet(db, study.id, study.version, rater.id, unit.id, run)
                 # A clock that was set back must not date an answer before the one it follows.
                 label = replace(label, at=later(label.at, last))
                 check_same_sheet(study, unit, rater, run, label)
-                check_next(now, label)
+                check_next(state, label)
                 stored_label = insert_label(db, label)
-                now = now._replace(sheet=now.sheet.after(stored_label))
-        return now.sheet
+                state = state._replace(sheet=state.sheet.after(stored_label))
+        return state.sheet
 
     def hand_in(self, study: Study, unit: Unit, act: Act, following: Callable[[], Iterable[Act]] = lambda: ()) -> None:
         """Store that a rater handed in a unit, durable on return, with the acts that `following` returns.
@@ -71,11 +71,11 @@ class Labels:
         """
         what = f"unit {unit.id}"
         with self._database.writing() as db:
-            now = self._checked_sheet_state(study, unit, act.rater, act.run)
-            check_open(now, act.rater.id, act.rater.kind, what)
-            if now.sheet.committed:
+            state = self._checked_sheet_state(study, unit, act.rater, act.run)
+            check_open(state, act.rater.id, act.rater.kind, what)
+            if state.sheet.committed:
                 raise LabError(what, "is handed in already.")
-            if unanswered_count := len(now.sheet.unanswered):
+            if unanswered_count := len(state.sheet.unanswered):
                 raise LabError(what, f"has {unanswered_count} unanswered.", "Answer or skip them.")
             insert_last(db, act)
             for more in following():
@@ -89,9 +89,9 @@ class Labels:
         """
         what = f"unit {unit.id}"
         with self._database.writing() as db:
-            now = self._checked_sheet_state(study, unit, act.rater, act.run)
-            check_open(now, act.rater.id, act.rater.kind, what)
-            if not now.sheet.committed:
+            state = self._checked_sheet_state(study, unit, act.rater, act.run)
+            check_open(state, act.rater.id, act.rater.kind, what)
+            if not state.sheet.committed:
                 raise LabError(what, "is not handed in.")
             if study.protocol.forward:
                 raise LabError(what, "is handed in, and this study has no going back.")
@@ -332,8 +332,8 @@ def insert_last(db: sqlite3.Connection, act: Act) -> None:
 
 def check_same_sheet(study: Study, unit: Unit, rater: Actor, run: int, label: Label) -> None:
     """Raise `LabError` if a label does not belong to this sheet."""
-    of = (label.study, label.version, label.unit, label.rater.kind, label.rater.id, label.run)
-    if of != (study.id, study.version, unit.id, rater.kind, rater.id, run):
+    sheet_key = (label.study, label.version, label.unit, label.rater.kind, label.rater.id, label.run)
+    if sheet_key != (study.id, study.version, unit.id, rater.kind, rater.id, run):
         raise LabError(f"label {label.id}", f"is not of unit {unit.id} of study {study.name} by {rater.id}.")
 
 

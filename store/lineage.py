@@ -71,10 +71,10 @@ def related(read: Read, run: str) -> list[str]:
     """Return a run with all runs of its fork family, their repetitions, and the runs that they repeat."""
     near: Edges = {}
     for edges in (_named_copies(read), _parents(read)):
-        for of, copies in edges.items():
+        for original, copies in edges.items():
             for copy in copies:
-                near.setdefault(of, set()).add(copy)
-                near.setdefault(copy, set()).add(of)
+                near.setdefault(original, set()).add(copy)
+                near.setdefault(copy, set()).add(original)
     seen, todo = {run}, [run]
     while todo:
         other = todo.pop()
@@ -90,10 +90,10 @@ def _named_copies(read: Read) -> Edges:
     edges: Edges = {}
     for agent, copy in read(_PLAYED):
         edges.setdefault(str(agent).removeprefix(RECORDED), set()).add(copy)
-    for of, copy in read(_EXPORTED):
-        edges.setdefault(str(of), set()).add(copy)
-    for of, copy in read("SELECT source_path, id FROM trace WHERE source = ?", REVIEWED):
-        edges.setdefault(str(of), set()).add(copy)
+    for original, copy in read(_EXPORTED):
+        edges.setdefault(str(original), set()).add(copy)
+    for original, copy in read("SELECT source_path, id FROM trace WHERE source = ?", REVIEWED):
+        edges.setdefault(str(original), set()).add(copy)
     return edges
 
 
@@ -108,8 +108,8 @@ def _parents(read: Read) -> Edges:
 
 def _edges(pairs: Iterable[Any]) -> Edges:
     edges: Edges = {}
-    for of, copy in pairs:
-        edges.setdefault(of, set()).add(copy)
+    for original, copy in pairs:
+        edges.setdefault(original, set()).add(copy)
     return edges
 
 

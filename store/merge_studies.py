@@ -117,9 +117,9 @@ def _checked_units(into: Merging, source: Source, study: Study) -> Iterator[tupl
 
 def _merge_units(into: Merging, source: Source, study: Study) -> None:
     """Erase units that the other file erased for a withdrawal. Raise `LabError` if other units differ."""
-    there = set()
+    source_units = set()
     for _, unit in _checked_units(into, source, study):
-        there.add(storable(unit.id))
+        source_units.add(storable(unit.id))
         sql = f"SELECT body FROM unit WHERE {_OF_VERSION} AND id = ?"
         body = into.one(sql, *key_of(study), storable(unit.id))
         if body is not None and decode(body, Unit, f"unit {unit.id}", newest=VERSION) != unit:
@@ -128,7 +128,7 @@ def _merge_units(into: Merging, source: Source, study: Study) -> None:
                 raise LabError(f"study {study.name}", f"unit {unit.id} differs from the one in {into.known_in(study)}.")
             into.rewrite("unit", f"{_OF_VERSION} AND id = ?", covered_body, body, *key_of(study), storable(unit.id))
     here = [id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF_VERSION}", key_of(study))]
-    missing_units = [id for id in here if id not in there]
+    missing_units = [id for id in here if id not in source_units]
     if missing_units:
         with into.lifted() as eraser:
             for id in missing_units:

@@ -142,8 +142,8 @@ class Merging:
         """Return a run's events from the first file that has it."""
         sql = "SELECT body FROM event WHERE trace = ? ORDER BY seq"
         here = [str(body) for (body,) in self.db.execute(sql, (run,))]
-        there = ([str(body) for (body,) in source.rows(sql, run)] for source in self.copies)
-        return here or next(filter(None, there), [])
+        source_events = ([str(body) for (body,) in source.rows(sql, run)] for source in self.copies)
+        return here or next(filter(None, source_events), [])
 
     def cover(self) -> None:
         """Redact in studies what was redacted in their runs, regardless of the file an answer came from."""

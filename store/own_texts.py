@@ -65,8 +65,8 @@ def _texts_in_all_runs(read: Read, code: str) -> Iterator[OwnText]:
         yield from _texts_in_run(read, run, code)
     for text, at in read("SELECT d.text, d.at FROM draft d JOIN trace t ON t.id = d.trace WHERE t.user = ?", code):
         document = _decode_json(text)
-        for said, _ in _signed_texts(document, code, own=True) if document is not None else [(text, "")]:
-            yield OwnText(said, at)
+        for own_text, _ in _signed_texts(document, code, own=True) if document is not None else [(text, "")]:
+            yield OwnText(own_text, at)
 
 
 def _texts_in_run(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
@@ -82,7 +82,7 @@ def _texts_in_run(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
             texts.setdefault(text, (at, OwnText(text, event.get("at", ""), questions.get(answers, ""))))
     # Second pass: find these texts in what others wrote, to know which parts were on screen first.
     quotations = Quotations(texts)
-    shown: dict[str, int] = {}
+    shown_at: dict[str, int] = {}
     seen: set[str] = set()
     for at, (kind, body) in enumerate(read(sql, run)):
         if kind == "acting" or not quotations.stand_in(body):  # an `acting` event repeats the proposal or the decision
@@ -91,11 +91,11 @@ def _texts_in_run(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
         for text in Counter(strings_in(event)) - Counter(text for text, _ in _signed_texts(event, code)):
             if text not in seen and quotations.may_stand_in(text):
                 for quotation in quotations.find(text):
-                    shown.setdefault(quotation.says, at)
+                    shown_at.setdefault(quotation.says, at)
             seen.add(text)
     for text, (at, one) in texts.items():
         own = Quotations([text]).find(text)
-        yield one._replace(repeats=frozenset(part.says for part in own if shown.get(part.says, at + 1) <= at))
+        yield one._replace(repeats=frozenset(part.says for part in own if shown_at.get(part.says, at + 1) <= at))
 
 
 def _texts_in_rows(read: Read, code: str, tables: Iterable[TextTable]) -> Iterator[OwnText]:
@@ -147,8 +147,8 @@ def _persona_facts(read: Read, code: str) -> Iterator[OwnText]:
 def _protocol_names(read: Read) -> set[str]:
     """Return ids of protocols' fields and options: as an answer they are not a person's own words."""
     names: set[str] = set()
-    there = list(read("SELECT 1 FROM sqlite_master WHERE name = 'study'"))
-    for (body,) in read("SELECT body FROM study") if there else ():
+    has_studies = list(read("SELECT 1 FROM sqlite_master WHERE name = 'study'"))
+    for (body,) in read("SELECT body FROM study") if has_studies else ():
         fields = msgspec.json.decode(body)["protocol"]["fields"]
         names |= {field["id"] for field in fields}
         names |= {option["id"] for field in fields for option in field.get("options", ())}

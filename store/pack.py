@@ -121,8 +121,8 @@ def _copy_without_images(path: Path, part: Path) -> None:
 
 def _copy_rows(source: sqlite3.Connection, copy: sqlite3.Connection, instead: Mapping[str, str]) -> None:
     """Copy all rows of hitlab's tables. `instead` maps tables to queries that replace theirs."""
-    there = {name for (name,) in source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    for table in (name for name in APPEND_ONLY if name in there):
+    source_tables = {name for (name,) in source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table in (name for name in APPEND_ONLY if name in source_tables):
         rows = source.execute(instead.get(table, f"SELECT * FROM {table}"))
         marks = ", ".join("?" * len(rows.description))
         # executemany reads the cursor row by row, so no table is held in memory.

@@ -155,9 +155,9 @@ class _QuotationSearch:
         if not table.columns:
             return
         if table.name == "blob":
-            there = {sha256 for (sha256,) in self.db.execute("SELECT sha256 FROM blob")}
+            present = {sha256 for (sha256,) in self.db.execute("SELECT sha256 FROM blob")}
             all_rows = self.blobs.execute("SELECT sha256, bytes FROM blob WHERE mime NOT LIKE 'image/%'")
-            rows: Iterable[Any] = (row for row in all_rows if row[0] in there)
+            rows: Iterable[Any] = (row for row in all_rows if row[0] in present)
         else:
             key = "rowid" if table.has_rowid else "0"
             rows = self.db.execute(f"SELECT {key}, {', '.join(table.columns)} FROM {table.name}")
@@ -235,8 +235,8 @@ class _QuotationSearch:
                 return f"the frozen plan of study {columns.get('id')}, which never changes"
             case "blob":
                 return "a phone's state"
-        whose = f"{name}'s {table}" if name else f"a {table}"
-        return f"{whose} of {of_run}" if run else f"table {table}"
+        owner = f"{name}'s {table}" if name else f"a {table}"
+        return f"{owner} of {of_run}" if run else f"table {table}"
 
     # -- what is surely theirs -------------------------------------------------------------------------------------
 
@@ -274,9 +274,9 @@ class _QuotationSearch:
             if hit.repeated and not found:
                 places.setdefault((True, ""), []).append(hit.place)
         for (covered, text), where in sorted(places.items(), key=lambda one: (not one[0][0], -len(one[1]), one[0][1])):
-            told = tuple(dict.fromkeys(where))
+            unique_places = tuple(dict.fromkeys(where))
             says = self.texts.by_tidy[text][0].text if text else "(short replies, each after its question)"
-            yield QuotedText(says, len(where), told[:_MAX_PLACES], covered)
+            yield QuotedText(says, len(where), unique_places[:_MAX_PLACES], covered)
 
     # -- covering --------------------------------------------------------------------------------------------------
 

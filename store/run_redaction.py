@@ -249,11 +249,11 @@ def _check_unchanged(eraser: Eraser, runs: Mapping[str, _RedactableRun]) -> None
 
 
 def _redact_run(redactor: Redactor, run: _RedactableRun) -> _RedactableRun:
-    again: dict[str, str] = {}
+    new_ids: dict[str, str] = {}
 
     def id_of(old: str) -> str:
         # Rows refer to each other by id, so each old id maps to one new id.
-        return again.setdefault(old, uuid7())
+        return new_ids.setdefault(old, uuid7())
 
     reviews = [redactor.review(row, run.events, id_of) for row in run.reviews]
     mask = redactor.cloak.mask
@@ -300,11 +300,11 @@ def _subject_changes(
     """Map design subjects whose instruction was redacted to their new subjects."""
     subjects = {}
     for id, run in runs.items():
-        first, again = run.events[0], covered_runs[id].events[0]
+        first, redacted_first = run.events[0], covered_runs[id].events[0]
         assert isinstance(first, Started)
-        assert isinstance(again, Started)
-        if subject_of(first.task) != subject_of(again.task):
-            subjects[subject_of(first.task)] = subject_of(again.task)
+        assert isinstance(redacted_first, Started)
+        if subject_of(first.task) != subject_of(redacted_first.task):
+            subjects[subject_of(first.task)] = subject_of(redacted_first.task)
     return subjects
 
 

@@ -335,15 +335,15 @@ def placed(db: sqlite3.Connection, study: Study, rater: str, assignments: Iterab
     sql = "SELECT position, unit, run FROM assignment WHERE study = ? AND version = ? AND rater = ?"
     here = db.execute(sql, (*key_of(study), storable(rater))).fetchall()
     places = {position for position, _, _ in here}
-    there = {(unit, run) for _, unit, run in here}
+    dealt_sheets = {(unit, run) for _, unit, run in here}
     last = max(places, default=-1)
     for assignment in assignments:
-        if (storable(assignment.unit), assignment.run) in there:
+        if (storable(assignment.unit), assignment.run) in dealt_sheets:
             continue
         position = assignment.position if assignment.position not in places else last + 1
         last = max(last, position)
         places.add(position)
-        there.add((storable(assignment.unit), assignment.run))
+        dealt_sheets.add((storable(assignment.unit), assignment.run))
         yield msgspec.structs.replace(assignment, position=position)
 
 

@@ -208,13 +208,13 @@ class _RowCopier:
 
     def acts(self, since: int, kept_out: Iterable[ActKind]) -> int:
         """Copy acts on these units and on the study as a whole. Return the number."""
-        out = frozenset(kept_out)
+        excluded = frozenset(kept_out)
 
         def carry_act(act: Act) -> None:
             insert_act(self.db, replace(act, id=self._copy_id(act.id), version=self.study.version, carries=act.id))
 
         def is_carried(act: Act) -> bool:
-            return act.act not in out and (not act.unit or storable(act.unit) in self.units)
+            return act.act not in excluded and (not act.unit or storable(act.unit) in self.units)
 
         return self._copy_rows("act", Act, since, is_carried, carry_act)
 

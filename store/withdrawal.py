@@ -135,8 +135,8 @@ class _Withdrawing:
         self._studies: dict[tuple[str, int], Study] = {
             (study.id, study.version): study for _, study in self._read_rows("study", Study)
         }
-        of = "rater = ? AND kind = 'human'"
-        self._labels: list[Label] = [label for _, label in self._read_rows("label", Label, of, storable(code))]
+        condition = "rater = ? AND kind = 'human'"
+        self._labels: list[Label] = [label for _, label in self._read_rows("label", Label, condition, storable(code))]
         """Their labels, superseded ones too."""
 
     def all_of_it(self) -> Erased:
@@ -277,7 +277,7 @@ class _Withdrawing:
         A settlement by majority is deleted if it is not a majority without them.
         """
         self.counts["settlements"] = self.counts["quotations"] = 0
-        theirs = {
+        their_places = {
             (label.study, label.version, label.unit, FieldReference(label.target, label.field))
             for label in self._labels
         }
@@ -286,7 +286,7 @@ class _Withdrawing:
             study, spot = self._studies[act.study, act.version], FieldReference(what.target, what.field)
             field = study.protocol.field(what.field)
             rest = without(what, words, free=field is not None and field.kind == "text")
-            is_counted = what.by_means == "majority" and (act.study, act.version, act.unit, spot) in theirs
+            is_counted = what.by_means == "majority" and (act.study, act.version, act.unit, spot) in their_places
             if rest is None or (is_counted and not self._is_still_majority(study, act.unit, spot, what)):
                 self.counts["settlements"] += self._delete("act", "n = ?", n)
             elif rest != what:
@@ -295,9 +295,9 @@ class _Withdrawing:
 
     def _is_still_majority(self, study: Study, unit: str, spot: FieldReference, what: Settlement) -> bool:
         """Return True if the majority of the remaining raters still agrees with a settlement by majority."""
-        of = (*key_of(study), storable(unit))
-        labels = [label for _, label in self._read_rows("label", Label, "study = ? AND version = ? AND unit = ?", *of)]
-        acts = [act for _, act in self._read_rows("act", Act, "study = ? AND version = ? AND unit = ?", *of)]
+        key = (*key_of(study), storable(unit))
+        labels = [label for _, label in self._read_rows("label", Label, "study = ? AND version = ? AND unit = ?", *key)]
+        acts = [act for _, act in self._read_rows("act", Act, "study = ? AND version = ? AND unit = ?", *key)]
         most = majority_of(place_answers(study, spot, labels, set(handed_in(acts))))
         return most is not None and (most.value, most.reason_missing) == (what.value, what.reason_missing)
 
@@ -321,9 +321,9 @@ class _Withdrawing:
     def _redact_designs(self, runs: Collection[str]) -> int:
         """Sign their designs with `withdrawn` and remove their words from all designs. Return the number of theirs."""
         rows = [(n, _decode_revision(body)) for n, body in self.db.execute("SELECT n, body FROM design").fetchall()]
-        theirs = [revision for _, revision in rows if self._is_person(revision.by)]
-        marks = {words for revision in theirs for words in revision.marks.values() if words}
-        notes = {f"took back: {revision.note}" for revision in theirs if revision.note}
+        their_revisions = [revision for _, revision in rows if self._is_person(revision.by)]
+        marks = {words for revision in their_revisions for words in revision.marks.values() if words}
+        notes = {f"took back: {revision.note}" for revision in their_revisions if revision.note}
         count = 0
         for n, old in rows:
             new = replace(old, marks={key: WITHDRAWN if words in marks else words for key, words in old.marks.items()})

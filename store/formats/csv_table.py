@@ -25,9 +25,9 @@ def table_of(source: RunSource, data: bytes, path: Path) -> list[dict[str, str]]
     counted as fallbacks. Raise `LabError` if the data is not a table.
     """
     text = decoded(data, str(path))
-    named = _SEP.match(text)
-    text = text[named.end() :] if named else text
-    separator = named[1] if named else _separator(text)
+    sep_line = _SEP.match(text)
+    text = text[sep_line.end() :] if sep_line else text
+    separator = sep_line[1] if sep_line else _separator(text)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:

@@ -212,19 +212,19 @@ def _read_action(text: str) -> Any:
 
 def _read_splits(source: RunSource) -> dict[str, dict[str, str]]:
     """Return the split of each episode, by kind of split. The files list the episodes of each split."""
-    out: dict[str, dict[str, str]] = {}
+    splits: dict[str, dict[str, str]] = {}
     for name, kind in _SPLITS.items():
         path = source.path.parent / name
         if not path.is_file():
             continue
         value, _ = read_json(source.text(path, most=_MOST_SPLITS), str(path))
-        split_by_episode = out.setdefault(kind, {})
+        split_by_episode = splits.setdefault(kind, {})
         for split, ids in value.items() if isinstance(value, dict) else ():
             for id in ids if isinstance(ids, list) else ():
                 split_by_episode[str(id)] = (
                     f"{split_by_episode[str(id)]}, {split}" if str(id) in split_by_episode else split
                 )
-    return out
+    return splits
 
 
 def _is_shard(candidate: CandidateFile) -> bool:

@@ -211,9 +211,9 @@ def _results_files(run: _AndroidLabRun) -> Iterator[Path]:
         beside = [above / "results.jsonl"]
         outputs = above / "outputs"
         if outputs.is_dir():
-            mine = (f for f in outputs.iterdir() if f.name == name or f.name.startswith(f"{name}_"))
+            own_folders = (f for f in outputs.iterdir() if f.name == name or f.name.startswith(f"{name}_"))
             # Newest first: the names of these folders end with their time.
-            beside += [folder / "results.jsonl" for folder in sorted(mine, reverse=True)]
+            beside += [folder / "results.jsonl" for folder in sorted(own_folders, reverse=True)]
         yield from (path for path in beside if path.is_file())
         if above == run.source.root:
             return

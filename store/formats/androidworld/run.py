@@ -147,10 +147,10 @@ class _RunDraft:
 
         A column shorter than the others misses a value for an unknown step, so it is used last.
         """
-        beside = [(name, row.get(name)) for name in _ACTIONS if name not in self.ragged]
+        certain = [(name, row.get(name)) for name in _ACTIONS if name not in self.ragged]
         outputs = [(name, row.get(name)) for name in _OUTPUTS]
         late = [(name, row.get(name)) for name in _ACTIONS if name in self.ragged]
-        for name, value in [*beside, *outputs, *late]:
+        for name, value in [*certain, *outputs, *late]:
             own_fields = fields_of(value)
             fields = own_fields if own_fields is not None and "action_type" in own_fields else parsed(value)
             if fields is not None:

@@ -221,11 +221,11 @@ class Shaper:
         # Its headers hold the API key.
         if name.startswith("requests.") and name.endswith("Request"):
             return "a request, left out"
-        out: dict[str, Any] = {"class": self._counted_text(name, place)}
+        shaped: dict[str, Any] = {"class": self._counted_text(name, place)}
         state = value.state
         if name == "requests.models.Response":
             state = {key: member for key, member in value.fields.items() if key in _RESPONSE_FIELDS}
         for key, part in (("args", value.args), ("state", state), ("items", value.items)):
             if part:
-                out[key] = self.shape(part, f"{place}.{key}" if place else key, depth + 1)
-        return out
+                shaped[key] = self.shape(part, f"{place}.{key}" if place else key, depth + 1)
+        return shaped

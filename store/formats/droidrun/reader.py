@@ -300,14 +300,14 @@ def _is_macro(value: Any) -> bool:
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
     """Return why a folder named by droidrun, or an empty list of events, is not a run, or empty for other folders."""
-    named = _FOLDER.fullmatch(folder.name) is not None
+    has_own_name = _FOLDER.fullmatch(folder.name) is not None
     if "trajectory.json" in names:
         try:
             is_empty = CandidateFile(folder / "trajectory.json", root).value == []
         except LabError:
             return ""
         return "trajectory.json holds no events" if is_empty else ""
-    return "no trajectory.json" if named else ""
+    return "no trajectory.json" if has_own_name else ""
 
 
 DROIDRUN = Format(

@@ -93,8 +93,8 @@ def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
         return None
     if all(0 <= value <= 1 for value, _ in written_px):
         return "0-1"
-    apart = [abs(value - px) for value, px in written_px if px >= 0]
-    if apart and max(apart) <= 1:
+    differences = [abs(value - px) for value, px in written_px if px >= 0]
+    if differences and max(differences) <= 1:
         return "px"
     return "0-1000" if all(0 <= value <= 1000 for value, _ in written_px) else None
 

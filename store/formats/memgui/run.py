@@ -231,7 +231,7 @@ def _add_verdicts(draft: Draft, of: MemguiRun) -> float | None:
 
 def judgement(file: str, contents: Any) -> Verdict:
     """Return a judge's file (named without `.json`) as a verdict with all of its fields."""
-    name, value, reason = next(rest for of, *rest in _JUDGE_FILES if of == file)
+    name, value, reason = next(rest for file_name, *rest in _JUDGE_FILES if file_name == file)
     fields: dict[str, Any] = contents if isinstance(contents, dict) and contents else {"value": contents}
     if file == "evaluation_summary":
         fields = {**fields, **_sorted_analyses(fields)}
