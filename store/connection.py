@@ -53,7 +53,7 @@ def _opened(path: Path, query: str) -> sqlite3.Connection:
         connection.execute("PRAGMA trusted_schema = OFF")  # a stranger's schema must not call functions of this program
         connection.execute("PRAGMA recursive_triggers = ON")  # else INSERT OR REPLACE bypasses the DELETE triggers
         connection.execute("PRAGMA secure_delete = ON")  # overwrite erased and redacted content in place
-        # fsync on macOS does not flush the drive's cache; F_FULLFSYNC does.
+        # fsync on macOS does not flush the drive's cache, F_FULLFSYNC does.
         if sys.platform == "darwin":
             connection.execute("PRAGMA fullfsync = ON")
             connection.execute("PRAGMA checkpoint_fullfsync = ON")
@@ -99,7 +99,7 @@ def prepare(path: Path, connection: sqlite3.Connection, *, readonly: bool) -> No
         )
     check_schema(connection, path, readonly=readonly)
     if readonly:
-        # An older schema lacks some tables; the others are read as before.
+        # An older schema lacks some tables. The others are read as before.
         if not version:
             raise LabError(named(path), "holds nothing yet.", "`hitlab import` or a run begins it.")
         return

@@ -139,7 +139,7 @@ def _import_kit(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study
     )
 
 
-# -- is it one, and of this study? -----------------------------------------------------------------------------
+# -- checking the file -----------------------------------------------------------------------------------------
 
 
 def _check_kit(store: Store, other: Store, what: str) -> Kit:
@@ -171,7 +171,7 @@ def _check_study(store: Store, kit: Kit, what: str) -> Study:
     return study
 
 
-# -- what is in it? --------------------------------------------------------------------------------------------
+# -- reading its rows ------------------------------------------------------------------------------------------
 
 
 def _read_kit_rows(store: Store, other: Store, kit: Kit, study: Study, what: str) -> _KitRows:
@@ -267,7 +267,7 @@ def _without_erased_units(store: Store, study: Study, answer: _KitRows) -> _KitR
     )
 
 
-# -- do the rules let it in? -----------------------------------------------------------------------------------
+# -- checking the rules ----------------------------------------------------------------------------------------
 
 
 def _check_sheets(store: Store, study: Study, kit: Kit, answer: _KitRows, known_ids: set[str], what: str) -> None:
@@ -345,7 +345,7 @@ def _was_held(acts: Iterable[Act], at: str) -> bool:
     return bool(holds) and max(holds, key=lambda act: (act.at, act.id)).act == "held"
 
 
-# -- then it comes in ------------------------------------------------------------------------------------------
+# -- inserting rows --------------------------------------------------------------------------------------------
 
 
 def _known_ids(db: sqlite3.Connection, answer: _KitRows, replaced_runs: Mapping[str, str], what: str) -> set[str]:

@@ -136,7 +136,7 @@ def _merge_units(into: Merging, source: Source, study: Study) -> None:
                 into.gone["units"] += 1
 
 
-# -- what people were dealt, said and did ----------------------------------------------------------------------
+# -- assignments, labels and acts ------------------------------------------------------------------------------
 
 
 def _merge_assignments(into: Merging, source: Source, study: Study) -> None:

@@ -75,7 +75,7 @@ class Merging:
         """True if stored content was redacted, so that the file must be wiped."""
         self.uncovered = self._collect_uncovered()
 
-    # -- what goes ---------------------------------------------------------------------------------------------
+    # -- erasing and redacting ---------------------------------------------------------------------------------
 
     def obey(self) -> None:
         """Erase people who withdrew elsewhere, and runs that were erased there."""
@@ -184,7 +184,7 @@ class Merging:
             yield eraser
         self.outside += eraser.outside
 
-    # -- what comes ------------------------------------------------------------------------------------------
+    # -- adding rows -----------------------------------------------------------------------------------------
 
     def same(self, source: Source, table: str, id: str, body: str, row: Any) -> bool:
         """Return True if a row is already in this file. Raise `LabError` if its id has other content here."""

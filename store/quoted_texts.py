@@ -144,7 +144,7 @@ class _QuotationSearch:
     def _read(self, sql: str, *values: object) -> Any:
         return self.db.execute(sql, values)
 
-    # -- where they stand ----------------------------------------------------------------------------------------
+    # -- searching -----------------------------------------------------------------------------------------------
 
     def _forks_with_swapped_replies(self) -> set[str]:
         """Return forks in which a reply replaced the one that the person gave."""
@@ -238,7 +238,7 @@ class _QuotationSearch:
         owner = f"{name}'s {table}" if name else f"a {table}"
         return f"{owner} of {of_run}" if run else f"table {table}"
 
-    # -- what is surely theirs -------------------------------------------------------------------------------------
+    # -- classifying -----------------------------------------------------------------------------------------------
 
     def _classify(self, hits: Iterable[_QuotingRow]) -> tuple[set[str], set[str]]:
         """Return the texts (whole or parts) to redact automatically, and those that a person must decide on."""
@@ -278,7 +278,7 @@ class _QuotationSearch:
             says = self.texts.by_tidy[text][0].text if text else "(short replies, each after its question)"
             yield QuotedText(says, len(where), unique_places[:_MAX_PLACES], covered)
 
-    # -- covering --------------------------------------------------------------------------------------------------
+    # -- redacting -------------------------------------------------------------------------------------------------
 
     def _redact_row(self, hit: _QuotingRow, covers: Collection[str], spares: Collection[str]) -> bool:
         """Redact one row. Return True if anything changed."""

@@ -188,7 +188,7 @@ def _report_counts(report: Redacted) -> dict[str, int]:
     return {**{name: getattr(report, name) for name in names}, **report.studies._asdict(), **report.destroyed._asdict()}
 
 
-# -- what is looked at -----------------------------------------------------------------------------------------
+# -- selecting runs --------------------------------------------------------------------------------------------
 
 
 def _runs_to_redact(
@@ -245,7 +245,7 @@ def _check_unchanged(eraser: Eraser, runs: Mapping[str, _RedactableRun]) -> None
                 raise LabError(f"run {id}", f"was {change} meanwhile; nothing was done.", "Try again.")
 
 
-# -- what is made of it ----------------------------------------------------------------------------------------
+# -- redacting them --------------------------------------------------------------------------------------------
 
 
 def _redact_run(redactor: Redactor, run: _RedactableRun) -> _RedactableRun:

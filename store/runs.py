@@ -310,7 +310,7 @@ class Runs:
         """Return the runs that refer to a picture or phone state."""
         return [id for (id,) in self._database.read("SELECT trace FROM use WHERE sha256 = ? ORDER BY trace", sha256)]
 
-    # Beneath
+    # Helpers
 
     def _with_agent_name(self, first: Started) -> Started:
         """Return a run's first event, its agent with the name that a person gave it."""

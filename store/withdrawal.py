@@ -195,7 +195,7 @@ class _Withdrawing:
         if not any(self.code in study.raters for study in self._studies.values()):
             raise LabError(f"withdraw {self.code}", "nothing in this file is theirs; nothing was done.")
 
-    # -- what is theirs ----------------------------------------------------------------------------------------
+    # -- their own data ----------------------------------------------------------------------------------------
 
     def _their_runs(self) -> list[str]:
         """Return the runs in which they appear, and repetitions of these."""
@@ -316,7 +316,7 @@ class _Withdrawing:
         self.db.execute(f"UPDATE {table} SET body = ? WHERE n = ?", (encode(row).decode(), n))
         self.counts["quotations"] += 1
 
-    # -- what others build on ----------------------------------------------------------------------------------
+    # -- acts that others build on -----------------------------------------------------------------------------
 
     def _redact_designs(self, runs: Collection[str]) -> int:
         """Sign their designs with `withdrawn` and remove their words from all designs. Return the number of theirs."""
@@ -352,7 +352,7 @@ class _Withdrawing:
             body = encode(replace(act, by=GONE)).decode()
             self.db.execute("UPDATE run_act SET by = ?, body = ? WHERE n = ?", (GONE.id, body, n))
 
-    # -- beneath -----------------------------------------------------------------------------------------------
+    # -- helpers -----------------------------------------------------------------------------------------------
 
     def _is_person(self, actor: Actor) -> bool:
         return actor.kind == "human" and actor.id == self.code
