@@ -1,4 +1,4 @@
-"""What is settled at places of a hitlab file's studies: acts by whoever settled them, the newest of which stands."""
+"""Settlements of disagreements in a study: append-only acts, of which the newest at each place applies."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from store.studies import Studies, check_no_kit, key_of
 
 
 class Ruling(NamedTuple):
-    """What is to be settled, and in which unit."""
+    """One settlement to store, with its unit."""
 
     unit: Unit
     what: Settlement
 
 
 class Adjudications:
-    """What is settled at places of a study, by whom and why."""
+    """Reads and writes settlements (adjudicated answers) of a study."""
 
     def __init__(self, database: Database, studies: Studies, labels: Labels) -> None:
         self._database, self._studies, self._labels = database, studies, labels
@@ -39,21 +39,25 @@ class Adjudications:
     # Writing
 
     def settle(self, study: Study, unit: Unit, what: Settlement, by: Actor) -> SignedSettlement:
-        """Keeps what is right at a place, durable on return; what stood there as settled is superseded.
+        """Store the right answer at a place and supersede the earlier settlement there, durable on return.
 
-        `study` and `unit` are as they were read from this file. Raises `LabError` where the file is a kit, the one who
-        settles rated the unit or has withdrawn, somebody has not handed it in yet, a reason is missing, or the value,
-        the majority or the discussion is not as it is told.
+        `study` and `unit` must come from this file. Raise `LabError` if the file is a kit, the settler rated the unit
+        or has withdrawn, a rater has not handed it in yet, the reason is missing, or the value, majority or discussion
+        contradicts the stored answers.
         """
         return self.settle_each(study, [Ruling(unit, what)], by)[0]
 
     def settle_each(
         self, study: Study, rulings: Sequence[Ruling], by: Actor, *, open_only: bool = False, of_batch: str = ""
     ) -> list[SignedSettlement]:
-        """Keeps several, all or none; with `open_only` what another settled meanwhile stays as it was settled, with
-        `of_batch` all that does not stand as it was settled in that batch."""
+        """Store several settlements, all or none.
+
+        `open_only` skips places that another person settled meanwhile. `of_batch` skips places whose current settlement
+        is not from that batch.
+        """
         settlements: list[SignedSettlement] = []
         with self._database.writing() as db:
+            # Inside the write lock, so that no answer or settlement can arrive between the checks and the insert.
             check_no_kit(db)
             settlements_by_place = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
             for unit, what in rulings:
@@ -63,28 +67,32 @@ class Adjudications:
                 if of_batch and (stands is None or stands.what.batch != of_batch):
                     continue
                 self._check(db, study, unit, what, by, settlements_by_place)
-                settlement = SignedSettlement(unit.id, what, by, self._later(db, study))
-                detail = _plain(what)
+                settlement = SignedSettlement(unit.id, what, by, self._next_time(db, study))
+                detail = _act_detail(what)
                 insert_act(
                     db,
                     Act(uuid7(), study.id, study.version, by, "adjudicated", settlement.at, unit.id, detail=detail),
                 )
                 place = (unit.id, FieldReference(what.target, what.field))
+                # Later rulings of this call must see this one.
                 settlements_by_place.pop(place, None)
                 if not what.withdrawn:
                     settlements_by_place[place] = settlement
                 settlements.append(settlement)
         return settlements
 
-    def _later(self, db: sqlite3.Connection, study: Study) -> str:
-        """Now, after the newest settlement: what is settled last stands."""
+    def _next_time(self, db: sqlite3.Connection, study: Study) -> str:
+        """Return the current time, but later than the newest settlement, so that the last one always applies.
+
+        The system clock may have been set back.
+        """
         sql = "SELECT max(at) FROM act WHERE study = ? AND version = ? AND act = 'adjudicated'"
         return later(now(), db.execute(sql, key_of(study)).fetchone()[0])
 
     # Reading
 
     def settled(self, study: Study, unit: str | None = None) -> dict[tuple[str, FieldReference], SignedSettlement]:
-        """What stands as settled, by unit and place."""
+        """Return the current settlements by unit and place."""
         sql = "SELECT body FROM act WHERE study = ? AND version = ? AND act = 'adjudicated'"
         more = " AND unit = ?" if unit is not None else ""
         values = (*key_of(study), *(() if unit is None else (storable(unit),)))
@@ -92,23 +100,26 @@ class Adjudications:
         return adjudicated(decode(body, Act, "an act in the file", newest=VERSION) for (body,) in rows)
 
     def may_settle(self, study: Study, unit: Unit, by: Actor) -> str:
-        """Why a person may not settle anything in a unit now, as a sentence; empty where they may."""
+        """Return why a person may not settle anything in a unit now, as a sentence, empty if they may."""
         if self._labels.withdrew(by.id):
             return f"{by.id} has withdrawn."
         labels = list(self._labels.read(study, unit.id))
         if any((label.rater.kind, label.rater.id) == (by.kind, by.id) for label in labels):
             return f"{by.id} rated it; who settles it is somebody else."
+        # A locked study receives no more answers, so there is nobody to wait for.
         if self._studies.locked(study):
             return ""
         assignments = self._studies.assignments(study, unit=unit.id)
         if any(assignment.rater == by.id for assignment in assignments):
             return f"it is dealt to {by.id}, who is to rate it and has not."
+        # A rater who has not handed in could still see the settled answer, so settling waits for all who remain.
         handed_sheets = self.handed(study, unit.id, {assignment.rater for assignment in assignments})
         waits = {
             assignment.rater
             for assignment in assignments
             if (assignment.rater, assignment.unit, assignment.run) not in handed_sheets
         }
+        # People who left or withdrew will never hand in.
         waits = {code for code in waits if not self._studies.has_left(study, code) and not self._labels.withdrew(code)}
         if waits:
             problem = f"{len(waits)} of its raters {'has' if len(waits) == 1 else 'have'} not handed it in yet"
@@ -116,18 +127,18 @@ class Adjudications:
         return ""
 
     def handed(self, study: Study, unit: str, raters: Collection[str]) -> set[tuple[str, str, int]]:
-        """The sheets of a unit (rater, unit, run) that these people have handed in."""
+        """Return the sheets of a unit (rater, unit, run) that these raters have handed in."""
         sql = (
             "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND act IN ('commit', 'reopen') "
             "AND unit = ?"
         )
-        of = key_of(study)
+        key = key_of(study)
         rows_in = self._database.rows_in
-        bodies = [body for rater in raters for (body,) in rows_in("act", sql, *of, storable(rater), storable(unit))]
+        bodies = [body for rater in raters for (body,) in rows_in("act", sql, *key, storable(rater), storable(unit))]
         return set(handed_in(decode(body, Act, "an act in the file", newest=VERSION) for body in bodies))
 
     def answers_at(self, study: Study, unit: str, spot: FieldReference) -> list[PlaceAnswer]:
-        """What stands at a place of a unit by everybody who rated it; of people only what is handed in."""
+        """Return the current answers of all raters at a place, a person's only if handed in."""
         labels = list(self._labels.read(study, unit))
         return place_answers(study, spot, labels, self.handed(study, unit, {label.rater.id for label in labels}))
 
@@ -152,6 +163,7 @@ class Adjudications:
             raise LabError(title, why)
         if not what.reason.strip():
             raise LabError(title, "field reason: is empty; what is settled says why.")
+        # The chained comparison also refuses NaN.
         if what.minutes is not None and not 0 <= what.minutes < float("inf"):
             raise LabError(title, f"field minutes: {what.minutes:g} is no length of time")
         if what.withdrawn:
@@ -162,7 +174,7 @@ class Adjudications:
 
 
 def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
-    """The field that is asked at a place of a unit; what a rule answered is not settled by anybody."""
+    """Return the field asked at a place of a unit. Raise `LabError` if none is or a rule answered it."""
     places = fields_by_target(study.protocol, unit)
     fields_here = [field for target, fields in places if target == spot.target for field in fields]
     field = next((candidate for candidate in fields_here if candidate.id == spot.field), None)
@@ -178,7 +190,7 @@ def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
 def _check_settlement(
     title: str, field: Field, unit: Unit, what: Settlement, by: Actor, answers: Sequence[PlaceAnswer]
 ) -> None:
-    """What is settled must fit its field, and what is told of raters must be so."""
+    """Raise `LabError` if the settled value does not fit its field or the claims about raters are false."""
     _check_fits(title, field, unit, what, by, what.value, what.reason_missing)
     settled_answer = PlaceAnswer(by, what.value, what.reason_missing)
     if what.by_means == "majority":
@@ -192,7 +204,10 @@ def _check_settlement(
     for move in what.moves:
         if move.rater not in answer_by_rater:
             raise LabError(title, "field moves: names somebody who did not rate it.")
-        if move.was is not None and PlaceAnswer(by, move.was).word != _plain_answer(answer_by_rater[move.rater]).word:
+        if (
+            move.was is not None
+            and PlaceAnswer(by, move.was).word != _comparable_answer(answer_by_rater[move.rater]).word
+        ):
             raise LabError(title, f"field moves: {move.was!r} is not what that rater said.")
         if move.now is not None and PlaceAnswer(by, move.now).word == answer_by_rater[move.rater].word:
             raise LabError(title, f"field moves: {move.now!r} is what that rater said already.")
@@ -201,8 +216,8 @@ def _check_settlement(
         raise LabError(title, "field moves: a rater moves once.")
 
 
-def _plain_answer(answer: PlaceAnswer) -> PlaceAnswer:
-    """A reason counts as a word of its own where somebody moved away from it."""
+def _comparable_answer(answer: PlaceAnswer) -> PlaceAnswer:
+    """Treat a missing reason as the answer itself, so that a move away from it can name it."""
     return PlaceAnswer(answer.rater, answer.reason_missing) if answer.reason_missing else answer
 
 
@@ -213,9 +228,9 @@ def _check_fits(
     check_value(title, field, target_of(unit, what.target), label)
 
 
-def _plain(what: Settlement) -> dict[str, Any]:
-    """It as an act tells it; `LabError` where JSON cannot hold it."""
-    # Each text apart: escaped with a reason that UTF-8 cannot hold, a name would be no longer the one that is settled.
+def _act_detail(what: Settlement) -> dict[str, Any]:
+    """Return the settlement as JSON fields of an act. Raise `LabError` if JSON cannot represent it."""
+    # Escape each text separately: escaped together with a reason that is not valid UTF-8, a name would change.
     moves = tuple(replace(move, code=storable(move.code), why=storable(move.why)) for move in what.moves)
     what = replace(what, reason=storable(what.reason), moves=moves)
     try:
@@ -223,6 +238,7 @@ def _plain(what: Settlement) -> dict[str, Any]:
         settlement: Settlement = decode(encode(what), Settlement, "a settlement")
     except (OverflowError, RecursionError, TypeError) as error:
         raise LabError(f"unit of {what.field}", f"field value: cannot be kept ({error}).") from error
+    # JSON has no NaN or infinity: such a value comes back as None.
     if (settlement.value is None) is not (what.value is None):
         raise LabError(f"place {what.field}", f"field value: {what.value!r} cannot be kept.")
     return fields

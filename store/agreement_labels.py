@@ -1,4 +1,4 @@
-"""The verb by which agreement reads a study's labels; what it needs beneath is loaded when it is asked for."""
+"""Labels of a study for agreement statistics. Heavy imports are loaded on first use."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 _COUNTED = "act IN ('commit', 'reopen', 'adjudicated', 'replaced', 'left')"
-"""Acts that change what counts."""
+"""SQL condition for acts that change which labels count."""
 
 
 class Newest(msgspec.Struct, frozen=True):
-    """How far a file was read: the last row (number, id) of each table that agreement depends on, and what was erased.
+    """Position up to which a file was read: last row (number, id) of each table, and erasure counts.
 
-    Rows are never changed and only ever added, but by erasing; of an assignment the id is its place.
+    Rows are only added or erased, never changed. An assignment's id is its rater and position.
     """
 
     label: tuple[int, str] = (0, "")
@@ -34,15 +34,15 @@ class Newest(msgspec.Struct, frozen=True):
 
 
 class AgreementLabels:
-    """A study's labels as agreement reads them: in columns, and how far a file was read."""
+    """Reads a study's labels as columns, and detects if they changed since an earlier read."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def columns(self, study: Study) -> Columns:
-        """The labels that stand in a study, of people only what is handed in; all of one moment.
+        """Return the current labels of a study from one snapshot, of people only if handed in.
 
-        Raises `LabError` where a label was written by a newer hitlab.
+        Raise `LabError` if a newer hitlab wrote a label.
         """
         from store.label_columns import columns_of
 
@@ -50,14 +50,15 @@ class AgreementLabels:
             return columns_of(db, study)
 
     def columns_and_times(self, study: Study) -> tuple[Columns, AnswerTimes]:
-        """The same, with when every answer was given."""
+        """Return the same columns, and the time of every answer."""
         from store.label_columns import columns_and_times
 
         with self._database.one_moment() as db:
             return columns_and_times(db, study)
 
     def costs(self, study: Study) -> dict[tuple[str, str, str, int], float]:
-        """What the standing answers of models and scripts cost in US dollars, by unit, rater (kind, id) and run."""
+        """Return the cost in US dollars of current model and script answers by unit, rater kind, rater id and run."""
+        # MATERIALIZED and CROSS JOIN make SQLite look up each judge's labels by index, not scan the whole study.
         sql = """WITH judge AS MATERIALIZED (SELECT DISTINCT rater, kind FROM label
                 WHERE study = ?1 AND version = ?2 AND kind != 'human'),
             theirs AS MATERIALIZED (SELECT l.n, l.id, l.supersedes, l.unit, l.kind, l.rater, l.run, l.body
@@ -72,7 +73,7 @@ class AgreementLabels:
         return cost_by_configuration
 
     def calls(self, study: Study) -> list[JudgeCall]:
-        """All answers that the study's judges paid for, in the order in which they came in; without their words."""
+        """Return all paid judge calls of the study in order of insertion, without prompts and replies."""
         names = ("stage", "model", "once", "usage.prompt_tokens", "usage.completion_tokens", "usage.cost")
         columns = ", ".join(f"json_extract(body, '$.detail.{name}')" for name in names)
         sql = (
@@ -87,10 +88,10 @@ class AgreementLabels:
         ]  # fmt: skip
 
     def newest(self) -> Newest:
-        """How far this file goes now; nothing is counted but what was erased."""
+        """Return the file's current position. This is cheap, because only erasures are counted."""
         last = {
             table: self._database.rows_in(table, f"SELECT n, {name} FROM {table} ORDER BY n DESC LIMIT 1")
-            for table, name in _NAMED.items()
+            for table, name in _ROW_IDS.items()
         }
         label, act, assignment = (tuple(newest_row[0]) if newest_row else (0, "") for newest_row in last.values())
         rows_in = self._database.rows_in
@@ -100,30 +101,32 @@ class AgreementLabels:
         )
 
     def same_since(self, study: Study, then: Newest) -> bool:
-        """Whether the labels that count in a study are those that counted when the file went as far as `then`."""
+        """Return True if the same labels count in a study now as at position `then`."""
         if not self.goes_on_from(then):
             return False
-        for table, (n, _) in _rows_of(then):
+        for table, (n, _) in _table_positions(then):
             counts = f" AND {_COUNTED}" if table == "act" else ""
+            # The unary `+` keeps SQLite from using the study index: a scan of the few rows after `n` is faster.
             sql = f"SELECT 1 FROM {table} WHERE n > ? AND +study = ? AND +version = ?{counts} LIMIT 1"
             if self._database.rows_in(table, sql, n, *key_of(study)):
                 return False
         return True
 
     def goes_on_from(self, then: Newest) -> bool:
-        """Whether this file is the one that once went as far as `then`, nothing having been erased since."""
-        now = self.newest()
-        if (now.withdrawals, now.tombstones) != (then.withdrawals, then.tombstones):
+        """Return True if this file still holds the rows at `then` and nothing was erased since."""
+        position = self.newest()
+        if (position.withdrawals, position.tombstones) != (then.withdrawals, then.tombstones):
             return False
         return all(
-            not n or self._database.rows_in(table, f"SELECT {_NAMED[table]} FROM {table} WHERE n = ?", n) == [(id,)]
-            for table, (n, id) in _rows_of(then)
+            # A row number alone could exist in another file, too. The id shows that it is the same row.
+            not n or self._database.rows_in(table, f"SELECT {_ROW_IDS[table]} FROM {table} WHERE n = ?", n) == [(id,)]
+            for table, (n, id) in _table_positions(then)
         )
 
 
-_NAMED = {"label": "id", "act": "id", "assignment": "rater || ' ' || position"}
-"""What names a row beside its number."""
+_ROW_IDS = {"label": "id", "act": "id", "assignment": "rater || ' ' || position"}
+"""SQL expression that identifies a row of each table, besides its number."""
 
 
-def _rows_of(newest: Newest) -> tuple[tuple[str, tuple[int, str]], ...]:
+def _table_positions(newest: Newest) -> tuple[tuple[str, tuple[int, str]], ...]:
     return ("label", newest.label), ("act", newest.act), ("assignment", newest.assignment)

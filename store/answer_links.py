@@ -1,4 +1,4 @@
-"""Links into the room Answer: what happened to each is a row, as it is an act of its study for links into studies."""
+"""Links that open the endpoint's answer screen: each act on one is a row (acts on study links belong to the study)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ TABLE = "answer_link"
 
 
 class AnswerLinks:
-    """The acts on links that are into no study: made, taken up by a browser, revoked."""
+    """Acts on links that belong to no study: created, opened in a browser, revoked."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def record(self, act: Act, check: Callable[[], None] = lambda: None) -> None:
-        """Keeps an act, durable on return; `check` may refuse it in the same transaction.
+        """Store an act, durable on return. `check` may raise within the same transaction.
 
-        Raises `LabError` where the person has withdrawn, or the file is a kit.
+        Raise `LabError` if the person has withdrawn or the file is a kit.
         """
         with self._database.writing() as db:
             check()
@@ -33,6 +33,6 @@ class AnswerLinks:
             db.execute(f"INSERT INTO {TABLE} VALUES (NULL, ?, ?, ?, ?, ?)", values)
 
     def acts(self) -> list[Act]:
-        """Every act, in the order in which they came into this file."""
+        """Return every act in order of insertion."""
         rows = self._database.rows_in(TABLE, f"SELECT body FROM {TABLE} ORDER BY n")
         return [decode(body, Act, "an act on a link in the file", newest=VERSION) for (body,) in rows]

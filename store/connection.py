@@ -1,4 +1,4 @@
-"""Opening a hitlab file: one durable connection, and a sentence for each way in which it can go wrong."""
+"""Opening a hitlab file: one durable connection, and a readable error for each SQLite failure."""
 
 from __future__ import annotations
 
@@ -15,36 +15,45 @@ from store.schema import APPLICATION_ID, VERSION, migrate, user_version
 from store.schema_check import check_schema, schema_bounded
 
 BUSY_SECONDS = 30.0
-"""How long a write waits for another program's write to end."""
+"""Seconds a write waits for another program's write to end."""
 
 
 def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
-    """A connection in autocommit mode whose writes are on the disk once COMMIT returns."""
+    """Return a connection in autocommit mode whose writes are on disk once COMMIT returns."""
     if not readonly:
-        make_file(path)  # its `-wal` and `-shm` are made with its mode
+        make_file(path)  # SQLite gives `-wal` and `-shm` the mode of this file
         return _opened(path, "mode=rwc")
     try:
         return _opened(path, "mode=ro")
     except sqlite3.OperationalError:
         if not path.is_file() or has_write_ahead(path):
             raise
-        # A file in WAL mode in a folder that cannot be written; nobody writes it, so no lock is needed.
+        # A WAL file in a read-only folder: SQLite cannot create `-shm`. Nobody can write it, so no lock is needed.
         return _opened(path, "mode=ro&immutable=1")
 
 
 def _opened(path: Path, query: str) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?{query}"
     connection = sqlite3.connect(
-        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=64
+        # isolation_level=None: all transactions begin explicitly. `Database.close` closes connections of other
+        # threads.
+        uri,
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=64,
     )
     try:
         with schema_bounded(connection, path):
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        # In WAL mode, NORMAL would lose committed transactions in a power failure.
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA trusted_schema = OFF")  # no function of this program runs by a file's own schema
-        connection.execute("PRAGMA recursive_triggers = ON")  # else INSERT OR REPLACE slips past the DELETE triggers
-        connection.execute("PRAGMA secure_delete = ON")  # what is erased, or covered, is overwritten where it stood
+        connection.execute("PRAGMA trusted_schema = OFF")  # a stranger's schema must not call functions of this program
+        connection.execute("PRAGMA recursive_triggers = ON")  # else INSERT OR REPLACE bypasses the DELETE triggers
+        connection.execute("PRAGMA secure_delete = ON")  # overwrite erased and redacted content in place
+        # fsync on macOS does not flush the drive's cache, F_FULLFSYNC does.
         if sys.platform == "darwin":
             connection.execute("PRAGMA fullfsync = ON")
             connection.execute("PRAGMA checkpoint_fullfsync = ON")
@@ -55,17 +64,18 @@ def _opened(path: Path, query: str) -> sqlite3.Connection:
 
 
 def has_write_ahead(path: Path) -> bool:
-    """Whether a `-wal` stands beside a file: some program has it open, or ended without closing it."""
+    """Return True if a file has a `-wal`: a program has it open, or ended without closing it."""
     return Path(f"{path}-wal").exists()  # `/` and `.` have no name to change
 
 
 def tidy_write_ahead(path: Path) -> None:
-    """Has SQLite remove the empty `-wal` and `-shm` that a connection that only reads made, and cannot remove itself.
+    """Let SQLite remove the empty `-wal` and `-shm` that a read-only connection created but cannot remove itself.
 
-    To be called where none was there before. A connection that may write does so as it closes, under SQLite's own
-    locks; where somebody else has the file open, they stay.
+    Call only if neither existed before. A writable connection removes them on close, under SQLite's own locks. They
+    stay if another program has the file open.
     """
-    with suppress(sqlite3.Error, UnicodeDecodeError, LabError):  # it may be damaged, or hold more than is read
+    with suppress(sqlite3.Error, UnicodeDecodeError, LabError):  # the file may be damaged or exceed the read limits
+        # timeout=0: another program with the file open will remove them itself.
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=0)
         try:
             with schema_bounded(connection, path):
@@ -75,7 +85,7 @@ def tidy_write_ahead(path: Path) -> None:
 
 
 def prepare(path: Path, connection: sqlite3.Connection, *, readonly: bool) -> None:
-    """Makes sure that the file is ours and of this program's schema, laying or renewing it where it may."""
+    """Check that the file is a hitlab file of this schema. Create or migrate its tables if writable."""
     version = user_version(connection)
     ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
     empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
@@ -89,48 +99,50 @@ def prepare(path: Path, connection: sqlite3.Connection, *, readonly: bool) -> No
         )
     check_schema(connection, path, readonly=readonly)
     if readonly:
-        # Of an older schema some tables are missing; what is in the others is read as it always was.
+        # An older schema lacks some tables. The others are read as before.
         if not version:
             raise LabError(named(path), "holds nothing yet.", "`hitlab import` or a run begins it.")
         return
-    _write_ahead(connection)
+    _enable_wal(connection)
     if version < VERSION:
         migrate(connection)
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Sets WAL mode; the change of mode does not honour the busy timeout, so it is tried again here."""
+def _enable_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL mode, with retries: `PRAGMA journal_mode` ignores the busy timeout."""
     until = time.monotonic() + BUSY_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
+            # The low byte is the primary code. Extended codes such as SQLITE_BUSY_RECOVERY count as well.
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
             time.sleep(0.01)
 
 
 def named(path: Path) -> str:
-    """A file as the title of an error."""
+    """Return a file's name as an error title."""
     return f"database {path}"
 
 
 @contextmanager
 def sqlite_errors(path: Path) -> Iterator[None]:
-    """Turns what SQLite raises within into one sentence that names the file."""
+    """Convert SQLite errors in the block into a `LabError` that names the file."""
     try:
         yield
     except sqlite3.Error as error:
-        raise LabError(named(path), *_reason(path, error)) from error
-    except UnicodeDecodeError as error:  # sqlite3 quotes what is damaged, in whatever bytes stand there
+        raise LabError(named(path), *_describe_error(path, error)) from error
+    except UnicodeDecodeError as error:  # sqlite3 quotes the damaged bytes in its message
         raise LabError(named(path), "is damaged.", "Restore a copy made with `hitlab pack`.") from error
 
 
-def _reason(path: Path, error: sqlite3.Error) -> tuple[str, str]:
+def _describe_error(path: Path, error: sqlite3.Error) -> tuple[str, str]:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if not code and str(error).startswith("Could not decode"):  # it quotes the text, in whatever bytes stand there
+    if not code and str(error).startswith("Could not decode"):  # sqlite3 quotes the damaged text in its message
         return "is damaged: a text in it is not valid UTF-8.", "Restore a copy made with `hitlab pack`."
+    # SQLite reports a folder and a missing parent by the same code, so inspect the path first.
     if path.is_dir():
         return "is a folder, not a file.", ""
     if not path.parent.is_dir():

@@ -1,4 +1,4 @@
-"""The conversations of the endpoint: runs of its clients, what waits in them, and what was answered since a look."""
+"""Conversations of the endpoint: its clients' runs, their open questions, and new answers since a given row."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from store.database import Database
 
 
 class ConversationRow(NamedTuple):
-    """A conversation as its last event leaves it: `kind` of that event, its `at`, and its `seq` where it is asked.
+    """A conversation in its last event's state: `kind`, `at`, and `seq` if it is a question (`asked`, else -1).
 
-    `seen` is whether the question was put before somebody; `turns` counts the answers.
+    `seen` is True if somebody opened the question. `turns` counts the answers.
     """
 
     run: str
@@ -26,7 +26,7 @@ class ConversationRow(NamedTuple):
 
 
 class CommittedEvent(NamedTuple):
-    """An event that ends a wait: its place in the file, its run, its `seq`, kind and body."""
+    """An event that ends a wait: its row in the file, run, `seq`, kind and body."""
 
     row: int
     run: str
@@ -63,7 +63,7 @@ WHERE trace = ? AND kind = 'asked' ORDER BY seq LIMIT 1
 
 
 class Conversations:
-    """The conversations of a file: those runs whose agent's id begins with one of two words that say so."""
+    """Conversations of a file: runs whose agent id begins with one of the endpoint's two prefixes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -71,51 +71,52 @@ class Conversations:
         self._asked: dict[tuple[str, int], tuple[str, str]] = {}
 
     def rows(self, prefix: str, limit: int, *, ended: bool = True) -> list[ConversationRow]:
-        """The newest conversations whose agent begins so, the newest first; without those that have `ended`."""
+        """Return conversations whose agent begins with `prefix`, newest first. Leave out ended ones unless `ended`."""
+        # A range finds a prefix without escaping `%` and `_`. U+10FFFF sorts after every other character.
         sql = _ROWS.format(which="" if ended else "AND e.kind <> 'ended'")
         rows = self._database.read(sql, prefix, prefix + "\U0010ffff", limit)
         return [ConversationRow._make((*row[:8], bool(row[8]), row[9])) for row in rows]
 
     def open_by_person(self, prefix: str) -> dict[str, int]:
-        """How many conversations are open for each person."""
+        """Return the number of open conversations by person."""
         return dict(self._database.read(_COUNTS, prefix, prefix + "\U0010ffff"))
 
     def asked(self, run: str, seq: int) -> tuple[str, str]:
-        """The kind and the words of a question; read once, for a question may be of some megabytes."""
+        """Return kind and text of a question, cached because a question may have megabytes."""
         if (run, seq) not in self._asked:
             rows = self._database.read(_ASKED, run, seq)
             self._asked[run, seq] = (str(rows[0][0] or ""), str(rows[0][1] or "")) if rows else ("", "")
         return self._asked[run, seq]
 
     def is_finished(self, run: str) -> bool:
-        """Whether a conversation's last answer has its step: it has none where a program was killed in between."""
+        """Return False if the last answer has no step yet, as after a crash between the two."""
         rows = self._database.read("SELECT kind FROM event WHERE trace = ? ORDER BY seq DESC LIMIT 1", run)
         return not rows or rows[0][0] != "answered"
 
     def first_words(self, run: str) -> str:
-        """The beginning of what was asked first in a conversation; read once, for it stays as it is."""
+        """Return the beginning of a conversation's first question, cached because it never changes."""
         if run not in self._first_words:
             rows = self._database.read(_FIRST_WORDS, run)
             self._first_words[run] = str(rows[0][0] or "") if rows else ""
         return self._first_words[run]
 
     def task_named(self, prefix: str, sha: str) -> str:
-        """The task of a conversation whose agent begins so, by the hash that its id ends with; empty without any."""
+        """Return the task whose id ends with a hash, among conversations with this agent prefix, empty if none."""
         sql = "SELECT task FROM trace WHERE agent >= ? AND agent < ? AND task LIKE ? ORDER BY n LIMIT 1"
         rows = self._database.read(sql, prefix, prefix + "\U0010ffff", f"%-{sha}")
         return str(rows[0][0]) if rows else ""
 
     def last_row(self) -> int:
-        """The place of the newest event in the file; less than before where the file was wiped meanwhile."""
+        """Return the newest event's row number. It may shrink if the file is wiped meanwhile."""
         return int(self._database.read("SELECT ifnull(max(rowid), 0) FROM event")[0][0])
 
     def committed_after(self, row: int) -> list[CommittedEvent]:
-        """The answers and ends behind a place, in order."""
+        """Return the answers and ends after a row, in order."""
         sql = "SELECT rowid, trace, seq, kind, body FROM event WHERE rowid > ? AND kind IN ('answered', 'ended')"
         return [CommittedEvent(*values) for values in self._database.read(sql + " ORDER BY rowid", row)]
 
     def stamp(self) -> tuple[int, int]:
-        """What is another once anything came, was answered or was looked at: to be compared, never shown."""
+        """Return a value that changes with every new event or draft, only to be compared."""
         stamp_rows = self._database.read(
             "SELECT (SELECT ifnull(max(rowid), 0) FROM event), (SELECT ifnull(max(n), 0) FROM draft)"
         )

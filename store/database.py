@@ -1,4 +1,4 @@
-"""One hitlab file's connections: one a thread, reads, and transactions that either stand whole or not at all."""
+"""Connections to one hitlab file: one per thread, reads, and atomic transactions."""
 
 from __future__ import annotations
 
@@ -13,95 +13,99 @@ from lab.core.errors import LabError
 from store.connection import BUSY_SECONDS, connect, named, prepare, sqlite_errors
 
 
-class _Own(threading.local):
-    """What a thread has for itself."""
+class _ThreadState(threading.local):
+    """State of one thread."""
 
     def __init__(self) -> None:
         self.connection: sqlite3.Connection | None = None
         self.joined = False
         self.busy = threading.RLock()
-        """Held while its connection works: closed by another thread at that moment, SQLite ends the whole program."""
+        """Held while its connection works: closing it from another thread at that moment crashes the process."""
 
 
 class Database:
-    """A SQLite file that all groups of `Store` read and write through. Every method is safe on any thread."""
+    """A SQLite file that all groups of `Store` read and write through. Every method is thread-safe."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
         self.readonly = readonly
         self.suggests = False
-        """Whether who named what is not here is told what it holds of a name near that: for those who may list it."""
-        self._own = _Own()
+        """If True, errors for unknown names suggest similar names in the file: only for callers who may list them."""
+        self._thread_state = _ThreadState()
         self._open: dict[threading.Thread, tuple[sqlite3.Connection, threading.RLock]] = {}
         self._guard = threading.Lock()
-        self._turn = threading.Lock()
-        """Whose turn it is to write, among this program's threads: SQLite has them sleep and try again."""
+        self._write_lock = threading.Lock()
+        """Lock for writers of this process: SQLite makes waiting threads sleep and poll."""
         self._closed = False
         self._file: tuple[int, int] | None = None
-        """The file that was opened, by its device and inode; None before it is."""
+        """Device and inode of the opened file, or None before opening."""
         self._tables: set[str] = set()
-        """Tables that were seen to be there: none is ever dropped."""
+        """Tables known to exist, cached because no table is ever dropped."""
 
     def prepare(self) -> None:
-        """Checks that it is a hitlab file, and lays or migrates its tables where it may be written."""
+        """Check that this is a hitlab file. Create or migrate its tables if writable."""
         with sqlite_errors(self.path):
             prepare(self.path, self.connection(), readonly=self.readonly)
 
     def close(self) -> None:
-        """Closes every thread's connection, each once what it does is done; safe to call twice."""
+        """Close every thread's connection after its current work. It is safe to call it twice."""
         with self._guard:
             self._closed = True
             connections = list(self._open.values())
             self._open.clear()
+        # Outside the guard, so that other threads are not blocked while one finishes its work.
         for connection, busy in connections:
-            _close(connection, busy)
+            _close_when_idle(connection, busy)
 
     def remove_new(self) -> None:
-        """Removes a file that this process alone has open; where another has it open, too, it stays."""
+        """Delete the file if only this process has it open, else leave it."""
         own = self.connection()
         with self._guard:
             others = {thread: one for thread, one in self._open.items() if one[0] is not own}
             for thread in others:
                 del self._open[thread]
         for connection, busy in others.values():
-            _close(connection, busy)
+            _close_when_idle(connection, busy)
         with sqlite_errors(self.path):
+            # Do not wait for others: if there is one, the file stays.
             own.execute("PRAGMA busy_timeout = 0")
-            (mode,) = own.execute("PRAGMA journal_mode = DELETE").fetchone()  # granted to who is alone with a file
+            (mode,) = own.execute("PRAGMA journal_mode = DELETE").fetchone()  # only works without other connections
             if mode != "wal":
                 self._check_same_file()
+                # The check comes first, or another file that took its place would be deleted.
                 self.close()
                 self.path.unlink()
 
     def connection(self) -> sqlite3.Connection:
-        """This thread's connection; those of threads that have ended are closed on the way."""
-        own = self._own.connection
+        """Return this thread's connection. Close those of threads that have ended."""
+        own = self._thread_state.connection
         if own is not None and not self._closed:
             return own
         with self._guard:
             if self._closed:
                 raise LabError(named(self.path), "is closed.")
             for thread in [thread for thread in self._open if not thread.is_alive()]:
+                # Nobody else closes the connection of a thread that has ended.
                 self._open.pop(thread)[0].close()
             if self._file is not None:
-                self._check_same_file()  # or SQLite would lay an empty file where it was
+                self._check_same_file()  # or SQLite would create an empty file in its place
             own = connect(self.path, readonly=self.readonly)
-            self._file = self._file or _identity(self.path)
-            self._own.connection = own
-            self._open[threading.current_thread()] = own, self._own.busy
+            self._file = self._file or _file_identity(self.path)
+            self._thread_state.connection = own
+            self._open[threading.current_thread()] = own, self._thread_state.busy
         return own
 
     def read(self, sql: str, *values: Any) -> list[Any]:
-        """All rows of a query."""
-        with sqlite_errors(self.path), self._own.busy:
+        """Return all rows of a query."""
+        with sqlite_errors(self.path), self._thread_state.busy:
             return self.connection().execute(sql, values).fetchall()
 
     def rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
-        """All rows of a query of a table that an older file, only read, may lack: none where it does."""
+        """Return all rows of a query, empty if an older, read-only file lacks the table."""
         return self.read(sql, *values) if self.has(table) else []
 
     def has(self, table: str) -> bool:
-        """Whether there is a table of this name, which an older file, only read, may lack."""
+        """Return True if the table exists. Older, read-only files may lack some."""
         if table not in self._tables:
             if not self.read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table):
                 return False
@@ -110,35 +114,36 @@ class Database:
 
     @contextmanager
     def one_moment(self) -> Iterator[sqlite3.Connection]:
-        """What is read within is of one moment, whoever writes meanwhile."""
-        with sqlite_errors(self.path), self._own.busy:
+        """Read from one snapshot within the block, unaffected by concurrent writes."""
+        with sqlite_errors(self.path), self._thread_state.busy:
             db = self.connection()
             db.execute("BEGIN")
             try:
                 yield db
             finally:
+                # Nothing was written: COMMIT only ends the snapshot.
                 db.execute("COMMIT")
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Joins what this thread writes within into one transaction: all of it is on the disk once this ends.
+        """Join this thread's writes within the block into one transaction, durable at its end.
 
-        A write that is refused leaves nothing of its own; what raises through here takes all of it back.
+        A refused write rolls back only itself. An exception that leaves the block rolls back everything.
         """
         with self._transaction():
-            self._own.joined = True
+            self._thread_state.joined = True
             try:
                 yield
             finally:
-                self._own.joined = False
+                self._thread_state.joined = False
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction that takes the write lock at once: what waits here for others never fails later.
+        """Run one transaction that takes the write lock at once, so that it never fails later for lack of it.
 
-        Within `together` it is a part of that one, and stands or not by itself until then.
+        Within `together` it becomes a savepoint of the outer transaction.
         """
-        if not self._own.joined:
+        if not self._thread_state.joined:
             with self._transaction() as connection:
                 yield connection
             return
@@ -148,7 +153,7 @@ class Database:
             try:
                 yield connection
             except BaseException:
-                if connection.in_transaction:  # a full disk has ended all of it
+                if connection.in_transaction:  # a full disk has already rolled back everything
                     connection.execute("ROLLBACK TO part")
                     connection.execute("RELEASE part")
                 raise
@@ -156,8 +161,9 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with sqlite_errors(self.path), self._in_turn(), self._own.busy:
+        with sqlite_errors(self.path), self._wait_for_writers(), self._thread_state.busy:
             connection = self.connection()
+            # A deferred BEGIN could fail with SQLITE_BUSY when its first write upgrades the lock.
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -166,24 +172,25 @@ class Database:
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+            # The file may have been replaced during COMMIT itself.
             self._check_same_file()
 
     @contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        """Waits until no other thread writes, as long as SQLite would; then it is left to SQLite to refuse."""
-        mine = self._turn.acquire(timeout=BUSY_SECONDS)
+    def _wait_for_writers(self) -> Iterator[None]:
+        """Wait for this process's other writers, at most SQLite's busy timeout, then let SQLite decide."""
+        acquired = self._write_lock.acquire(timeout=BUSY_SECONDS)
         try:
             yield
         finally:
-            if mine:
-                self._turn.release()
+            if acquired:
+                self._write_lock.release()
 
     def _check_same_file(self) -> None:
-        """Raises `LabError` where the file that is open is no longer the one that its name leads to.
+        """Raise `LabError` if the path no longer leads to the opened file.
 
-        What is written to it then is in no file that anybody can open.
+        Anything written then would be in a file that nobody can open.
         """
-        if self._file != (identity := _identity(self.path)):
+        if self._file != (identity := _file_identity(self.path)):
             raise LabError(
                 named(self.path),
                 f"was {'deleted' if identity is None else 'replaced by another file'} while it was in use; "
@@ -192,8 +199,8 @@ class Database:
             )
 
 
-def _close(connection: sqlite3.Connection, busy: threading.RLock) -> None:
-    """Closes a connection once its thread does nothing with it; one that works on is closed with its thread."""
+def _close_when_idle(connection: sqlite3.Connection, busy: threading.RLock) -> None:
+    """Close a connection once its thread is idle. One still busy after the timeout is closed with its thread."""
     if busy.acquire(timeout=BUSY_SECONDS):
         try:
             connection.close()
@@ -201,8 +208,8 @@ def _close(connection: sqlite3.Connection, busy: threading.RLock) -> None:
             busy.release()
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file a name leads to: its device and inode; None where it leads to none."""
+def _file_identity(path: Path) -> tuple[int, int] | None:
+    """Return device and inode of a path, or None if it does not exist."""
     try:
         about = path.stat()
     except OSError:

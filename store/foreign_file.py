@@ -1,7 +1,7 @@
-"""A hitlab file that another takes in: read as it was at one moment, checked whole, never written.
+"""A hitlab file to be merged into another: read as one snapshot, checked completely, never written.
 
-A file of an older schema, and one that still holds somebody who has withdrawn elsewhere, is read through a copy that
-is brought to this schema, and from which they are taken out; the file itself stays as it is.
+A file of an older schema, or one that still holds people who withdrew elsewhere, is read through a temporary copy. The
+copy is migrated and those people are erased from it. The file itself is unchanged.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from store.store import Store
 
 MOST_OF_A_ROW = 256 * 1024**2
-"""Bytes of a value from which a row of a stranger's file is not read."""
+"""Bytes from which on a value of a stranger's file is not read."""
 
 
 class ForeignErasures(msgspec.Struct, frozen=True):
-    """What a file says must not come back: people who withdrew, by code, and runs that were erased, by id."""
+    """Erasures that a file records and that must not return: withdrawn people by code, erased runs by id."""
 
     withdrawals: dict[str, Withdrawal]
     stones: dict[str, Tombstone]
 
 
 class Source:
-    """A file that is being taken in, by the name it was given."""
+    """A file being merged, by the path that the user gave."""
 
     def __init__(self, path: Path, store: Store) -> None:
         self.path = path
@@ -51,30 +51,31 @@ class Source:
         self.said = erasures_in(self)
 
     def rows(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """What a query finds, row by row; nothing of it is held."""
+        """Yield the rows of a query one by one, without buffering."""
         with sqlite_errors(self.path):
             yield from self.store.database.connection().execute(sql, values)
 
     def one(self, sql: str, *values: object) -> Any:
-        """The first value that a query finds; None where it finds none."""
+        """Return the first value of a query, or None if it has no rows."""
         return next(iter(next(self.rows(sql, *values), (None,))))
 
     def bodies(self, table: str, kind: type[Any], newest: int, where: str = "1", *values: object) -> Iterator[Any]:
-        """What stands in a table's rows, in their order, each with its text as it stands there."""
+        """Yield each row's body as stored and decoded, in order."""
         order = "trace" if table == "tombstone" else "code" if table == "withdrawal" else "n"
         for (body,) in self.rows(f"SELECT body FROM {table} WHERE {where} ORDER BY {order}", *values):
             yield text_of(body, table), decode(body, kind, f"a row of {table}", newest=newest)
 
     def wrong(self, words: str, hint: str = "") -> LabError:
-        """What is told where it cannot be taken in."""
+        """Return the error for a file that cannot be merged."""
         return LabError(f"database {self.path}", words, hint)
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """Whatever is refused within is told with this file's name."""
+        """Prefix errors raised within the block with this file's name."""
         try:
             yield
         except LabError as error:
+            # The error already names the file.
             if str(self.path) in error.sentence:
                 raise
             raise self.wrong(f"{error.title}: {error.message}", error.hint) from error
@@ -83,7 +84,7 @@ class Source:
 
 
 def text_of(body: object, table: str) -> str:
-    """A row's content, which must be text that nests no deeper than is read."""
+    """Return a row's body. Raise `LabError` unless it is text within the nesting limit."""
     if not isinstance(body, str):
         raise LabError(f"a row of {table}", "holds no text where its content belongs.")
     check_depth(body, f"a row of {table}")
@@ -91,29 +92,32 @@ def text_of(body: object, table: str) -> str:
 
 
 def erasures_in(source: Source) -> ForeignErasures:
-    """What must not come back, as a file says."""
-    there = {name for (name,) in source.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    """Return the erasures that a file records, empty for tables that an older file lacks."""
+    tables = {name for (name,) in source.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
     people: list[Withdrawal] = []
     stones: list[Tombstone] = []
-    if "withdrawal" in there:
+    if "withdrawal" in tables:
         people = [row for _, row in source.bodies("withdrawal", Withdrawal, STUDY_VERSION)]
-    if "tombstone" in there:
+    if "tombstone" in tables:
         stones = [stone for _, stone in source.bodies("tombstone", Tombstone, 1)]
     return ForeignErasures({row.code: row for row in people}, {stone.trace: stone for stone in stones})
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Source]:
-    """A file as it is at this moment, whoever writes it meanwhile; `LabError` where it is damaged or no hitlab file."""
+    """Open a file as one snapshot, unaffected by writers. Raise `LabError` if damaged or not a hitlab file."""
     from store.store import Store
 
     with Store.open(path, readonly=True) as store:
         db = store.database.connection()
+        # A stranger's file must not make this process allocate a huge value.
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_OF_A_ROW)
         with sqlite_errors(path):
+            # The read transaction stays open until the connection closes: that is the snapshot.
             db.execute("BEGIN")
         source = Source(path, store)
         with source.blamed():
+            # Linked pictures are outside the file, and often on another machine.
             wrong = store.check(links=False)
             if wrong:
                 raise source.wrong(f"is damaged or was tampered with: {wrong[0]}.")
@@ -122,13 +126,17 @@ def opened(path: Path) -> Iterator[Source]:
 
 @contextmanager
 def without(source: Source, withdrawals: Mapping[str, Withdrawal]) -> Iterator[Source]:
-    """The same file as it would be were it of this schema and had those people withdrawn from it, too."""
+    """Yield the file migrated to this schema and with these people withdrawn, as a copy if either is needed.
+
+    A kit is not copied for withdrawals.
+    """
     from store.store import Store
 
     leave = [row for code, row in withdrawals.items() if code not in source.said.withdrawals]
     if user_version(source.store.database.connection()) == VERSION and (not leave or source.kit is not None):
         yield source
         return
+    # The prefix and the lock let a sweep recognize the copy if this process is killed: it holds erased content.
     with tempfile.TemporaryDirectory(prefix=temporary_prefix()) as folder, held(Path(folder), folder=True):
         path = Path(folder) / "copy.db"
         with source.blamed():

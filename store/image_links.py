@@ -1,7 +1,6 @@
-"""Pictures that a hitlab file does not hold but knows the place of: whole files, left where an import found them.
+"""Pictures outside a hitlab file: links to files in the folder of an import.
 
-A file may be moved, changed or put in another's place at any time: what is not the very bytes that were imported is
-no picture.
+Such a file may be moved, changed or replaced at any time. Only the very bytes that were imported count as the picture.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from lab.core.run_records import Blob
 from store.database import Database
 
 MOST = 64 * 1024**2
-"""The most bytes of a linked picture that are read."""
+"""Maximum size in bytes of a linked picture that is read."""
 
 _OUTSIDE = "SELECT count(DISTINCT sha256) FROM link WHERE sha256 NOT IN (SELECT sha256 FROM blob)"
 _LINKS = "SELECT sha256, mime, size, path FROM link"
-_NAMED = 20
+_MAX_NAMED = 20
 
 
 class Link(NamedTuple):
-    """Where a picture stands: `size` is in bytes."""
+    """Path of a linked picture with its hash, MIME type and `size` in bytes."""
 
     sha256: str
     mime: str
@@ -33,23 +32,24 @@ class Link(NamedTuple):
     path: str
 
     def blob(self) -> Blob | None:
-        """The picture's bytes; None where the file is gone, is no file, or holds others."""
+        """Return the picture's bytes, or None if the file is gone, not a regular file, or has other content."""
         path = Path(unescape_surrogates(self.path))
         try:
             about = path.stat()
             if not stat.S_ISREG(about.st_mode) or about.st_size != self.size or self.size > MOST:
                 return None
             with path.open("rb") as file:
+                # One byte more shows that the file has grown since stat().
                 data = file.read(self.size + 1)
         except (OSError, ValueError):  # a path with a null in it is a ValueError
             return None
         return Blob(data, self.mime) if hashlib.sha256(data).hexdigest() == self.sha256 else None
 
     def wrong(self) -> str:
-        """Why it is no picture any more, as a sentence."""
-        return f"the linked picture {self.path} {self._why()}"
+        """Return a sentence that says why the link no longer gives the picture."""
+        return f"the linked picture {self.path} {self._problem()}"
 
-    def _why(self) -> str:
+    def _problem(self) -> str:
         path = Path(unescape_surrogates(self.path))
         try:
             if not stat.S_ISREG(path.stat().st_mode):
@@ -59,32 +59,33 @@ class Link(NamedTuple):
         except (FileNotFoundError, NotADirectoryError, ValueError):
             return "is gone"
         except OSError as error:
+            # A loop of symbolic links leads to no file.
             return "is gone" if error.errno == errno.ELOOP else f"cannot be read ({error.strerror})"
 
 
 class Links:
-    """The pictures of a file's runs that stand outside it."""
+    """Links of a file's runs to pictures outside it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def of(self, sha256: str) -> list[Link]:
-        """Where a picture stands outside; empty where it is not linked. A blob of the file goes before it."""
+        """Return the links to a picture, empty if none. A blob in the file takes precedence."""
         return [
             Link(*row) for row in self._database.rows_in("link", f"{_LINKS} WHERE sha256 = ? ORDER BY rowid", sha256)
         ]
 
     def outside(self) -> int:
-        """How many pictures stand only in files outside."""
+        """Return the number of pictures that exist only outside the file."""
         rows = self._database.rows_in("link", _OUTSIDE)
         return int(rows[0][0]) if rows else 0
 
     def holds(self, sha256: str) -> bool:
-        """Whether the bytes of a picture are in the file, or in one that it names."""
+        """Return True if a picture's bytes are in the file or it is linked."""
         return bool(self._database.read("SELECT 1 FROM blob WHERE sha256 = ?", sha256)) or bool(self.of(sha256))
 
     def missing(self) -> tuple[int, int, str]:
-        """How many pictures runs name that are neither in the file nor linked, in how many runs, and one of these."""
+        """Count pictures that are neither stored nor linked, and their runs. Also return one such run's id."""
         linked = {sha256 for (sha256,) in self._database.rows_in("link", "SELECT DISTINCT sha256 FROM link")}
         rows = self._database.read(
             "SELECT trace, sha256 FROM use WHERE NOT EXISTS (SELECT 1 FROM blob WHERE sha256 = use.sha256)"
@@ -93,9 +94,9 @@ class Links:
         return len({sha256 for _, sha256 in lost}), len({trace for trace, _ in lost}), lost[0][0] if lost else ""
 
     def complete(self, trace_id: str, *, link: bool) -> bool:
-        """True where the run is here with all bytes that it refers to; `link`: or with files that are still there.
+        """Return True if a run is in the file with all its pictures. With `link`, existing linked files count, too.
 
-        A linked file is only looked for, not read.
+        A linked file's size is compared, its content is not read.
         """
         if not self._database.read("SELECT 1 FROM trace WHERE id = ?", trace_id):
             return False
@@ -105,15 +106,15 @@ class Links:
         )
         if not link:
             return not missing
-        return all(any(_stands(one) for one in self.of(sha256)) for (sha256,) in missing)
+        return all(any(_has_same_size(one) for one in self.of(sha256)) for (sha256,) in missing)
 
     def blob(self, sha256: str) -> Blob | None:
-        """The bytes of a linked picture; None where no file holds them any more."""
+        """Return a linked picture's bytes, or None if no file has them any more."""
         blobs = (link.blob() for link in self.of(sha256))
         return next((blob for blob in blobs if blob is not None), None)
 
     def lost(self) -> list[Link]:
-        """One link for each picture that stands only in files outside, and is in none of them any more."""
+        """Return one link for each picture that is only linked and whose files are all gone or changed."""
         pictures: dict[str, list[Link]] = {}
         for row in self._database.rows_in(
             "link", f"{_LINKS} WHERE sha256 NOT IN (SELECT sha256 FROM blob) ORDER BY rowid"
@@ -122,14 +123,14 @@ class Links:
         return [links[0] for links in pictures.values() if all(link.blob() is None for link in links)]
 
     def wrong(self) -> list[str]:
-        """A sentence for each linked picture that is gone or has changed; the first of them by name."""
+        """Return a sentence for each lost picture, after the first twenty only their number."""
         lost_links = self.lost()
-        sentences = [link.wrong() for link in lost_links[:_NAMED]]
+        sentences = [link.wrong() for link in lost_links[:_MAX_NAMED]]
         more = len(lost_links) - len(sentences)
         return [*sentences, f"{more} more linked pictures are gone or have changed"] if more else sentences
 
 
-def _stands(link: Link) -> bool:
+def _has_same_size(link: Link) -> bool:
     try:
         return Path(unescape_surrogates(link.path)).stat().st_size == link.size
     except (OSError, ValueError):

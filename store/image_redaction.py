@@ -1,4 +1,4 @@
-"""Pictures with parts of them solid black, and nothing kept of what they said of themselves."""
+"""Redaction of pictures: black boxes, and no metadata."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from lab.core.ui_tree import Bounds
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PIXELS = frozenset({b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"pHYs", b"bKGD"})
-"""PNG chunks that say how pixels look and nothing else (PNG, third edition, section 11)."""
+"""PNG chunks that only describe pixels (PNG, third edition, section 11)."""
 _JFIF = frozenset({"jfif", "jfif_version", "jfif_unit", "jfif_density", "dpi", "progressive", "progression"})
 
 
 def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
-    """A picture as PNG with these parts black, its pixels alone; what cannot be read as a picture is a black pixel."""
+    """Return a picture as PNG with these parts black and no metadata, or a 1x1 black pixel if it cannot be decoded."""
     from PIL import Image, ImageDraw
 
     try:
         with open_picture(data) as picture:
+            # Pasting copies pixels only. A converted picture would keep its metadata, which save() writes.
             image = Image.new("RGB", picture.size)
             image.paste(picture.convert("RGB"))
     except (OSError, ValueError, SyntaxError):
@@ -29,6 +30,7 @@ def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
     for part in parts:
         box = part.cut(Bounds(0, 0, *image.size))
         if box.area:
+            # Pillow includes the last pixel, `Bounds` does not.
             draw.rectangle((box.left, box.top, box.right - 1, box.bottom - 1), fill=(0, 0, 0))
     out = io.BytesIO()
     image.save(out, "PNG")
@@ -36,18 +38,19 @@ def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
 
 
 def tells_more(data: bytes) -> bool:
-    """Whether a picture holds more than its pixels: texts, places, times, bytes after its end, or is none at all."""
+    """Return True if a picture holds more than pixels (texts, places, times, trailing bytes) or cannot be decoded."""
     if data.startswith(_PNG):
-        return _png_tells(data)
+        return _png_has_metadata(data)
     try:
         with open_picture(data) as picture:
+            # A truncated picture raises only when it is decoded.
             picture.load()
             return not set(picture.info) <= _JFIF or len(picture.getexif()) > 0
     except (OSError, ValueError, SyntaxError):
         return True
 
 
-def _png_tells(data: bytes) -> bool:
+def _png_has_metadata(data: bytes) -> bool:
     at = len(_PNG)
     while at + 8 <= len(data):
         kind = data[at + 4 : at + 8]

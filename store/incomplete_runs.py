@@ -1,6 +1,6 @@
-"""Imported runs whose source lacks pictures: they come in under an id of their own, and leave room for the whole ones.
+"""Imported runs whose source lacks pictures: stored under an id of their own, which leaves room for the whole run.
 
-Rows are never changed: the run whose pictures were put back is another run, beside the one that came in without them.
+Rows are never changed: the run with its pictures restored is another run, stored beside the incomplete one.
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ from lab.core.trace import Started, Step
 from store.formats.pictures import Pictures
 
 _KEYED = "fingertip"
-"""The format whose actions are named after pictures, whether there are any or not."""
+"""Format whose actions name pictures, even if the files do not exist."""
 
 
 class MissingPictures(NamedTuple):
-    """How many pictures a run's source lacks, or holds in part; the first by its step, and why where that is told."""
+    """Number of missing or truncated pictures of a run, and the first by its step, with the reason if known."""
 
     pictures: int
     first: str
 
 
 def missing_pictures(run: Imported) -> MissingPictures | None:
-    """What is missing of a run from files with a picture for each step; None where nothing is, or it has no such."""
-    places = list(_places(run))
+    """Return the missing pictures of a run that has a picture file per step, or None if complete or another kind."""
+    places = list(_missing_places(run))
     return MissingPictures(len(places), places[0]) if places else None
 
 
-def _places(run: Imported) -> Iterator[str]:
+def _missing_places(run: Imported) -> Iterator[str]:
     first = run.events[0]
     if not isinstance(run.images, Pictures) or not isinstance(first, Started) or first.source is None:
         return
+    # Such a run may never have had pictures, so nothing is missing.
     if first.source.format == _KEYED and not run.images.from_files:
         return
     for event in run.events:
@@ -47,7 +48,7 @@ def _places(run: Imported) -> Iterator[str]:
 
 
 def as_incomplete(run: Imported) -> Imported:
-    """The run under the id that leaves room for the whole one."""
+    """Return the run under the id for incomplete runs."""
     first = run.events[0]
     assert isinstance(first, Started)
     return run._replace(events=[replace(first, trace=whole_and_incomplete(run.id)[1]), *run.events[1:]])

@@ -1,8 +1,8 @@
-"""Kits: a hitlab file of its own with what one rater of a study may see, and nothing that they may not.
+"""Kits: hitlab files with only what one rater of a study may see.
 
-Runs go through `lab.core.blinding`, units lose the designers' words; of people only this rater's own rows are there.
-Gold of the rater's own calibration units stands in it, for the program shows it. So does a task to be played, which the
-phone is set up by and scored with, without what it is rated by afterwards.
+Runs go through `lab.core.blinding`. Units lose the designers' texts. Of people's rows only the rater's own are
+included. Gold of the rater's calibration and practice units is included, because the program shows it. So is a task to
+play, from which the phone is set up and scored, without the questions that rate it afterwards.
 """
 
 from __future__ import annotations
@@ -39,29 +39,34 @@ if TYPE_CHECKING:
     from store.store import Store
 
 OWN: frozenset[ActKind] = frozenset({*RATER_ACTS, "held", "released", "dealt"})
-"""What a rater does, or is told, themselves; the rest is said of a study, and may name others."""
+"""Acts by or about a rater alone. Other acts concern the study and may name other people."""
 
 
 def own(act: Act) -> bool:
-    """Whether an act is its rater's own; to leave is, where they say why, and not where another is to go on."""
+    """Return True if an act is the rater's own.
+
+    Leaving is, if it gives only their reason. It is not if it names a successor.
+    """
     return act.act in OWN or (act.act == "left" and set(act.detail) <= {"why", "sha"})
 
 
 def make_kit(store: Store, study: Study, rater: str, out: Path) -> Kit:
-    """Writes a rater's kit to the new file `out`, which appears whole or not at all.
+    """Write a rater's kit to the new file `out`, which appears whole or not at all.
 
-    Raises `LabError` where the file is there already, nothing is dealt to the rater, they have withdrawn, one of their
-    plays is under way, or the study is locked.
+    Raise `LabError` if the file exists, nothing is dealt to the rater, they have withdrawn or left, one of their plays
+    is unfinished, or the study is locked.
     """
     if out.exists() or out.is_symlink():
         raise LabError(named(out), "is there already; no kit was made.", "Name a new file.")
     part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
         removed(part)
+        # The lock keeps a sweep from removing the unfinished file as a leftover.
         with held(part):
-            with _as_of_now(store), sqlite_errors(out):
-                kit = _write(store, store.studies.study(study.id, study.version), rater, part)
+            with _snapshot(store), sqlite_errors(out):
+                kit = _write_kit(store, store.studies.study(study.id, study.version), rater, part)
             kept_on_disk(part)
+            # Only after the sync: a crash leaves either no kit or a whole one.
             part.rename(out)
     except OSError as error:
         raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
@@ -71,8 +76,8 @@ def make_kit(store: Store, study: Study, rater: str, out: Path) -> Kit:
 
 
 @contextmanager
-def _as_of_now(store: Store) -> Iterator[None]:
-    """All reading within sees the file as it was at one moment, whoever writes meanwhile."""
+def _snapshot(store: Store) -> Iterator[None]:
+    """Read the file from one snapshot within the block, unaffected by concurrent writes."""
     db = store.database.connection()
     db.execute("BEGIN")
     try:
@@ -81,13 +86,13 @@ def _as_of_now(store: Store) -> Iterator[None]:
         db.execute("ROLLBACK")
 
 
-def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
+def _write_kit(store: Store, study: Study, rater: str, part: Path) -> Kit:
     assignments = store.studies.assignments(study, rater)
     _check(store, study, rater, assignments)
     labels = [label for label in store.labels.read(study, rater=rater) if label.rater.kind == "human"]
     acts = [act for act in store.labels.acts(study, rater) if act.rater.kind == "human" and own(act)]
     _check_plays(store, study, rater, acts)
-    units = list(_units(store, study, rater, assignments))
+    units = list(_rater_units(store, study, rater, assignments))
     runs = tuple(dict.fromkeys(run for _, unit in units for run in unit.runs if store.runs.holds(run)))
     kit = Kit(
         uuid7(), study.id, study.version, study.sha, rater, now(), "",
@@ -104,6 +109,7 @@ def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
         _insert_answers(db, labels, acts)
         for run in runs:
             run_rows.insert_run(db, _blinded_run(store, study, run))
+        # The digest covers the rows inserted above and the kit's record without a digest.
         kit = replace(kit, digest=digest(db.execute, kit))
         db.execute("INSERT INTO kit VALUES (NULL, ?, ?, ?)", (kit.id, storable(rater), encode(kit).decode()))
         db.execute("COMMIT")
@@ -135,29 +141,34 @@ def _check(store: Store, study: Study, rater: str, assignments: list[Assignment]
 
 
 def _check_plays(store: Store, study: Study, rater: str, acts: Iterable[Act]) -> None:
-    """A run is made in one file: the same play begun in two would be two runs of one id."""
+    """Raise `LabError` if the rater has an unfinished play in this file.
+
+    A run is made in one file: the same play continued in two would give two runs with one id.
+    """
     interrupted_runs = {act.detail.get("run") for act in acts if act.act == "interrupted"}
     for run in {str(act.detail.get("run", "")) for act in acts if act.act == "played"} - interrupted_runs:
-        if not _over(store, run):
+        if not _is_ended(store, run):
             raise LabError(
                 f"study {study.name}", f"{rater} has run {run} under way here.", "End it, then make the kit."
             )
 
 
-def _over(store: Store, run: str) -> bool:
+def _is_ended(store: Store, run: str) -> bool:
     if not store.runs.holds(run):
         return False
     return isinstance(list(store.runs.events(run, after=store.runs.last_seq(run) - 1))[-1], Ended)
 
 
 def plan_for(study: Study, rater: str) -> Study:
-    """A plan as one of its raters may read it."""
+    """Return the study's plan without what its raters must not read."""
     raters = (rater,) if "raters" in study.blind else study.raters
     return replace(study, raters=raters, note="", seed=0, width=None, shadows=(), by=None)
 
 
-def _units(store: Store, study: Study, rater: str, assignments: Iterable[Assignment]) -> Iterator[tuple[int, Unit]]:
-    """A rater's units at their places in the study, as they may see them."""
+def _rater_units(
+    store: Store, study: Study, rater: str, assignments: Iterable[Assignment]
+) -> Iterator[tuple[int, Unit]]:
+    """Yield the rater's units, blinded, with their positions in the study."""
     pilot = {assignment.unit for assignment in assignments if assignment.stage == "pilot"}
     unit_ids = {assignment.unit for assignment in assignments}
     for position, unit in enumerate(store.studies.units(study)):
@@ -166,7 +177,7 @@ def _units(store: Store, study: Study, rater: str, assignments: Iterable[Assignm
 
 
 def unit_for(study: Study, unit: Unit, rater: str, *, gold: bool) -> Unit:
-    """A unit as a rater may read it, who can open the file with any tool."""
+    """Return a unit without what its rater must not read, as they can open the kit with any SQLite tool."""
     return replace(
         blinded_unit(unit, study.shown),
         gold=unit.gold if gold else (),
@@ -183,14 +194,15 @@ def _insert_answers(db: sqlite3.Connection, labels: Iterable[Label], acts: Itera
 
 
 def _blinded_run(store: Store, study: Study, run: str) -> Imported:
-    """A run without what is hidden, and the pictures that are still referred to."""
+    """Return a blinded run with the pictures that its events still refer to."""
     events = [blinded(event, study.shown) for event in store.runs.events(run)]
     blob_ids = sorted({sha256 for event in events for sha256 in run_rows.referred(event)})
     blobs = {sha256: blob for sha256 in blob_ids if (blob := store.runs.blob(sha256)) is not None}
     return Imported(events, blobs, [])
 
 
-_SENT = (
+# Queries over the rows of a new kit, and the `Kit` field that limits each to the rows sent.
+_SENT_ROWS = (
     ("SELECT body FROM study", ""),
     ("SELECT position || ' ' || id || ' ' || body FROM unit ORDER BY position", ""),
     ("SELECT body FROM assignment ORDER BY n LIMIT ?", "assignments"),
@@ -200,9 +212,9 @@ _SENT = (
 
 
 def digest(execute: Callable[..., Iterable[Any]], kit: Kit) -> str:
-    """The hash of all that went out in a kit, whatever was added since."""
+    """Return the hash of all rows that a kit was sent with, ignoring rows added since."""
     whole = hashlib.sha256()
-    for sql, count in _SENT:
+    for sql, count in _SENT_ROWS:
         for (body,) in execute(sql, (getattr(kit, count),) if count else ()):
             whole.update(body.encode() + b"\n")
     for run in kit.runs:

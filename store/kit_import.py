@@ -1,7 +1,7 @@
-"""Taking a kit's work back to where its study came from: by the rules for labels, all of it or nothing.
+"""Importing a kit's answers into the file of its study: all or nothing, under the rules for labels.
 
-What the rules decide is decided by the rows of the kit itself, in the order in which they were given there, and by the
-study and its units as they stand here. Where the rater also worked here, both last words stand as a clash.
+The rules are checked against the kit's own rows in their original order, and against this file's study and units. If
+the rater also worked in this file, both last answers remain and form a clash.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 
 class KitContent(NamedTuple):
-    """What came in from a kit: how many labels, acts, plays dealt again and runs were new, and how many were there.
+    """Result of importing a kit: numbers of new labels, acts, repeated plays and runs, and of rows already present.
 
-    `clashes` are the places of its sheets at which two last words now stand.
+    `clashes` are the places (unit, target, field) of its sheets that now have two last answers.
     """
 
     kit: Kit
@@ -53,55 +53,56 @@ class KitContent(NamedTuple):
     there: int
     clashes: tuple[tuple[str, str, str], ...] = ()
     final: frozenset[tuple[str, str, str]] = frozenset()
-    """Those of the places that nobody settles: what is right was shown there."""
+    """Clashes that stay unsettled, because the gold answer was shown there."""
     covered: bool = False
-    """Whether something in it was covered that had been redacted here."""
+    """True if the import covered something that had been redacted in this file."""
     carried: int = 0
-    """How many of the answers were carried along into the version as which the study goes on."""
+    """Number of answers carried over into the study's extended version."""
 
 
-class _Answer(NamedTuple):
-    """All of a kit that may come in."""
+class _KitRows(NamedTuple):
+    """Everything in a kit that may be imported."""
 
     dealt: list[Assignment]
     labels: list[Label]
     acts: list[Act]
     runs: list[Imported]
     uncovered: Uncovered
-    """What was redacted here after the kit was made, and still stands in it."""
+    """Content redacted in this file after the kit was made, which the kit still has uncovered."""
     erased: list[OwnText]
-    """What people said in its runs that were erased here with who withdrew."""
+    """Texts from the kit's runs that were erased in this file with people who withdrew."""
 
 
 def take_kit(store: Store, path: Path) -> KitContent:
-    """Takes a kit's labels, acts and newly made runs in, all or none; what is here already is passed over.
+    """Import a kit's labels, acts and new runs, all or none, and skip those already present.
 
-    Raises `LabError` where it is no kit, or was changed, or of another version of the study, where its rater has
-    withdrawn, or anything in it is not its rater's or is refused by the rules.
+    Raise `LabError` if it is not a kit, was changed, belongs to another version of the study, its rater has withdrawn,
+    or any row is not its rater's or breaks the rules.
     """
     kit_work = _read_kit(store, path)
     with store.database.writing() as db:
-        content = _take(store, db, kit_work, f"kit {path}")
+        content = _import_kit(store, db, kit_work, f"kit {path}")
     if content.covered:
         store.erasure.wipe(content)
     return content
 
 
 def kit_in(store: Store, db: sqlite3.Connection, path: Path) -> KitContent:
-    """The same within the caller's transaction, of which a refusal is the end."""
-    return _take(store, db, _read_kit(store, path), f"kit {path}")
+    """Import a kit within the caller's transaction, which a `LabError` ends."""
+    return _import_kit(store, db, _read_kit(store, path), f"kit {path}")
 
 
-def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
+def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _KitRows]:
     from store.store import Store
 
     what = f"kit {path}"
     try:
         with Store.open(path, readonly=True) as other:
-            kit = _kit(store, other, what)
-            study = _study(store, kit, what)
-            return kit, study, _kit_answers(store, other, kit, study, what)
+            kit = _check_kit(store, other, what)
+            study = _check_study(store, kit, what)
+            return kit, study, _read_kit_rows(store, other, kit, study, what)
     except LabError as error:
+        # Only for a damaged file: its hint names a pack, which a rater does not have.
         if "hitlab pack" not in error.hint:
             raise
         raise LabError(
@@ -109,38 +110,39 @@ def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
         ) from error
 
 
-def _take(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _Answer], what: str) -> KitContent:
+def _import_kit(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _KitRows], what: str) -> KitContent:
     kit, study, answer = kit_work
     if store.labels.withdrew(kit.rater):
         raise LabError(what, f"{kit.rater} has withdrawn; nothing of theirs is taken in.")
-    answer = _left_in(store, study, answer)
-    replaced_runs = _replaced(store)
-    known_ids = _known(db, answer, replaced_runs, what)
+    answer = _without_erased_units(store, study, answer)
+    replaced_runs = _replaced_runs(store)
+    known_ids = _known_ids(db, answer, replaced_runs, what)
     before = reached(db)
     _check_not_after_leaving(store, study, kit, answer, known_ids, what)
     _check_sheets(store, study, kit, answer, known_ids, what)
-    content = _insert(db, study, kit, answer, known_ids, what)
+    content = _insert_rows(db, study, kit, answer, known_ids, what)
     if replaced_runs and content.labels + content.acts:
         with lifted(db) as eraser:
             content = content._replace(covered=any(answer.uncovered.cover(eraser, replaced_runs)))
     if answer.erased and content.labels + content.acts + content.runs:
         with lifted(db):
             content = content._replace(covered=bool(cover_quoted(db, answer.erased).rows) or content.covered)
+    # Checked last: a kit that adds nothing is accepted even if the study is locked.
     if store.studies.locked(study) and content.labels + content.acts + content.dealt + content.runs:
         raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
     carried = carry_on(db, before, study.id).labels
-    sheets = _sheets_after(store, store.studies.newest_of(study), kit, answer)
+    sheets = _current_sheets(store, store.studies.newest_of(study), kit, answer)
     return content._replace(
-        clashes=tuple(place for sheet in sheets for place in _clashes(sheet)),
-        final=frozenset(place for sheet in sheets if sheet.is_final for place in _clashes(sheet)),
+        clashes=tuple(place for sheet in sheets for place in _clash_places(sheet)),
+        final=frozenset(place for sheet in sheets if sheet.is_final for place in _clash_places(sheet)),
         carried=carried,
     )
 
 
-# -- is it one, and of this study? -----------------------------------------------------------------------------
+# -- checking the file -----------------------------------------------------------------------------------------
 
 
-def _kit(store: Store, other: Store, what: str) -> Kit:
+def _check_kit(store: Store, other: Store, what: str) -> Kit:
     kit = other.kit()
     if kit is None:
         raise LabError(what, "is no kit.", "`hitlab study kit STUDY --rater R1 --out R1.db` makes one.")
@@ -152,12 +154,13 @@ def _kit(store: Store, other: Store, what: str) -> Kit:
     with sqlite_errors(other.path):
         sent = digest(other.database.connection().execute, kit)
     if sent != kit.digest:
+        # The rater may have added rows, but must not change those that were sent.
         raise LabError(what, "was tampered with: what went out in it is not what stands in it now.")
     return kit
 
 
-def _study(store: Store, kit: Kit, what: str) -> Study:
-    """The study as it stands here; it must be the very one that the kit was made of."""
+def _check_study(store: Store, kit: Kit, what: str) -> Study:
+    """Return this file's study and raise `LabError` unless the kit was made from exactly it."""
     here = store.studies.versions(kit.study)
     if kit.version not in here:
         version_names = ", ".join(f"v{version}" for version in here) or "no version"
@@ -168,20 +171,20 @@ def _study(store: Store, kit: Kit, what: str) -> Study:
     return study
 
 
-# -- what is in it? --------------------------------------------------------------------------------------------
+# -- reading its rows ------------------------------------------------------------------------------------------
 
 
-def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) -> _Answer:
+def _read_kit_rows(store: Store, other: Store, kit: Kit, study: Study, what: str) -> _KitRows:
     def bodies(table: str) -> Iterator[str]:
         return (body for (body,) in other.database.read(f"SELECT body FROM {table} ORDER BY n"))
 
     assignments: list[Assignment] = [decode(body, Assignment, what, newest=1) for body in bodies("assignment")]
     labels: list[Label] = [decode(body, Label, what, newest=1) for body in bodies("label")]
     acts: list[Act] = [decode(body, Act, what, newest=1) for body in bodies("act")]
-    whose = {(assignment.study, assignment.version, "human", assignment.rater) for assignment in assignments}
-    whose |= {(label.study, label.version, label.rater.kind, label.rater.id) for label in labels}
-    whose |= {(act.study, act.version, act.rater.kind, act.rater.id) for act in acts}
-    for id, version, kind, rater in sorted(whose):
+    signers = {(assignment.study, assignment.version, "human", assignment.rater) for assignment in assignments}
+    signers |= {(label.study, label.version, label.rater.kind, label.rater.id) for label in labels}
+    signers |= {(act.study, act.version, act.rater.kind, act.rater.id) for act in acts}
+    for id, version, kind, rater in sorted(signers):
         if (id, version) != (study.id, study.version):
             raise LabError(what, f"holds rows of study {id} v{version}, and is a kit of {study.name}.")
         if (kind, rater) != ("human", kit.rater):
@@ -190,18 +193,18 @@ def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) 
         if not own(act):
             raise LabError(what, f"holds an act that is no rater's: {act.act}.")
     plays = {unit.id: unit.play for unit in store.studies.units(study) if unit.play is not None}
-    runs = list(_plays(other, kit, acts, plays, what))
+    runs = list(_finished_plays(other, kit, acts, plays, what))
     run_ids = {run.id for run in runs}
-    acts = [act for act in acts if act.act != "played" or not _under_way(other, act, run_ids)]
+    acts = [act for act in acts if act.act != "played" or not _is_unfinished(other, act, run_ids)]
     withdrawn = "SELECT trace FROM tombstone WHERE why = 'withdrawn'"
     erased_runs = {run for (run,) in store.database.rows_in("tombstone", withdrawn)} & set(kit.runs)
     erased = texts_in_runs(other.database.read, erased_runs)
-    return _Answer(assignments, labels, acts, runs, _uncovered(store, other, kit, study), erased)
+    return _KitRows(assignments, labels, acts, runs, _collect_uncovered(store, other, kit, study), erased)
 
 
-def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
-    """What redactions covered here in what the kit still holds as it was: its items, and its runs."""
-    uncovered, replaced_runs = Uncovered(), _replaced(store)
+def _collect_uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
+    """Collect what redactions in this file covered and the kit still shows, in units and runs."""
+    uncovered, replaced_runs = Uncovered(), _replaced_runs(store)
     sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
     for unit in other.studies.units(study):
         key = (study.id, study.version, storable(unit.id))
@@ -217,14 +220,16 @@ def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
     return uncovered
 
 
-def _replaced(store: Store) -> dict[str, str]:
-    """The runs that stand in the place of redacted ones here, by the old ones' ids."""
+def _replaced_runs(store: Store) -> dict[str, str]:
+    """Map runs that were redacted in this file to the runs that replaced them."""
     sql = "SELECT trace, replaced_by FROM tombstone WHERE replaced_by IS NOT NULL"
     return dict(store.database.rows_in("tombstone", sql))
 
 
-def _plays(other: Store, kit: Kit, acts: Iterable[Act], plays: Mapping[str, Play], what: str) -> Iterator[Imported]:
-    """The runs that this rater made in the kit, and that are over, each with its task as it is in `plays`, by unit."""
+def _finished_plays(
+    other: Store, kit: Kit, acts: Iterable[Act], plays: Mapping[str, Play], what: str
+) -> Iterator[Imported]:
+    """Yield the finished runs that the rater made in the kit, each with its unblinded task from `plays` (by unit)."""
     played = {str(act.detail.get("run", "")): act.unit for act in acts if act.act == "played"}
     for run, unit in played.items():
         if run in kit.runs or not other.runs.holds(run):
@@ -241,14 +246,14 @@ def _plays(other: Store, kit: Kit, acts: Iterable[Act], plays: Mapping[str, Play
             yield Imported(events, blobs, [])
 
 
-def _under_way(other: Store, act: Act, run_ids: set[str]) -> bool:
-    """Whether the run that an act tells of goes on in the kit, so that it is taken when it is over."""
+def _is_unfinished(other: Store, act: Act, run_ids: set[str]) -> bool:
+    """Return True if an act's run is unfinished in the kit. It is imported later, once it is over."""
     run = str(act.detail.get("run", ""))
     return run not in run_ids and other.runs.holds(run)
 
 
-def _left_in(store: Store, study: Study, answer: _Answer) -> _Answer:
-    """Without what is about units that were erased here with somebody who withdrew; all else still comes in."""
+def _without_erased_units(store: Store, study: Study, answer: _KitRows) -> _KitRows:
+    """Drop rows about units that were erased here with a person who withdrew."""
     if not store.database.read("SELECT 1 FROM withdrawal LIMIT 1"):
         return answer
     here = {
@@ -262,11 +267,11 @@ def _left_in(store: Store, study: Study, answer: _Answer) -> _Answer:
     )
 
 
-# -- do the rules let it in? -----------------------------------------------------------------------------------
+# -- checking the rules ----------------------------------------------------------------------------------------
 
 
-def _check_sheets(store: Store, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str) -> None:
-    """Raises `LabError` where a sheet of the kit holds what could not have been said in it."""
+def _check_sheets(store: Store, study: Study, kit: Kit, answer: _KitRows, known_ids: set[str], what: str) -> None:
+    """Raise `LabError` if a sheet of the kit breaks the rules for labels or was not dealt to its rater."""
     assignment_by_sheet = {(assignment.unit, assignment.run): assignment for assignment in answer.dealt}
     sheets: dict[tuple[str, int], tuple[list[Label], list[Act]]] = {}
     for label in answer.labels:
@@ -286,9 +291,9 @@ def _check_sheets(store: Store, study: Study, kit: Kit, answer: _Answer, known_i
 
 
 def _check_not_after_leaving(
-    store: Store, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str
+    store: Store, study: Study, kit: Kit, answer: _KitRows, known_ids: set[str], what: str
 ) -> None:
-    """What was done before another took this rater's place is taken; nothing after it."""
+    """Raise `LabError` if new rows are later than the moment when another rater took over."""
     leave_times = [act.at for act in store.labels.acts(study, kit.rater) if act.act == "left" and not own(act)]
     if not leave_times:
         return
@@ -303,47 +308,48 @@ def _check_not_after_leaving(
 def _check_sheet(
     at_first: SheetState, labels: list[Label], acts: list[Act], of_rater: list[Act], known_ids: set[str]
 ) -> None:
-    """Goes through a sheet as it came about; what is here already was checked when it came."""
+    """Replay a sheet in its original order and check each new row. Rows already in this file were checked before."""
     study, unit = at_first.study, at_first.unit
     hand_ins = [act for act in acts if act.act in ("commit", "reopen")]
     acts_so_far: list[Act] = []
     for i, label in enumerate(labels):
+        # Replay hand-ins between the labels, in their order of time.
         while hand_ins and (hand_ins[0].at, hand_ins[0].id) < (label.at, label.id):
             acts_so_far.append(hand_ins.pop(0))
-            _check_handed(Sheet(study.protocol, unit, labels[:i], acts_so_far[:-1]), study, acts_so_far[-1], known_ids)
+            _check_hand_in(Sheet(study.protocol, unit, labels[:i], acts_so_far[:-1]), study, acts_so_far[-1], known_ids)
         if label.id in known_ids:
             continue
         if label.protocol_sha not in ("", study.protocol.sha):
             raise LabError(f"label {label.id}", "was given under another version of the protocol.")
         sheet = Sheet(study.protocol, unit, labels[:i], acts_so_far)
-        check_next(at_first._replace(sheet=sheet, held=_held(of_rater, label.at)), label)
+        check_next(at_first._replace(sheet=sheet, held=_was_held(of_rater, label.at)), label)
     for act in hand_ins:
-        _check_handed(Sheet(study.protocol, unit, labels, acts_so_far), study, act, known_ids)
+        _check_hand_in(Sheet(study.protocol, unit, labels, acts_so_far), study, act, known_ids)
         acts_so_far.append(act)
 
 
-def _check_handed(sheet: Sheet, study: Study, act: Act, known_ids: set[str]) -> None:
-    """Raises `LabError` where a unit could not have been handed in, or taken back, by what stood on its sheet."""
+def _check_hand_in(sheet: Sheet, study: Study, act: Act, known_ids: set[str]) -> None:
+    """Raise `LabError` if the sheet's state did not allow this hand-in or its withdrawal."""
     what = f"unit {sheet.unit.id}"
     if act.id in known_ids:
         return
     if act.act == "reopen" and (study.protocol.forward or sheet.unit.gold):
         raise LabError(what, "was taken back, and this study has no going back.")
-    # A play that was cut off is handed in unanswered, and dealt again.
+    # An interrupted play is handed in unanswered, and then dealt again.
     if act.act == "commit" and sheet.unanswered and sheet.unit.play is None:
         raise LabError(what, f"was handed in with {len(sheet.unanswered)} unanswered.")
 
 
-def _held(acts: Iterable[Act], at: str) -> bool:
+def _was_held(acts: Iterable[Act], at: str) -> bool:
     holds = [act for act in acts if act.act in ("held", "released") and act.at <= at]
     return bool(holds) and max(holds, key=lambda act: (act.at, act.id)).act == "held"
 
 
-# -- then it comes in ------------------------------------------------------------------------------------------
+# -- inserting rows --------------------------------------------------------------------------------------------
 
 
-def _known(db: sqlite3.Connection, answer: _Answer, replaced_runs: Mapping[str, str], what: str) -> set[str]:
-    """The ids of what is here already; `LabError` where it is here, and otherwise than covered by a redaction."""
+def _known_ids(db: sqlite3.Connection, answer: _KitRows, replaced_runs: Mapping[str, str], what: str) -> set[str]:
+    """Return the ids already in this file. Raise `LabError` if a row differs by more than a redaction."""
     known_ids = set()
     for table, kind, kit_rows in (("label", Label, answer.labels), ("act", Act, answer.acts)):
         for kit_row in kit_rows:
@@ -357,17 +363,17 @@ def _known(db: sqlite3.Connection, answer: _Answer, replaced_runs: Mapping[str, 
 
 
 def _is_covered(here: str, kit_row: bytes, replaced_runs: Mapping[str, str]) -> bool:
-    """Whether a row stands here as it is in the kit but for what was redacted, or erased with who withdrew."""
+    """Return True if a row here equals the kit's except for redacted or erased content."""
     try:
         return bool(more_covered(msgspec.json.decode(here), msgspec.json.decode(kit_row), replaced_runs))
     except ValuesDiffer:
         return False
 
 
-def _insert(
-    db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str
+def _insert_rows(
+    db: sqlite3.Connection, study: Study, kit: Kit, answer: _KitRows, known_ids: set[str], what: str
 ) -> KitContent:
-    assignment_count = insert_assignments(db, study, list(_dealt_again(db, study, kit, answer)))
+    assignment_count = insert_assignments(db, study, list(_repeated_plays(db, study, kit, answer)))
     runs = sum(_insert_run(db, run, what) for run in answer.runs)
     labels = [label for label in answer.labels if label.id not in known_ids]
     for label in labels:
@@ -378,8 +384,8 @@ def _insert(
     return KitContent(kit, len(labels), len(acts), assignment_count, runs, len(known_ids))
 
 
-def _dealt_again(db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer) -> Iterator[Assignment]:
-    """Plays that were dealt once more in the kit; behind all others, where their places are taken here."""
+def _repeated_plays(db: sqlite3.Connection, study: Study, kit: Kit, answer: _KitRows) -> Iterator[Assignment]:
+    """Return plays that were dealt again in the kit, moved behind all others if their positions are taken here."""
     sql = "SELECT DISTINCT unit FROM assignment WHERE study = ? AND version = ? AND rater = ?"
     units = {unit for (unit,) in db.execute(sql, (storable(study.id), study.version, storable(kit.rater)))}
     return placed(db, study, kit.rater, (one for one in answer.dealt if one.unit in units))
@@ -390,17 +396,18 @@ def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:
         return True
     here = [body for (body,) in db.execute("SELECT body FROM event WHERE trace = ? ORDER BY seq", (run.id,))]
     bodies = [encode(event) for event in run.events]
+    # The lengths are compared below.
     same = (one == other.decode() or _is_covered(one, other, {}) for one, other in zip(here, bodies, strict=False))
     if len(here) != len(bodies) or not all(same):
         raise LabError(what, f"run {run.id} stands here, and went otherwise.")
     return False
 
 
-def _sheets_after(store: Store, study: Study, kit: Kit, answer: _Answer) -> list[Sheet]:
-    """The kit's sheets as they now stand here."""
+def _current_sheets(store: Store, study: Study, kit: Kit, answer: _KitRows) -> list[Sheet]:
+    """Return the kit's sheets in their current state in this file."""
     sheets = dict.fromkeys((label.unit, label.run) for label in answer.labels)
     return [store.labels.sheet(study, store.studies.unit(study, id), kit.rater, run) for id, run in sheets]
 
 
-def _clashes(sheet: Sheet) -> list[tuple[str, str, str]]:
+def _clash_places(sheet: Sheet) -> list[tuple[str, str, str]]:
     return [(sheet.unit.id, spot.target, spot.field) for spot in sheet.clashes]

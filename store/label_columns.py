@@ -1,4 +1,4 @@
-"""A study's labels as they stand, column by column: a million of them in seconds, none kept as an object."""
+"""A study's current labels as columns: a million in seconds, without an object for each."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from store.studies import key_of
 from store.times import milliseconds
 
 _BATCH = 5_000
-"""Labels that are objects at a time: as many as a processor's cache holds, and as nobody waits for."""
-_SOME = "SELECT n, body FROM label WHERE study = ? AND version = ?"
-_MOST = "SELECT n, body FROM label WHERE +study = ? AND +version = ?"
-"""The same without an index: where most of a file's labels are wanted, going through all of them is faster."""
+"""Labels decoded at a time: few enough for the processor's cache and for a short wait."""
+_BY_INDEX = "SELECT n, body FROM label WHERE study = ? AND version = ?"
+_BY_SCAN = "SELECT n, body FROM label WHERE +study = ? AND +version = ?"
+"""The same without an index: faster if most labels of the file belong to the study."""
 _SIZE = "SELECT (SELECT count(*) FROM label WHERE study = ? AND version = ?), (SELECT ifnull(max(n), 0) FROM label)"
 _UNITS = "SELECT body FROM unit WHERE study = ? AND version = ? ORDER BY position"
 _DEALT = "SELECT unit, rater, run FROM assignment WHERE study = ? AND version = ? ORDER BY n"
@@ -37,20 +37,20 @@ Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Sheet = tuple[str, str, int]
-"""A sheet as its rows name it: unit, rater, run."""
+"""Key of a sheet in its rows: unit, rater, run."""
 
 
-class _KnownRow(msgspec.Struct, frozen=True, gc=False):
+class _Target(msgspec.Struct, frozen=True, gc=False):
     id: str
 
 
 class _Unit(msgspec.Struct, frozen=True, gc=False):
     id: str
-    targets: tuple[_KnownRow, ...] = ()
+    targets: tuple[_Target, ...] = ()
 
 
-class _Answer(msgspec.Struct, frozen=True, gc=False):
-    """What arithmetic reads of a label; the rest of its row stays unread."""
+class _LabelFields(msgspec.Struct, frozen=True, gc=False):
+    """Fields of a label that statistics need. The rest of its row stays undecoded."""
 
     unit: str
     target: str
@@ -70,7 +70,7 @@ class _Answer(msgspec.Struct, frozen=True, gc=False):
     v: int = VERSION
 
 
-_UNIT, _TARGET, _FIELD, _RATER, _RUN, _VALUE, _REASON, _EVIDENCE, _CITES, _OF = map(
+_UNIT, _TARGET, _FIELD, _RATER, _RUN, _VALUE, _REASON, _EVIDENCE, _CITES, _LABEL_VERSION = map(
     attrgetter, ("unit", "target", "field", "rater", "run", "value", "reason_missing", "evidence", "cites", "v")
 )
 
@@ -80,7 +80,10 @@ class _LeftRow(msgspec.Struct, frozen=True):
 
 
 class Rows(NamedTuple):
-    """One column each, in the order they came in; names are indices as in `Columns`, the rater's among `raters`."""
+    """Labels as columns, in order of insertion.
+
+    Names are indices as in `Columns`, raters indices of the reader's own.
+    """
 
     n: Longs
     unit: Ints
@@ -97,44 +100,46 @@ class Rows(NamedTuple):
     confidence: Floats
 
     def where(self, selection: Any) -> Rows:
-        """Those of a mask, or in the order of indices."""
+        """Return the rows of a mask, or rows in the order of indices."""
         return Rows(*(column[selection] for column in self))
 
 
 def columns_of(db: sqlite3.Connection, study: Study) -> Columns:
-    """The labels that stand in a study, of people only what is handed in, within the caller's transaction."""
+    """Return the current labels of a study within the caller's transaction, of people only if handed in."""
     return _columns_of(db, study, _read(db, study))
 
 
 def columns_and_times(db: sqlite3.Connection, study: Study) -> tuple[Columns, AnswerTimes]:
-    """The same, with when every answer was given."""
+    """Return the same columns, and the time of every answer."""
     times: list[AnswerTimes] = []
     reading = _read(db, study, times)
     columns = _columns_of(db, study, reading)
     if not times:
         return columns, AnswerTimes(*(np.zeros(0, kind) for kind in (*[np.int32] * 3, *[np.float64] * 3)))
     answer_times = AnswerTimes(*(np.concatenate(column) for column in zip(*times, strict=True)))
+    # Times are numbered by raters as they were read. `columns` sorts them, so renumber.
     places = {(actor.kind, actor.id): at for at, actor in enumerate(columns.raters)}
     actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in reading.raters]
     return columns, answer_times._replace(
-        rater=_ints(places[actor.kind, actor.id] for actor in actors)[answer_times.rater]
+        rater=_int_array(places[actor.kind, actor.id] for actor in actors)[answer_times.rater]
     )
 
 
-def _read(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None = None) -> _Reading:
+def _read(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None = None) -> _ColumnReader:
     key = key_of(study)
     units: list[_Unit] = [decode(body, _Unit, "a unit in the file") for (body,) in db.execute(_UNITS, key)]
-    reading = _Reading(study, units, times)
+    reading = _ColumnReader(study, units, times)
     own_count, total_count = db.execute(_SIZE, key).fetchone()
-    cursor = db.execute(_MOST if 4 * own_count > total_count else _SOME, key)
+    # From a quarter of the file's labels on, a full scan is faster than the index.
+    cursor = db.execute(_BY_SCAN if 4 * own_count > total_count else _BY_INDEX, key)
     while batch := cursor.fetchmany(_BATCH):
         reading.take(batch)
     return reading
 
 
-def _columns_of(db: sqlite3.Connection, study: Study, reading: _Reading) -> Columns:
+def _columns_of(db: sqlite3.Connection, study: Study, reading: _ColumnReader) -> Columns:
     key = key_of(study)
-    superseded_rows = _numbers(db, reading.superseded)
+    superseded_rows = _row_numbers(db, reading.superseded)
     dealt_sheets = db.execute(_DEALT, key).fetchall()
     last: dict[Sheet, str] = {(unit, rater, run): act for rater, unit, run, act in db.execute(_ACTS, key)}
     leavers = {rater for rater, body in db.execute(_LEFT, key) if "for" in decode(body, _LeftRow, "an act").detail}
@@ -142,18 +147,19 @@ def _columns_of(db: sqlite3.Connection, study: Study, reading: _Reading) -> Colu
     return _columns(reading, superseded_rows, dealt_sheets, handed_sheets, leavers)
 
 
-def _numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
-    """The rows' numbers of these labels."""
+def _row_numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
+    """Return the row numbers of these labels."""
     numbers: list[int] = []
     label_ids = [storable(id) for id in ids]
+    # SQLite limits the number of parameters in a statement.
     for at in range(0, len(label_ids), 500):
         some = label_ids[at : at + 500]
         numbers += (n for (n,) in db.execute(f"SELECT n FROM label WHERE id IN ({','.join('?' * len(some))})", some))
     return np.array(numbers, dtype=np.int64)
 
 
-class _Index(dict[Any, int]):
-    """Names as numbers, in the order in which they come; what is no name is -1, and not among them."""
+class _NameNumbers(dict[Any, int]):
+    """Numbers names in order of first use. An empty name is -1 and not stored."""
 
     def __missing__(self, name: Any) -> int:
         if not name:
@@ -163,42 +169,47 @@ class _Index(dict[Any, int]):
 
 
 class _Steps(dict[str | None, int]):
-    """The steps (from 0) that places in runs name, which many answers share; -1 where one names none."""
+    """Step (from 0) of each evidence text, cached because many answers share it, or -1 if it names none."""
 
     def __missing__(self, evidence: str | None) -> int:
         self[evidence] = step = -1 if evidence is None else _step(evidence)
         return step
 
 
-class _Places(dict[str, int]):
-    """Names that are known as numbers; any other is -1."""
+class _KnownNumbers(dict[str, int]):
+    """Numbers of known names, -1 for any other."""
 
     def __missing__(self, name: str) -> int:
         return -1
 
 
-class _Reading:
-    """Batches of rows as columns."""
+class _ColumnReader:
+    """Converts batches of rows into columns."""
 
     def __init__(self, study: Study, units: Sequence[_Unit], times: list[AnswerTimes] | None = None) -> None:
-        self.units = _Places({storable(unit.id): i for i, unit in enumerate(units)})
+        self.units = _KnownNumbers({storable(unit.id): i for i, unit in enumerate(units)})
         self.unit_ids = tuple(unit.id for unit in units)
         self.target_ids = tuple(dict.fromkeys(("", *(one.id for unit in units for one in unit.targets))))
-        self.targets = _Places({storable(id): i for i, id in enumerate(self.target_ids)})
-        self.fields = _Places({storable(field.id): i for i, field in enumerate(study.protocol.fields)})
+        self.targets = _KnownNumbers({storable(id): i for i, id in enumerate(self.target_ids)})
+        self.fields = _KnownNumbers({storable(field.id): i for i, field in enumerate(study.protocol.fields)})
         self.field_ids = tuple(field.id for field in study.protocol.fields)
-        self.raters, self.values, self.reasons, self.cites = _Index(), _Index(), _Index(), _Index()
+        self.raters, self.values, self.reasons, self.cites = (
+            _NameNumbers(),
+            _NameNumbers(),
+            _NameNumbers(),
+            _NameNumbers(),
+        )
         self._steps = _Steps()
         self.superseded: set[str] = set()
         self._parts: list[Rows] = []
         self._times = times
-        """Where each batch's times are kept, where they are wanted."""
-        self._decode = msgspec.json.Decoder(_Answer).decode
+        """Receives each batch's answer times, if given."""
+        self._decode = msgspec.json.Decoder(_LabelFields).decode
         self._newest = VERSION
 
     def take(self, batch: list[tuple[int, str]]) -> None:
-        """Takes rows in: n, body."""
-        labels = self._decoded([body for _, body in batch])
+        """Add a batch of rows (n, body)."""
+        labels = self._decode_batch([body for _, body in batch])
         self.superseded.update([label.supersedes for label in labels if label.supersedes])
         self.superseded.update([id for label in labels if label.also for id in label.also])
         at = milliseconds([label.at for label in labels])
@@ -220,10 +231,13 @@ class _Reading:
             ints(map(self.reasons.__getitem__, map(_REASON, labels))),
             ints(map(self._steps.__getitem__, map(_EVIDENCE, labels))),
             ints(map(self.cites.__getitem__, map(_CITES, labels))),
+            # int64 has no NaN.
             np.nan_to_num(at, nan=0.0).astype(np.int64),
+            # NaN (no time) remains NaN. A clock that was set back gives 0.
             np.maximum((at - shown_at - idle) / 1000, 0.0),
             np.array([nan if label.confidence is None else label.confidence for label in labels], dtype=np.float64),
         )
+        # Drop rows about units, targets or fields that the study's version does not have.
         mask = (rows.unit >= 0) & (rows.target >= 0) & (rows.field >= 0)
         self._parts.append(rows.where(mask))
         if self._times is not None:
@@ -231,58 +245,64 @@ class _Reading:
             self._times.append(AnswerTimes(*places, at[mask] / 1000, shown_at[mask] / 1000, idle[mask] / 1000))
 
     def rows(self) -> Rows:
-        """All that were taken in."""
+        """Return all rows added so far."""
         if not self._parts:
-            self._parts.append(Rows(*(np.zeros(0, kind) for kind in _KINDS)))
+            self._parts.append(Rows(*(np.zeros(0, kind) for kind in _DTYPES)))
         return Rows(*(np.concatenate(column) for column in zip(*self._parts, strict=True)))
 
-    def _decoded(self, bodies: list[str]) -> list[_Answer]:
+    def _decode_batch(self, bodies: list[str]) -> list[_LabelFields]:
         try:
             labels = list(map(self._decode, bodies))
+        # Decode one by one: `decode` raises an error that names the label and its version.
         except msgspec.DecodeError:
-            return [decode(body, _Answer, "a label in the file", newest=VERSION) for body in bodies]
-        if max(map(_OF, labels), default=VERSION) > VERSION:
-            return [decode(body, _Answer, "a label in the file", newest=VERSION) for body in bodies]
+            return [decode(body, _LabelFields, "a label in the file", newest=VERSION) for body in bodies]
+        if max(map(_LABEL_VERSION, labels), default=VERSION) > VERSION:
+            return [decode(body, _LabelFields, "a label in the file", newest=VERSION) for body in bodies]
         return labels
 
 
-_KINDS = (np.int64, *[np.int32] * 9, np.int64, np.float64, np.float64)
+_DTYPES = (np.int64, *[np.int32] * 9, np.int64, np.float64, np.float64)
 
 
-def _ints(numbers: Iterable[int]) -> Ints:
+def _int_array(numbers: Iterable[int]) -> Ints:
     return np.array(list(numbers), dtype=np.int32)
 
 
 def _step(evidence: str) -> int:
-    """The step (from 0) that a place in a run names; -1 where it names none."""
+    """Return the step (from 0) that a label's evidence names, -1 if none."""
     number = whole_number(evidence.rpartition("@")[2]) or 0
     return number - 1 if number < 2**31 else -1
 
 
-# -- what stands -----------------------------------------------------------------------------------------------
+# -- current labels --------------------------------------------------------------------------------------------
 
 
 def _columns(
-    reading: _Reading,
+    reading: _ColumnReader,
     superseded_rows: Longs,
     dealt_sheets: Sequence[Sheet],
     handed_sheets: set[Sheet],
     leavers: set[str],
 ) -> Columns:
-    """What stands of the rows, ordered by what they are about, its names sorted so that no order of coming in shows."""
+    """Return the current labels as columns, sorted by unit, target and field.
+
+    Names are sorted too, so that the result does not depend on the order of insertion.
+    """
     rows = reading.rows()
-    raters, rater = _raters(reading.raters, (who for _, who, _ in dealt_sheets))
+    raters, rater = _sort_raters(reading.raters, (who for _, who, _ in dealt_sheets))
+    # `null` as a value means that the answer was skipped or withdrawn.
     null = reading.values.pop(b"null", -1)
-    values = _renumbered(reading.values, np.where(rows.value == null, -1, rows.value) if null >= 0 else rows.value)
-    reasons = _renumbered(reading.reasons, rows.reason)
-    cites = _renumbered(reading.cites, rows.cites)
+    values = _renumber(reading.values, np.where(rows.value == null, -1, rows.value) if null >= 0 else rows.value)
+    reasons = _renumber(reading.reasons, rows.reason)
+    cites = _renumber(reading.cites, rows.cites)
     rows = rows._replace(rater=rater[rows.rater], value=values[1], reason=reasons[1], cites=cites[1])
     rows = rows.where(~np.isin(rows.n, superseded_rows))
+    # The last key of lexsort is the primary one.
     rows = rows.where(np.lexsort((rows.n, rows.run, rows.rater, rows.field, rows.target, rows.unit)))
-    alone, clashes = _alone(rows)
+    alone, clashes = _only_answers(rows)
     rows = rows.where(alone & ((rows.value >= 0) | (rows.reason >= 0)))
-    sheets = _Sheets(reading, raters, rows)
-    counts = sheets.person_not[rows.rater] | np.isin(
+    sheets = _SheetNumbers(reading, raters, rows)
+    counts = sheets.not_human[rows.rater] | np.isin(
         sheets.of(rows.unit, rows.rater, rows.run), sheets.known(handed_sheets)
     )
     counted_rows = rows.where(counts)
@@ -294,8 +314,8 @@ def _columns(
     )  # fmt: skip
 
 
-def _raters(bodies: Mapping[bytes, int], dealt_codes: Iterable[str]) -> tuple[tuple[Actor, ...], Ints]:
-    """Who rated or was to, by kind and id, and for each of `bodies` which of them it is."""
+def _sort_raters(bodies: Mapping[bytes, int], dealt_codes: Iterable[str]) -> tuple[tuple[Actor, ...], Ints]:
+    """Return everyone who rated or was dealt units, sorted by kind and id, and for each of `bodies` its index."""
     actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in bodies]
     first: dict[tuple[str, str], Actor] = {}
     for actor in sorted(actors, key=lambda actor: (actor.kind, actor.id, actor.name)):
@@ -305,60 +325,65 @@ def _raters(bodies: Mapping[bytes, int], dealt_codes: Iterable[str]) -> tuple[tu
         if id not in rater_ids:
             first.setdefault(("human", id), Actor("human", id))
     order = {key: i for i, key in enumerate(sorted(first))}
-    return tuple(first[key] for key in order), _ints(order[actor.kind, actor.id] for actor in actors)
+    return tuple(first[key] for key in order), _int_array(order[actor.kind, actor.id] for actor in actors)
 
 
-def _renumbered(index: Mapping[Any, int], column: Ints) -> tuple[tuple[Any, ...], Ints]:
-    """Names in their own order, and a column that numbers them so."""
+def _renumber(index: Mapping[Any, int], column: Ints) -> tuple[tuple[Any, ...], Ints]:
+    """Return sorted names, and the column renumbered to match."""
     names = sorted(index)
     new = np.full(max(index.values(), default=-1) + 2, -1, dtype=np.int32)  # the last is for -1
     new[[index[name] for name in names]] = np.arange(len(names), dtype=np.int32)
     return tuple(names), new[column]
 
 
-def _alone(rows: Rows) -> tuple[Mask, int]:
-    """Which rows, ordered by place, are the only last word at theirs; and the number of places with several."""
+def _only_answers(rows: Rows) -> tuple[Mask, int]:
+    """Return a mask of rows that are the only last answer at their place, and the number of places with several.
+
+    `rows` must be sorted by place.
+    """
     if not len(rows.n):
         return np.zeros(0, dtype=np.bool_), 0
     key = np.stack((rows.unit, rows.target, rows.field, rows.rater, rows.run))
     same = np.concatenate(([False], (key[:, 1:] == key[:, :-1]).all(axis=0), [False]))
-    again, more = same[:-1], same[1:]
-    return ~(again | more), int((more & ~again).sum())
+    is_repeat, has_repeat = same[:-1], same[1:]
+    return ~(is_repeat | has_repeat), int((has_repeat & ~is_repeat).sum())
 
 
-class _Sheets:
-    """Sheets as single numbers: of unit, rater's code and run."""
+class _SheetNumbers:
+    """Encodes sheets as single integers made of unit, rater code and run."""
 
-    def __init__(self, reading: _Reading, raters: Sequence[Actor], rows: Rows) -> None:
+    def __init__(self, reading: _ColumnReader, raters: Sequence[Actor], rows: Rows) -> None:
         self._units = reading.units
-        self._raters = raters
+        self._sort_raters = raters
         self._codes = {storable(id): i for i, id in enumerate(sorted({actor.id for actor in raters}))}
-        self._code = _ints(self._codes[storable(actor.id)] for actor in raters)
+        self._code = _int_array(self._codes[storable(actor.id)] for actor in raters)
         self._rows = rows
-        self.person_not = np.array([actor.kind != "human" for actor in raters], dtype=np.bool_)
+        self.not_human = np.array([actor.kind != "human" for actor in raters], dtype=np.bool_)
         self._by_code = dict[str, int]()
+        # A person takes precedence over a model with the same code.
         for i, actor in sorted(enumerate(raters), key=lambda pair: pair[1].kind != "human"):
             self._by_code.setdefault(storable(actor.id), i)
 
     def of(self, unit: Ints, rater: Ints, run: Ints) -> Longs:
-        """Each row's sheet."""
-        whose = unit.astype(np.int64) * max(1, len(self._codes)) + self._code[rater]
-        return whose << 32 | run.astype(np.int64)
+        """Return each row's sheet number."""
+        unit_and_code = unit.astype(np.int64) * max(1, len(self._codes)) + self._code[rater]
+        # `run` is below 2**31, so both parts fit into 64 bits.
+        return unit_and_code << 32 | run.astype(np.int64)
 
     def known(self, sheets: Iterable[Sheet]) -> Longs:
-        """Sheets that are named."""
+        """Return the numbers of named sheets, without those of unknown units or raters."""
         there = ((self._units.get(unit, -1), self._codes.get(rater, -1), run) for unit, rater, run in sheets)
         whole = max(1, len(self._codes))
         keys = [(unit * whole + code) << 32 | run for unit, code, run in there if unit >= 0 and code >= 0]
         return np.array(keys, dtype=np.int64)
 
     def dealt(self, dealt_sheets: Sequence[Sheet], handed_sheets: set[Sheet], leavers: set[str]) -> tuple[Ints, Mask]:
-        """The sheets that were to be handed in, in the order of units, and whether each was.
+        """Return the sheets that count as dealt, by unit, and a mask of those handed in.
 
-        What somebody who left had not handed in is another's now. A model or script hands in by answering.
+        Open sheets of a rater who left belong to a successor and are dropped. A model or script hands in by answering.
         """
         rows = self._rows
-        answered_sheets = set(np.unique(self.of(rows.unit, rows.rater, rows.run)[self.person_not[rows.rater]]).tolist())
+        answered_sheets = set(np.unique(self.of(rows.unit, rows.rater, rows.run)[self.not_human[rows.rater]]).tolist())
         dealt_rows: list[tuple[int, int, int, bool]] = []
         for sheet in dealt_sheets:
             unit, code, run = sheet
@@ -366,7 +391,7 @@ class _Sheets:
                 continue
             rater = self._by_code[code]
             is_done = sheet in handed_sheets
-            if not is_done and self.person_not[rater]:
+            if not is_done and self.not_human[rater]:
                 is_done = bool(answered_sheets.intersection(self.known([sheet]).tolist()))
             if is_done or code not in leavers:
                 dealt_rows.append((self._units[unit], rater, run, is_done))

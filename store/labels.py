@@ -1,4 +1,4 @@
-"""Labels in a hitlab file, and what people did beside answering: each a row, none ever changed."""
+"""Labels and acts in a hitlab file: one row each, never changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BATCH = 500
 
 
 class Labels:
-    """What raters answer and do on the sheets of a study."""
+    """Answers and acts of raters on the sheets of a study."""
 
     def __init__(self, database: Database, studies: Studies) -> None:
         self._database, self._studies = database, studies
@@ -33,64 +33,65 @@ class Labels:
     # Writing
 
     def record(self, study: Study, unit: Unit, label: Label) -> Sheet:
-        """Keeps one label, durable on return; gives the rater's sheet of that unit as it then stands.
+        """Store one label, durable on return, and return the rater's sheet of that unit after it.
 
-        `study` and `unit` are as they were read from this file: they are frozen. Raises `LabError` where the rules of
-        `lab.core.rating_sheet` refuse it, and where it holds what cannot be read again.
+        `study` and `unit` must come from this file, where they are frozen. Raise `LabError` if the rules of
+        `lab.core.rating_sheet` refuse the label or it cannot be read back.
         """
         return self.record_each(study, unit, label.rater, label.run, [lambda sheet: label])
 
     def record_each(
         self, study: Study, unit: Unit, rater: Actor, run: int, says: Sequence[Callable[[Sheet], Label | None]]
     ) -> Sheet:
-        """Keeps several labels of one sheet, all or none, durable on return.
+        """Store several labels of one sheet, all or none, durable on return.
 
-        Each of `says` makes its label of the sheet as it then stands, or None where there is nothing to say, so that
-        what another process wrote meanwhile is superseded and never lost.
+        Each function in `says` builds its label from the current sheet, or returns None for no label. This way answers
+        that another process stored meanwhile are superseded and never lost.
         """
         with self._database.writing() as db:
-            now = self._sheet_state_here(study, unit, rater, run)
+            state = self._checked_sheet_state(study, unit, rater, run)
             for say in says:
-                label = say(now.sheet)
+                label = say(state.sheet)
                 if label is None:
                     continue
-                last = _last_on_sheet(db, study.id, study.version, rater.id, unit.id, run)
+                last = _last_time_on_sheet(db, study.id, study.version, rater.id, unit.id, run)
+                # A clock that was set back must not date an answer before the one it follows.
                 label = replace(label, at=later(label.at, last))
                 check_same_sheet(study, unit, rater, run, label)
-                check_next(now, label)
+                check_next(state, label)
                 stored_label = insert_label(db, label)
-                now = now._replace(sheet=now.sheet.after(stored_label))
-        return now.sheet
+                state = state._replace(sheet=state.sheet.after(stored_label))
+        return state.sheet
 
     def hand_in(self, study: Study, unit: Unit, act: Act, following: Callable[[], Iterable[Act]] = lambda: ()) -> None:
-        """Keeps that a rater handed a unit in, durable on return, and with it what is `following` from that.
+        """Store that a rater handed in a unit, durable on return, with the acts that `following` returns.
 
-        `following` is asked once it stands; its acts are kept in the same transaction. Raises `LabError` where
-        something is unanswered, it is handed in already, or nothing may be said of it.
+        `following` is called after the hand-in is inserted, in the same transaction. Raise `LabError` if an item is
+        unanswered, the unit is handed in already, or the sheet is closed.
         """
         what = f"unit {unit.id}"
         with self._database.writing() as db:
-            now = self._sheet_state_here(study, unit, act.rater, act.run)
-            check_open(now, act.rater.id, act.rater.kind, what)
-            if now.sheet.committed:
+            state = self._checked_sheet_state(study, unit, act.rater, act.run)
+            check_open(state, act.rater.id, act.rater.kind, what)
+            if state.sheet.committed:
                 raise LabError(what, "is handed in already.")
-            if unanswered_count := len(now.sheet.unanswered):
+            if unanswered_count := len(state.sheet.unanswered):
                 raise LabError(what, f"has {unanswered_count} unanswered.", "Answer or skip them.")
             insert_last(db, act)
             for more in following():
                 insert_last(db, more)
 
     def take_back(self, study: Study, unit: Unit, act: Act) -> None:
-        """Keeps that a rater took a handed-in unit back, durable on return.
+        """Store that a rater reopened a handed-in unit, durable on return.
 
-        Raises `LabError` where it is not handed in, its protocol has no going back, gold or judges' answers were shown,
-        or nothing may be said of it.
+        Raise `LabError` if it is not handed in, its protocol forbids going back, gold or judges' answers were shown, or
+        the sheet is closed.
         """
         what = f"unit {unit.id}"
         with self._database.writing() as db:
-            now = self._sheet_state_here(study, unit, act.rater, act.run)
-            check_open(now, act.rater.id, act.rater.kind, what)
-            if not now.sheet.committed:
+            state = self._checked_sheet_state(study, unit, act.rater, act.run)
+            check_open(state, act.rater.id, act.rater.kind, what)
+            if not state.sheet.committed:
                 raise LabError(what, "is not handed in.")
             if study.protocol.forward:
                 raise LabError(what, "is handed in, and this study has no going back.")
@@ -101,42 +102,45 @@ class Labels:
             insert_last(db, act)
 
     def record_act(self, act: Act, check: Callable[[], None] = lambda: None) -> None:
-        """Keeps what a person did at a study, durable on return; `check` may refuse it in the same transaction."""
+        """Store an act of a person at a study, durable on return. `check` may raise in the same transaction."""
         with self._database.writing() as db:
             check()
             if self.withdrew(act.rater.id):
                 raise LabError(f"study {act.study}", f"{act.rater.id} has withdrawn.")
+            # A kit must not lock the study in the main file.
             if act.act == "locked":
                 check_no_kit(db)
             insert_last(db, act)
 
     def together(self) -> AbstractContextManager[None]:
-        """Joins what is kept within into one transaction; all of it is durable once that ends, and nothing before."""
+        """Join all writes within the block into one transaction, durable at its end."""
         return self._database.together()
 
     @contextmanager
     def part(self) -> Iterator[None]:
-        """Joins a part of what is kept `together`: where it raises, none of that part is kept."""
+        """Join some writes within `together` into a part that is rolled back alone if it raises."""
         with self._database.writing():
             yield
 
     # Reading
 
     def sheet(self, study: Study, unit: Unit, rater: str, run: int = 1, kind: str = "human") -> Sheet:
-        """What one rater has said of one unit so far."""
+        """Return one rater's sheet of one unit."""
         of = (*key_of(study), storable(rater), storable(unit.id), run)
         rows = self._database.rows_in("label", _ON_SHEET, *of, kind)
-        acts = self._database.rows_in("act", _HANDED, *of)
-        return Sheet(study.protocol, unit, [_label(body) for (body,) in rows], [_act(body) for (body,) in acts])
+        acts = self._database.rows_in("act", _HAND_INS, *of)
+        return Sheet(
+            study.protocol, unit, [_decode_label(body) for (body,) in rows], [_decode_act(body) for (body,) in acts]
+        )
 
     def to_settle(self, study: Study, rater: str) -> list[Assignment]:
-        """What a person handed in and has two last words in, in their order; not where gold was shown.
+        """Return the person's handed-in assignments with clashes, in their order, except where gold was shown.
 
-        Those clash because copies of the file were merged; of what is not handed in, the open sheet tells.
+        Clashes come from merged copies of a file. Sheets not handed in show theirs when opened.
         """
         of = (*key_of(study), storable(rater))
         assignments: list[Assignment] = []
-        for _, body in self._database.rows_in("assignment", _FORKED, *of):
+        for _, body in self._database.rows_in("assignment", _CLASHING, *of):
             assignment: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
             unit = self._studies.unit(study, assignment.unit)
             sheet = self.sheet(study, unit, rater, assignment.run)
@@ -145,13 +149,14 @@ class Labels:
         return assignments
 
     def read(self, study: Study, unit: str | None = None, rater: str | None = None) -> Iterator[Label]:
-        """Every label of a study with its history, in the order they came into this file."""
+        """Yield every label of a study, superseded ones too, in order of insertion."""
+        # Fetch in batches, so that no read transaction stays open while the caller works.
         where, values = narrowed(study, unit=unit, rater=rater)
         after = 0
         while True:
             sql = f"SELECT n, body FROM label WHERE {where} AND n > ? ORDER BY n LIMIT ?"
             batch = self._database.rows_in("label", sql, *values, after, _BATCH)
-            yield from (_label(body) for _, body in batch)
+            yield from (_decode_label(body) for _, body in batch)
             if len(batch) < _BATCH:
                 return
             after = batch[-1][0]
@@ -165,66 +170,63 @@ class Labels:
         *,
         judged: bool = False,
     ) -> list[Act]:
-        """What was done at a study beside answering, in the order it came into this file.
+        """Return the acts of a study in order of insertion.
 
-        With `judged` also what models said word by word, which may be long and many.
+        `judged` includes the models' full replies, which may be long and many.
         """
         where, values = narrowed(study, rater=rater, unit=unit, run=run)
         where += "" if judged else " AND act != 'judged'"
         rows = self._database.rows_in("act", f"SELECT body FROM act WHERE {where} ORDER BY n", *values)
-        return [_act(body) for (body,) in rows]
+        return [_decode_act(body) for (body,) in rows]
 
     def acts_of(self, study: Study, kinds: Collection[ActKind]) -> list[Act]:
-        """A study's acts of these kinds, in the order they came into this file."""
+        """Return a study's acts of these kinds, in order of insertion."""
         marks = ", ".join("?" * len(kinds))
         sql = f"SELECT body FROM act WHERE study = ? AND version = ? AND act IN ({marks}) ORDER BY n"
-        return [_act(body) for (body,) in self._database.rows_in("act", sql, *key_of(study), *kinds)]
+        return [_decode_act(body) for (body,) in self._database.rows_in("act", sql, *key_of(study), *kinds)]
 
     def introductions(self, study: str, rater: str | None = None) -> list[Act]:
-        """What was shown before a study's first item, in whichever of its versions, and what was tried in practice.
-
-        By when it was; of one person alone where one is named.
-        """
+        """Return introduction and practice acts of all versions of a study, by time, of one person if named."""
         marks = ", ".join("?" * len(INTRODUCTION_ACTS))
         sql = f"SELECT body FROM act WHERE study = ? AND act IN ({marks})"
         values: list[str] = [storable(study), *INTRODUCTION_ACTS]
         if rater is not None:
             sql, values = f"{sql} AND rater = ?", [*values, storable(rater)]
-        acts = [_act(body) for (body,) in self._database.rows_in("act", f"{sql} ORDER BY n", *values)]
+        acts = [_decode_act(body) for (body,) in self._database.rows_in("act", f"{sql} ORDER BY n", *values)]
         return sorted(acts, key=lambda act: (act.at, act.id))
 
     def each_act(self, study: Study, rater: str, kind: ActKind) -> Iterator[Act]:
-        """A rater's acts of one kind, in the order they came into this file, a few at a time."""
+        """Yield a rater's acts of one kind in order of insertion, in small batches."""
         yield from (act for _, act in self.numbered_acts(study, rater, kind))
 
     def numbered_acts(self, study: Study, rater: str, kind: ActKind) -> Iterator[tuple[int, Act]]:
-        """As `each_act`, each with the number of its row in this file."""
+        """Yield the same acts, each with its row number."""
         where = "study = ? AND version = ? AND rater = ? AND act = ?"
         sql = f"SELECT n, body FROM act WHERE {where} AND n > ? ORDER BY n LIMIT ?"
         after = 0
         while True:
             batch = self._database.rows_in("act", sql, *key_of(study), storable(rater), kind, after, _BATCH)
-            yield from ((n, _act(body)) for n, body in batch)
+            yield from ((n, _decode_act(body)) for n, body in batch)
             if len(batch) < _BATCH:
                 return
             after = batch[-1][0]
 
     def act_number(self, id: str) -> int:
-        """The number of an act's row in this file."""
+        """Return the row number of an act."""
         return int(self._database.rows_in("act", "SELECT n FROM act WHERE id = ?", storable(id))[0][0])
 
     def numbered_act(self, number: int) -> Act:
-        """The act in a row of this file."""
-        return _act(self._database.rows_in("act", "SELECT body FROM act WHERE n = ?", number)[0][0])
+        """Return the act in a row."""
+        return _decode_act(self._database.rows_in("act", "SELECT body FROM act WHERE n = ?", number)[0][0])
 
     def count_acts(self, study: Study, rater: str, kind: ActKind) -> int:
-        """How many acts of one kind a rater has at a study."""
+        """Return the number of a rater's acts of one kind at a study."""
         sql = "SELECT count(*) FROM act WHERE study = ? AND version = ? AND rater = ? AND act = ?"
         rows = self._database.rows_in("act", sql, *key_of(study), storable(rater), kind)
         return int(rows[0][0]) if rows else 0
 
     def configs(self, study: Study, rater: str) -> set[str]:
-        """The configurations, by their hashes, under which a model of this name has labels at a study."""
+        """Return the hashes of the configurations under which a model has labels at a study."""
         sql = (
             "SELECT DISTINCT ifnull(json_extract(body, '$.config_sha'), '') FROM label "
             "WHERE study = ? AND version = ? AND rater = ? AND kind = 'model'"
@@ -232,18 +234,19 @@ class Labels:
         return {sha for (sha,) in self._database.rows_in("label", sql, *key_of(study), storable(rater))}
 
     def newer(self, study: Study, label: int) -> int:
-        """How many labels of a study came into this file after row `label`."""
-        # By rows and not by the study's index: few rows are newer, and a study may have a million.
+        """Return the number of labels of a study after row `label`."""
+        # By row number, not by the study's index: few rows are newer, but a study may have a million.
         sql = "SELECT count(*) FROM label WHERE n > ? AND +study = ? AND +version = ?"
         rows = self._database.rows_in("label", sql, label, *key_of(study))
         return int(rows[0][0]) if rows else 0
 
     def withdrew(self, code: str) -> bool:
-        """Whether a person has withdrawn: nothing of theirs is taken in again."""
+        """Return True if a person has withdrawn, so that no data of theirs is accepted again."""
+        # An older, read-only file may lack the table.
         return bool(self._database.rows_in("withdrawal", "SELECT 1 FROM withdrawal WHERE code = ?", storable(code)))
 
     def sheet_state(self, study: Study, unit: Unit, rater: Actor, run: int = 1) -> SheetState:
-        """What the rules need to know before a rater says more of a unit."""
+        """Return the state that the rules for a rater's next label on a unit need."""
         sql = "SELECT body FROM assignment WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ?"
         rows = self._database.rows_in("assignment", sql, *key_of(study), storable(rater.id), storable(unit.id), run)
         return SheetState(
@@ -260,14 +263,15 @@ class Labels:
         )
 
     def steps_of(self, run: str) -> int | None:
-        """How many steps a run of this file has; None where it is not here."""
+        """Return the number of steps of a run, or None if it is not in this file."""
         sql = "SELECT (SELECT count(*) FROM event WHERE trace = ? AND kind = 'step') FROM trace WHERE id = ?"
         rows = self._database.rows_in("event", sql, storable(run), storable(run))
         return int(rows[0][0]) if rows else None
 
-    def _sheet_state_here(self, study: Study, unit: Unit, rater: Actor, run: int) -> SheetState:
-        """The same, within a transaction; `LabError` where this file has no such sheet."""
+    def _checked_sheet_state(self, study: Study, unit: Unit, rater: Actor, run: int) -> SheetState:
+        """Return the sheet state within a transaction. Raise `LabError` if this file has no such sheet."""
         what = f"study {study.name}"
+        # `label_columns` packs the number into 32 bits.
         if not 1 <= run < 2**31:
             raise LabError(what, f"field run: {run} is no count of ratings, from 1 on")
         rows = self._database.read("SELECT rater FROM kit")
@@ -283,58 +287,65 @@ _ON_SHEET = (
     "SELECT body FROM label WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ? AND kind = ? "
     "ORDER BY n"
 )
-_FORKED = (
+_CLASHING = (
     "SELECT DISTINCT a.position, a.body FROM (SELECT unit, run FROM label WHERE study = ?1 AND version = ?2 "
     "AND rater = ?3 AND kind = 'human' GROUP BY unit, run, target, field, supersedes HAVING count(*) > 1) f "
     "CROSS JOIN assignment a WHERE a.study = ?1 AND a.version = ?2 AND a.rater = ?3 AND a.unit = f.unit "
     "AND a.run = f.run ORDER BY a.position"
 )
-"""Two last words at a place come of two labels there that took the place of the same one, or of none.
+"""Sheets with two labels that superseded the same label, or none: these cause clashes.
 
-Few are: each is looked for among the assignments (`CROSS JOIN`), and not each assignment among them.
+Such sheets are few, so `CROSS JOIN` makes SQLite look up an assignment for each, not the reverse.
 """
-_HANDED = (
+_HAND_INS = (
     "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ? "
     "AND act IN ('commit', 'reopen') ORDER BY n"
 )
 
 
 _SHEET = "study = ?1 AND version = ?2 AND rater = ?3 AND unit = ?4 AND run = ?5"
-_LAST = (
+_LAST_TIME = (
     f"SELECT max(at) FROM (SELECT at FROM act INDEXED BY act_on_sheet WHERE {_SHEET} "
     f"UNION ALL SELECT at FROM label WHERE {_SHEET})"
 )
-"""SQLite would read all that a rater did at the study, out of an index that has each time in it."""
+"""Latest time on a sheet.
+
+Without `INDEXED BY`, SQLite would use an index that also has the time, and scan all of the rater's acts at the study.
+"""
 
 
-def _last_on_sheet(db: sqlite3.Connection, study: str, version: int, rater: str, unit: str, run: int) -> str | None:
-    """When the last was said or done on a sheet; with no unit, what a person did last at the study as a whole."""
-    body: str | None = db.execute(_LAST, (storable(study), version, storable(rater), storable(unit), run)).fetchone()[0]
+def _last_time_on_sheet(
+    db: sqlite3.Connection, study: str, version: int, rater: str, unit: str, run: int
+) -> str | None:
+    """Return the time of the last label or act on a sheet, or with an empty unit of the last act at the study."""
+    body: str | None = db.execute(
+        _LAST_TIME, (storable(study), version, storable(rater), storable(unit), run)
+    ).fetchone()[0]
     return body
 
 
 def insert_last(db: sqlite3.Connection, act: Act) -> None:
-    """An act's row as the last on its sheet, within the caller's transaction, whatever the clock says."""
-    last = _last_on_sheet(db, act.study, act.version, act.rater.id, act.unit, act.run)
+    """Insert an act within the caller's transaction, dated after the last on its sheet regardless of the clock."""
+    last = _last_time_on_sheet(db, act.study, act.version, act.rater.id, act.unit, act.run)
     insert_act(db, replace(act, at=later(act.at, last)))
 
 
 def check_same_sheet(study: Study, unit: Unit, rater: Actor, run: int, label: Label) -> None:
-    """Raises `LabError` where a label is not of the sheet that it is to stand on."""
-    of = (label.study, label.version, label.unit, label.rater.kind, label.rater.id, label.run)
-    if of != (study.id, study.version, unit.id, rater.kind, rater.id, run):
+    """Raise `LabError` if a label does not belong to this sheet."""
+    sheet_key = (label.study, label.version, label.unit, label.rater.kind, label.rater.id, label.run)
+    if sheet_key != (study.id, study.version, unit.id, rater.kind, rater.id, run):
         raise LabError(f"label {label.id}", f"is not of unit {unit.id} of study {study.name} by {rater.id}.")
 
 
 def insert_label(db: sqlite3.Connection, label: Label) -> Label:
-    """A label's row, within the caller's transaction; gives it as it will be read again."""
+    """Insert a label within the caller's transaction and return it as it will be read back."""
     what = f"label {label.id}"
     try:
         body = encode(label).decode()
-        stored_label = _label(body)
+        stored_label = _decode_label(body)
     except (OverflowError, RecursionError, TypeError) as error:
         raise LabError(what, f"field value: cannot be kept ({error}).") from error
-    if stored_label.cleared != label.cleared:  # JSON has no infinity and no NaN: they would be read as no value
+    if stored_label.cleared != label.cleared:  # JSON has no infinity and no NaN: they would come back as null
         raise LabError(what, f"field value: {label.value!r} cannot be kept.")
     names = (label.id, label.study, label.unit, label.target, label.field, label.rater.kind, label.rater.id, label.at)
     id, study, unit, target, field, kind, rater, at = map(storable, names)
@@ -344,15 +355,15 @@ def insert_label(db: sqlite3.Connection, label: Label) -> Label:
 
 
 def insert_act(db: sqlite3.Connection, act: Act) -> None:
-    """An act's row, within the caller's transaction."""
+    """Insert an act within the caller's transaction."""
     names = (act.id, act.study, act.rater.id, act.unit, act.act, act.at)
     id, study, rater, unit, kind, at = map(storable, names)
     db.execute(_ACT, (id, study, act.version, rater, unit, act.run, kind, at, encode(act).decode()))
 
 
-def _label(body: str) -> Label:
+def _decode_label(body: str) -> Label:
     return decode(body, Label, "a label in the file", newest=VERSION)
 
 
-def _act(body: str) -> Act:
+def _decode_act(body: str) -> Act:
     return decode(body, Act, "an act in the file", newest=VERSION)

@@ -1,8 +1,12 @@
-"""Lineage: which runs repeat another run, so that what is erased from one is erased from all that repeat it.
+"""Lineage: runs that repeat another run, so that an erasure reaches all its repetitions.
 
-A run repeats another where its agent is that run played again (`recorded:ID`, also from a resumption on), where it was
-forked from it behind its beginning, where it is its reviewed text brought back, or where it was read in from an export
-of it: it then tells so, or shows one of its pictures and holds every text that was typed or replied there.
+A run repeats another if one of these holds:
+
+- its agent replays it (`recorded:ID`), possibly only from a resumption on
+- it was forked from it after the beginning
+- it is its reviewed text imported again
+- it was imported from its export: it names its original, or shares a picture with it and contains every text typed or
+  replied there
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from store.run_rows import RECORDED
 Read = Callable[..., Iterable[Any]]
 Edges = dict[str, set[str]]
 
+# A fork at event 0 shares only the task, not what anybody said or did.
 _FORKS = """
 SELECT t.parent, t.id FROM trace t JOIN event e ON e.trace = t.id AND e.seq = 0
 WHERE t.parent IS NOT NULL AND ifnull(json_extract(e.body, '$.forked.seq'), 1) > 0
@@ -33,63 +38,67 @@ _EXPORTED = f"""
 SELECT json_extract(e.body, '$.extra.{EXPORTED}'), t.id FROM trace t JOIN event e ON e.trace = t.id AND e.seq = 1
 WHERE t.source IN ('dac', 'fingertip') AND instr(e.body, '"{EXPORTED}"')
 """
-"""Formats that keep no dialogue: what was replied stands in no copy, so that these tell what they are copies of."""
+"""Formats without dialogue: their copies lack the replies, so their exports name the original."""
 _TEXTS = """
 SELECT json_extract(body, '$.reply.text'), CASE json_extract(body, '$.proposed.action.kind')
     WHEN 'input_text' THEN json_extract(body, '$.proposed.action.text') END
 FROM event WHERE trace = ? AND kind = 'step'
 """
-"""What was replied and typed in a run."""
+"""Texts typed and replied in a run."""
 
 
 def repeats(read: Read, runs: Collection[str]) -> list[str]:
-    """The runs that repeat one of these, or what repeats it; not these themselves. `read` runs SQL.
+    """Return the runs that directly or indirectly repeat `runs`, without these. `read` runs SQL.
 
-    A fork of one of `runs` is told by what stands in it, as they are; a fork of a repetition repeats it.
+    A direct fork of `runs` is not followed, because its own content decides. A fork of a repetition repeats it.
     """
-    repetitions, forks = _played(read), _forks(read)
+    repetitions, forks = _named_copies(read), _forks(read)
     kin: set[str] = set(runs)
     todo = list(runs)
     while todo:
         run = todo.pop()
-        near = repetitions.get(run, set()) | _read_in(read, run) | (set() if run in runs else forks.get(run, set()))
+        near = (
+            repetitions.get(run, set())
+            | _imported_copies(read, run)
+            | (set() if run in runs else forks.get(run, set()))
+        )
         todo += near - kin
         kin |= near
     return sorted(kin - set(runs))
 
 
 def related(read: Read, run: str) -> list[str]:
-    """A run, whatever shares a beginning with it, whatever repeats one of these, and whatever one of these repeats."""
+    """Return a run with all runs of its fork family, their repetitions, and the runs that they repeat."""
     near: Edges = {}
-    for edges in (_played(read), _parents(read)):
-        for of, copies in edges.items():
+    for edges in (_named_copies(read), _parents(read)):
+        for original, copies in edges.items():
             for copy in copies:
-                near.setdefault(of, set()).add(copy)
-                near.setdefault(copy, set()).add(of)
+                near.setdefault(original, set()).add(copy)
+                near.setdefault(copy, set()).add(original)
     seen, todo = {run}, [run]
     while todo:
         other = todo.pop()
-        more = (near.get(other, set()) | _read_in(read, other)) - seen
+        more = (near.get(other, set()) | _imported_copies(read, other)) - seen
         seen |= more
         todo += more
     here = {id for (id,) in read("SELECT id FROM trace")}
     return sorted(seen & here)
 
 
-def _played(read: Read) -> Edges:
-    """Runs by which runs play or tell them again: as a recorded agent, as reviewed text, or as exports that say so."""
+def _named_copies(read: Read) -> Edges:
+    """Map runs to their replays, reviewed texts and exports that name them."""
     edges: Edges = {}
     for agent, copy in read(_PLAYED):
         edges.setdefault(str(agent).removeprefix(RECORDED), set()).add(copy)
-    for of, copy in read(_EXPORTED):
-        edges.setdefault(str(of), set()).add(copy)
-    for of, copy in read("SELECT source_path, id FROM trace WHERE source = ?", REVIEWED):
-        edges.setdefault(str(of), set()).add(copy)
+    for original, copy in read(_EXPORTED):
+        edges.setdefault(str(original), set()).add(copy)
+    for original, copy in read("SELECT source_path, id FROM trace WHERE source = ?", REVIEWED):
+        edges.setdefault(str(original), set()).add(copy)
     return edges
 
 
 def _forks(read: Read) -> Edges:
-    """Runs by which forks hold more of them than the beginning."""
+    """Map runs to forks that share more than their beginning."""
     return _edges(read(_FORKS))
 
 
@@ -99,15 +108,16 @@ def _parents(read: Read) -> Edges:
 
 def _edges(pairs: Iterable[Any]) -> Edges:
     edges: Edges = {}
-    for of, copy in pairs:
-        edges.setdefault(of, set()).add(copy)
+    for original, copy in pairs:
+        edges.setdefault(original, set()).add(copy)
     return edges
 
 
-def _read_in(read: Read, run: str) -> set[str]:
-    """Runs that were read in from an export of this one in another format."""
+def _imported_copies(read: Read, run: str) -> set[str]:
+    """Return the runs imported from an export of this run in another format."""
     candidates = [id for (id,) in read(_READ_IN, run, REVIEWED)]
     words = _texts(read, run) if candidates else set()
+    # Without any text, a shared picture such as a home screen proves nothing.
     return {id for id in candidates if words and words <= _texts(read, id)}
 
 

@@ -1,4 +1,4 @@
-"""Runs as metrics read them: their events without screens, thoughts and prompts, so that thousands are quickly read."""
+"""Runs for metrics: events without screens, thoughts and prompts, so that thousands load quickly."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from store.run_acts import StoredAgents
 _Part = TypeVar("_Part")
 _Value = TypeVar("_Value")
 _RUNS = "SELECT id FROM trace ORDER BY n"
+# Other events only count by kind and time, so their bodies are not read.
 _EVENTS = """
 SELECT kind, at, ms, CASE WHEN kind IN ('started', 'step', 'flagged', 'ended') THEN body END
 FROM event WHERE trace = ? ORDER BY seq
 """
 _VERDICTS = "SELECT body FROM verdict WHERE trace = ? ORDER BY position"
-_IN_MEMORY = 256 * 1024
-"""How many bytes of steps are put aside in memory before they are written to the disk."""
-_DECODED = 2048
-"""How many steps of spooled runs stay decoded: papers look at one run and at its task's demonstrations by turns."""
+_MAX_IN_MEMORY = 256 * 1024
+"""Bytes of steps that a spool holds in memory before it writes to the disk."""
+_MAX_DECODED = 2048
+"""Steps of spooled runs that stay decoded: metrics alternate between a run and its task's demonstrations."""
 _STEPS = msgspec.json.Decoder(list[MeasuredStep])
 _JUDGED = msgspec.json.Decoder(list[Verdict])
 
@@ -50,7 +51,7 @@ class _Proposal(msgspec.Struct, frozen=True):
     instruction: str = ""
 
 
-class _Passed(msgspec.Struct, frozen=True):
+class _Decision(msgspec.Struct, frozen=True):
     action: Action | None = None
 
 
@@ -71,7 +72,7 @@ class _Started(msgspec.Struct, tag="started", tag_field="event"):
 
 
 class _Extra(msgspec.Struct, frozen=True):
-    """Of the source's own fields what FingerTip-20K's actions tell of the place that was touched."""
+    """The one field of a source's own that metrics read: FingerTip-20K's content of the touched place."""
 
     content: Any = None
 
@@ -80,7 +81,7 @@ class _Step(msgspec.Struct, tag="step", tag_field="event"):
     index: int
     proposed: _Proposal
     before: _Observed = _Observed()
-    decision: _Passed | None = None
+    decision: _Decision | None = None
     question: Question | None = None
     reply: Reply | None = None
     error: str | None = None
@@ -111,12 +112,12 @@ _Event = _Started | _Step | _Flagged | _Ended
 def measured_runs(
     database: Database, ids: Iterable[str] | None = None, *, spooled: bool = False
 ) -> Iterator[MeasuredRun]:
-    """Runs as metrics read them, those named or all, the oldest in this file first; one at a time is in memory.
+    """Yield runs for metrics (those in `ids`, or all, oldest first), one at a time in memory.
 
-    `spooled` is for who holds them all: steps and verdicts are in a temporary file then, few of them in memory.
-    Raises `LabError` where a run is not there, or was written by a newer hitlab.
+    With `spooled`, steps and verdicts are stored in a temporary file, for callers that hold all runs. Raise `LabError`
+    if a run is missing or was written by a newer hitlab.
     """
-    shared = _Shared(database)
+    shared = _SharedValues(database)
     spool = _Spool() if spooled else None
     for id in [row[0] for row in database.read(_RUNS)] if ids is None else ids:
         rows = database.read(_EVENTS, id)
@@ -124,23 +125,24 @@ def measured_runs(
             raise LabError(f"run {id}", f"is not in {database.path}.")
         bodies = database.read(_VERDICTS, id)
         verdicts: list[Verdict] = [decode(body, Verdict, f"run {id}, verdict") for (body,) in bodies]
-        run = _measured(id, rows, verdicts, shared)
+        run = _measure(id, rows, verdicts, shared)
         yield run if spool is None else spool.without_parts(run)
 
 
 class _Spool:
-    """Steps and verdicts of many runs in a temporary file that goes with them."""
+    """Steps and verdicts of many runs in a temporary file, deleted with this object."""
 
     def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 (it closes with this object)
+        self._file = tempfile.SpooledTemporaryFile(max_size=_MAX_IN_MEMORY)  # noqa: SIM115 (it closes with this object)
         self._end = 0
         self._recent: dict[int, list[Any]] = {}
-        """Decoded parts by their place in the file, those that were wanted last at the end."""
-        self._decoded = 0
+        """Decoded parts by their offset in the file, least recently used first."""
+        self._decode_event = 0
+        # The runs hold this object, so the file closes when the last of them is gone.
         weakref.finalize(self, self._file.close)
 
     def without_parts(self, run: MeasuredRun) -> MeasuredRun:
-        """The run, with what may be large of it in the file; `LabError` where the disk is full."""
+        """Return the run with its large parts moved to the file. Raise `LabError` if the disk is full."""
         verdicts = run.verdicts
         if any(verdict.extra for verdict in verdicts):
             verdicts = self._add(verdicts, _JUDGED)
@@ -165,15 +167,15 @@ class _Spool:
         if parts is None:
             self._file.seek(start)
             parts = decoder.decode(self._file.read(size))
-            self._decoded += len(parts)
-            while self._recent and self._decoded > _DECODED:
-                self._decoded -= len(self._recent.pop(next(iter(self._recent))))
+            self._decode_event += len(parts)
+            while self._recent and self._decode_event > _MAX_DECODED:
+                self._decode_event -= len(self._recent.pop(next(iter(self._recent))))
         self._recent[start] = parts
         return parts
 
 
 class _Spooled(Sequence[_Part]):
-    """What one run has of a spool, decoded when it is wanted."""
+    """One run's part of a spool, decoded on access."""
 
     __slots__ = ("_decoder", "_length", "_size", "_spool", "_start")
 
@@ -202,8 +204,8 @@ class _Spooled(Sequence[_Part]):
         return self._spool.read(self._start, self._size, self._decoder)
 
 
-class _Shared:
-    """What many runs have in common: tasks and personas, decoded once, smaller values, agents as people call them."""
+class _SharedValues:
+    """Values shared by many runs: tasks and personas decoded once, smaller values interned, agents by display name."""
 
     def __init__(self, database: Database) -> None:
         self.agents = StoredAgents(database)
@@ -212,7 +214,7 @@ class _Shared:
         self._values: dict[Any, Any] = {}
 
     def one(self, value: _Value) -> _Value:
-        """The first value that equals this one."""
+        """Return the first value seen that equals this one, so that equal values share memory."""
         same: _Value = self._values.setdefault(value, value)
         return same
 
@@ -231,7 +233,7 @@ class _Shared:
         return self._personas[key]
 
 
-def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared) -> MeasuredRun:
+def _measure(id: str, rows: list[Any], verdicts: list[Verdict], shared: _SharedValues) -> MeasuredRun:
     what = f"run {id}"
     steps: list[_Step] = []
     slips: dict[int, bool] = {}
@@ -240,7 +242,7 @@ def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared
     for place, (_, _, _, body) in enumerate(rows):
         if body is None:
             continue
-        event = _decoded(body, f"{what}, event {place}")
+        event = _decode_event(body, f"{what}, event {place}")
         match event:
             case _Started():
                 started = event
@@ -252,14 +254,14 @@ def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared
                 ended = event
     if started is None:
         raise LabError(what, "is damaged: it has no beginning.")
-    clock = [_time(at, ms) for _, at, ms, _ in rows]
-    seconds = _span(clock)
+    clock = [_event_time(at, ms) for _, at, ms, _ in rows]
+    seconds = _elapsed_seconds(clock)
     kinds = [row[0] for row in rows]
     return MeasuredRun(
         id=id,
         task=shared.task(started.task, what),
         agent=shared.one(shared.agents.renamed(id, started.agent)),
-        steps=[_turn(step, slips) for step in steps],
+        steps=[_measured_step(step, slips) for step in steps],
         status=shared.one(ended.status) if ended else "open",
         score=ended.score if ended else None,
         reason=ended.reason if ended else "",
@@ -270,18 +272,22 @@ def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared
         source=started.source,
         attempt=started.attempt,
         parent=started.parent,
+        # A fork repeats the original's events with their times.
         started=started.forked.at if started.forked else started.at,
         checks=ended.checks if ended else (),
         seconds=_reported_seconds(ended, seconds),
-        waited=_waited(kinds, clock, started, steps, timed=seconds is not None),
+        waited=_waiting_seconds(kinds, clock, started, steps, timed=seconds is not None),
         open_questions=_open_questions(kinds) if ended else 0,
-        usage=_usage(ended, steps),
+        usage=_run_usage(ended, steps),
         verdicts=verdicts,
     )
 
 
-def _decoded(body: str, what: str) -> _Event:
-    """An event's few fields; its version is read by itself only where that makes a difference: twice costs twice."""
+def _decode_event(body: str, what: str) -> _Event:
+    """Decode the needed fields of an event.
+
+    The version is checked after decoding or on failure, because parsing it beforehand doubles the time.
+    """
     try:
         event: _Event = decode(body, _Event, what)
     except LabError:
@@ -289,7 +295,7 @@ def _decoded(body: str, what: str) -> _Event:
     return event if event.v <= VERSION else decode(body, _Event, what, newest=VERSION)
 
 
-def _turn(step: _Step, slips: dict[int, bool]) -> MeasuredStep:
+def _measured_step(step: _Step, slips: dict[int, bool]) -> MeasuredStep:
     proposed = step.proposed
     return MeasuredStep(
         proposed=proposed.action,
@@ -308,8 +314,8 @@ def _turn(step: _Step, slips: dict[int, bool]) -> MeasuredStep:
     )
 
 
-def _time(at: str, ms: float | None) -> tuple[float | None, float | None]:
-    """An event's time in seconds: since the run began, and of day."""
+def _event_time(at: str, ms: float | None) -> tuple[float | None, float | None]:
+    """Return an event's time in seconds: since the start of the run, and of day. At most one is not None."""
     if ms is not None:
         return ms / 1000, None
     try:
@@ -318,8 +324,11 @@ def _time(at: str, ms: float | None) -> tuple[float | None, float | None]:
         return None, None
 
 
-def _span(clock: list[tuple[float | None, float | None]]) -> float | None:
-    """Seconds from the first event that has a time to the last; None where fewer than two have one."""
+def _elapsed_seconds(clock: list[tuple[float | None, float | None]]) -> float | None:
+    """Return seconds between the first and last event with a time, or None if fewer than two have one.
+
+    Times since the start of the run take precedence over times of day.
+    """
     for which in (0, 1):
         times = [time[which] for time in clock if time[which] is not None]
         if len(times) > 1:
@@ -328,21 +337,21 @@ def _span(clock: list[tuple[float | None, float | None]]) -> float | None:
 
 
 def _reported_seconds(ended: _Ended | None, seconds: float | None) -> float | None:
-    """What the source says the run took, before what its events' times come to."""
+    """Return the duration that the source reports, else the one computed from event times."""
     if ended is not None and ended.usage is not None and ended.usage.seconds is not None:
         return ended.usage.seconds
     return seconds
 
 
 def _open_questions(kinds: Sequence[str]) -> int:
-    """1 where something was asked after the last step; asked again after a pause it is the same question."""
+    """Return 1 if a question was asked after the last step, else 0. A question repeated after a pause counts once."""
     for kind in reversed(kinds):
         if kind in ("asked", "step"):
             return int(kind == "asked")
     return 0
 
 
-def _waited(
+def _waiting_seconds(
     kinds: list[str],
     clock: list[tuple[float | None, float | None]],
     started: _Started,
@@ -350,19 +359,19 @@ def _waited(
     *,
     timed: bool,
 ) -> float | None:
-    """Seconds with a question open or the run standing still; None where that is not told, as in most imported runs."""
+    """Return seconds with a question open or the run paused, or None if unknown, as in most imported runs."""
     if not any(kind in ("asked", "paused") for kind in kinds):
         return 0.0
     if started.source is not None:
         replies = [step.reply for step in steps if step.question]
         if not all(reply is not None and reply.shown_at and reply.sent_at for reply in replies):
             return None
-        return sum(_between(reply.shown_at, reply.sent_at) for reply in replies if reply is not None)
-    return _stood_still(kinds, clock) if timed else None
+        return sum(_nonnegative_seconds(reply.shown_at, reply.sent_at) for reply in replies if reply is not None)
+    return _blocked_seconds(kinds, clock) if timed else None
 
 
-def _stood_still(kinds: list[str], clock: list[tuple[float | None, float | None]]) -> float:
-    """Seconds that a question or a pause, or both, took up."""
+def _blocked_seconds(kinds: list[str], clock: list[tuple[float | None, float | None]]) -> float:
+    """Return the total seconds covered by questions and pauses, overlaps counted once."""
     total = 0.0
     since: float | None = None
     why: set[str] = set()
@@ -372,6 +381,7 @@ def _stood_still(kinds: list[str], clock: list[tuple[float | None, float | None]
             continue
         if kind in ("asked", "paused"):
             since = since if why else now
+            # Only the first of overlapping reasons starts the span. It ends with the last.
             why.add(kind)
         elif kind in ("answered", "resumed", "step", "ended") and why:
             why -= {"asked"} if kind in ("answered", "step") else {"paused"} if kind == "resumed" else set(why)
@@ -380,12 +390,12 @@ def _stood_still(kinds: list[str], clock: list[tuple[float | None, float | None]
     return total
 
 
-def _between(first: str | None, last: str | None) -> float:
+def _nonnegative_seconds(first: str | None, last: str | None) -> float:
     return max(0.0, seconds_between(first, last) or 0.0)
 
 
-def _usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
-    """The whole run's: what its source told of it, or else its steps' together."""
+def _run_usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
+    """Return the run's total usage: each figure as its source reports it, else the sum of its steps."""
     own = [step.proposed.usage for step in steps if step.proposed.usage is not None]
     total = total_usage(own) if own else None
     usage = ended.usage if ended else None

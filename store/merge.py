@@ -1,8 +1,8 @@
-"""Copies of a hitlab file brought together into one: all of it or nothing, in whatever order they come.
+"""Merging of copies of a hitlab file: all or nothing, in any order.
 
-Rows are immutable and their ids unique, so that what is new comes in and what is here is passed over; the same id with
-other content is refused. Who withdrew from one of the files, and what was erased in one, is gone from all. A kit among
-them is taken by the rules for kits.
+Rows are immutable and their ids unique. New rows are inserted, known rows skipped, and a known id with other content is
+an error. People who withdrew from one file, and runs erased in one, disappear from all. Kits among the files follow the
+rules for kits.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _MOST_CLASHES = 10_000
-"""Places with two last words that are told one by one."""
+"""Maximum number of clashes that are listed."""
 
 Clash = tuple[str, int, str, str, int, str, str, bool]
-"""A place with two last words of one rater: study, version, rater, unit, run, target, field; and if it is handed in."""
+"""A clash: study, version, rater, unit, run, target, field, and True if the sheet is handed in."""
 
 
 class Merged(NamedTuple):
-    """What came in, was there already and went; `clashes` are the places at which two last words of a rater now stand.
+    """Result of a merge: rows added (`came`) and removed (`gone`) by kind, and the number already present (`there`).
 
-    `came` and `gone` count rows by what they are. `withdrew` are the codes of people who are taken out here because
-    another file says so; `outside` are files with linked pictures of runs that went.
+    `withdrew` are codes of people erased here because another file records their withdrawal. `outside` are files with
+    linked pictures of erased runs. `clashes` are the places where a rater now has two last answers.
     """
 
     came: dict[str, int]
@@ -57,7 +57,7 @@ class Merged(NamedTuple):
 
 
 def merge_into(path: Path, files: Sequence[Path]) -> Merged:
-    """Brings files together into a database, which is made where it is not there; either whole or not at all."""
+    """Merge files into a database, all or nothing. Create it if it does not exist."""
     from store.store import Store
 
     if path.exists() or path.is_symlink():
@@ -72,9 +72,11 @@ def merge_into(path: Path, files: Sequence[Path]) -> Merged:
             with Store.open(part) as store:
                 merge_report = merge(store, files, path)
             kept_on_disk(part)
+            # Only after the sync: a crash leaves either no file or a whole one.
             part.rename(path)
     except OSError as error:
         raise LabError(named(path), f"cannot be written ({error.strerror}).") from error
+    # The new file is removed below, so nothing remains of the merge.
     except NotWiped as error:
         raise LabError(
             named(path), "cannot be made: the disk is full. Nothing was.", "Make room and try again."
@@ -85,18 +87,19 @@ def merge_into(path: Path, files: Sequence[Path]) -> Merged:
 
 
 def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merged:
-    """Takes everything of these files in that is not here, all or none; durable on return. They stay as they are.
+    """Merge everything new in these files, all or none, durable on return. The files stay unchanged.
 
-    `name` is what this file is called in sentences, its path where it is None. Raises `LabError` where one of them is
-    damaged, no hitlab file or of a newer schema, two differ in what never changes, or this is a kit.
+    `name` replaces this file's path in error messages. Raise `LabError` if a file is damaged, not a hitlab file or of a
+    newer schema, if two differ in what never changes, or if this is a kit.
     """
     if store.kit() is not None:
         raise LabError(named(store.path), "is a kit.", "A kit is taken back where its study came from: --db.")
     with ExitStack() as stack:
-        sources = [stack.enter_context(opened(path)) for path in _distinct(store.path, files)]
+        sources = [stack.enter_context(opened(path)) for path in _distinct_files(store.path, files)]
         copies = [source for source in sources if source.kit is None]
-        withdrawals = _all_gone(store, copies)
-        own = _texts_of(store, sources, withdrawals)
+        withdrawals = _all_withdrawals(store, copies)
+        # Collect these texts before `without` erases them from the copies.
+        own = _withdrawn_texts(store, sources, withdrawals)
         copies = [stack.enter_context(without(source, withdrawals)) for source in copies]
         with store.database.writing() as db:
             before = reached(db)
@@ -104,10 +107,11 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
             into.obey()
             for source in copies:
                 with source.blamed():
-                    _take(into, source)
+                    _merge_file(into, source)
             kits = [source.path for source in sources if source.kit is not None]
+            # Kits come last: their answers need the study, which may come from one of the copies.
             for path in kits:
-                _take_kit(into, path)
+                _merge_kit(into, path)
             into.cover()
             into.cover_quoted(own)
             carried = carry_on(db, before)
@@ -122,8 +126,8 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
     return merge_report
 
 
-def _distinct(here: Path, files: Sequence[Path]) -> Iterator[Path]:
-    """Each file once, but not the one that all comes into."""
+def _distinct_files(here: Path, files: Sequence[Path]) -> Iterator[Path]:
+    """Yield each file once, and leave out the one that is merged into."""
     seen = [here]
     for path in files:
         if not any(os.path.exists(path) and os.path.exists(other) and path.samefile(other) for other in seen):
@@ -131,15 +135,16 @@ def _distinct(here: Path, files: Sequence[Path]) -> Iterator[Path]:
             yield path
 
 
-def _all_gone(store: Store, copies: Sequence[Source]) -> dict[str, Withdrawal]:
-    """Who withdrew from any of the files, each by their earliest word."""
+def _all_withdrawals(store: Store, copies: Sequence[Source]) -> dict[str, Withdrawal]:
+    """Return everyone who withdrew in any of the files, with their earliest withdrawal."""
     withdrawals = [withdrawal_of(body) for (body,) in store.database.read("SELECT body FROM withdrawal")]
     withdrawals += [row for source in copies for row in source.said.withdrawals.values()]
+    # Later entries replace earlier ones, so the earliest withdrawal remains. The encoded row breaks ties.
     return {row.code: row for row in sorted(withdrawals, key=lambda row: (row.at, encode(row)), reverse=True)}
 
 
-def _texts_of(store: Store, sources: Sequence[Source], codes: Collection[str]) -> list[OwnText]:
-    """What those who withdrew said, as far as any of the files still holds it."""
+def _withdrawn_texts(store: Store, sources: Sequence[Source], codes: Collection[str]) -> list[OwnText]:
+    """Return the texts of people who withdrew, as far as any of the files still has them."""
     reads: list[Read] = [
         store.database.read,
         *(lambda sql, *values, of=one: list(of.rows(sql, *values)) for one in sources),
@@ -147,8 +152,8 @@ def _texts_of(store: Store, sources: Sequence[Source], codes: Collection[str]) -
     return [text for read in reads for code in codes for text in own_texts(read, code)]
 
 
-def _take(into: Merging, source: Source) -> None:
-    """All of a file."""
+def _merge_file(into: Merging, source: Source) -> None:
+    """Merge everything in one file."""
     runs_in(into, source)
     designs_in(into, source)
     studies_in(into, source)
@@ -156,8 +161,8 @@ def _take(into: Merging, source: Source) -> None:
     into.earlier.append(source)
 
 
-def _take_kit(into: Merging, path: Path) -> None:
-    """A kit's work, by the rules for kits."""
+def _merge_kit(into: Merging, path: Path) -> None:
+    """Import a kit's answers, under the rules for kits."""
     content = kit_in(into.store, into.db, path)
     into.came.update(labels=content.labels, acts=content.acts, dealt=content.dealt, runs=content.runs)
     into.there += content.there

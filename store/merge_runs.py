@@ -1,4 +1,4 @@
-"""Runs of one hitlab file that come into another: what went on in one goes on in both, nothing else may differ."""
+"""Merging of runs: a longer copy of a run extends a shorter one, and nothing else may differ."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
     from store.merge_transaction import Merging
 
 
-_OF_RUNS: tuple[tuple[str, type[Any], int], ...] = (
+_RUN_TABLES: tuple[tuple[str, type[Any], int], ...] = (
     ("review", Review, REVIEW_VERSION),
     ("clearance", Clearance, 1),
     ("run_act", RunAct, RUN_ACT_VERSION),
     ("shadow", ShadowAnswer, SHADOW_VERSION),
 )
-"""What was said of runs or done with them, by table: what a row is, and its newest stored shape."""
+"""Tables of rows about runs: table name, type of a row, and its newest stored version."""
 
 
 def runs_in(into: Merging, source: Source) -> None:
-    """Every run with its pictures, verdicts, drafts and what was said of it; none that was erased anywhere."""
+    """Merge every run with its pictures, verdicts and drafts, and rows about runs, except runs erased in any file."""
     repeating = into.repeating(lambda sql, *values: list(source.rows(sql, *values)), source.path)
     for (id,) in source.rows("SELECT id FROM trace ORDER BY n"):
         if not into.erased(id) and id not in repeating:
-            _run_in(into, source, text_of(id, "trace"))
-    for table, kind, newest in _OF_RUNS:
+            _merge_run(into, source, text_of(id, "trace"))
+    for table, kind, newest in _RUN_TABLES:
         for body, row in source.bodies(table, kind, newest):
             if into.erased(row.trace) or row.trace in repeating or into.same(source, table, row.id, body, row):
                 continue
@@ -62,34 +62,35 @@ def runs_in(into: Merging, source: Source) -> None:
             into.came[f"{table}s"] += 1
 
 
-def _run_in(into: Merging, source: Source, id: str) -> None:
+def _merge_run(into: Merging, source: Source, id: str) -> None:
     here = into.db.execute("SELECT max(seq), max(kind = 'ended') FROM event WHERE trace = ?", (id,)).fetchone()
     last_seq = -1 if here[0] is None else int(here[0])
     last: AnyEvent | None = None
     more = 0
-    for seq, event, body in _events(source, id):
+    for seq, event, body in _checked_events(source, id):
         if seq <= last_seq:
-            _check_went_so(into, source, id, seq, body)
+            _check_same_event(into, source, id, seq, body)
             continue
         if here[1]:
             raise LabError(f"run {id}", f"goes on after it ended in {into.where('event', 'trace', id, source)}.")
         if isinstance(last, Ended):
             raise LabError(f"run {id}", "has ended; nothing follows.")
-        _event_in(into, id, seq, event)
+        _insert_event(into, id, seq, event)
         last, more = event, more + 1
     into.came["runs"] += last_seq < 0
     into.there += last_seq >= 0
     into.came["events"] += more
-    _pictures_in(into, source, id)
-    _verdicts_in(into, source, id)
+    _merge_pictures(into, source, id)
+    _merge_verdicts(into, source, id)
+    # Drafts have no id. One that was redacted here differs only in its text.
     drafts = "SELECT 1 FROM draft WHERE trace = ? AND question = ? AND at = ? AND (text = ? OR instr(text, ?))"
     for row in source.rows("SELECT trace, question, at, text FROM draft WHERE trace = ? ORDER BY n", id):
         if not into.db.execute(drafts, (*row, WITHDRAWN)).fetchone():
             into.db.execute("INSERT INTO draft (trace, question, at, text) VALUES (?, ?, ?, ?)", row)
 
 
-def _events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
-    """A run's events, each at its place."""
+def _checked_events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
+    """Yield a run's events with their numbers. Raise `LabError` unless they form a complete sequence."""
     expected = 0
     for seq, body in source.rows("SELECT seq, body FROM event WHERE trace = ? ORDER BY seq", id):
         event: AnyEvent = decode(text_of(body, "event"), AnyEvent, f"run {id}, event {seq}", newest=VERSION)
@@ -103,7 +104,7 @@ def _events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
         raise LabError(f"run {id}", "holds nothing.")
 
 
-def _check_went_so(into: Merging, source: Source, id: str, seq: int, body: str) -> None:
+def _check_same_event(into: Merging, source: Source, id: str, seq: int, body: str) -> None:
     row = into.db.execute("SELECT body FROM event WHERE trace = ? AND seq = ?", (id, seq)).fetchone()
     what = f"run {id}, event {seq}"
     if row[0] != body and decode(row[0], AnyEvent, what) != decode(body, AnyEvent, what):
@@ -115,8 +116,9 @@ def _check_went_so(into: Merging, source: Source, id: str, seq: int, body: str) 
         raise LabError(f"run {id}", f"went otherwise than in {other} from event {seq} on.")
 
 
-def _event_in(into: Merging, id: str, seq: int, event: AnyEvent) -> None:
+def _insert_event(into: Merging, id: str, seq: int, event: AnyEvent) -> None:
     if isinstance(event, Started):
+        # The fork repeats the beginning that was redacted.
         if event.parent and into.is_redacted(event.parent):
             raise LabError(
                 f"run {id}", f"begins as run {event.parent}, which was redacted, and was not redacted with it."
@@ -129,10 +131,10 @@ def _event_in(into: Merging, id: str, seq: int, event: AnyEvent) -> None:
     into.db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", uses)
 
 
-def _pictures_in(into: Merging, source: Source, id: str) -> None:
-    """The bytes that a run refers to, or where they stand outside; what is here already is not read."""
+def _merge_pictures(into: Merging, source: Source, id: str) -> None:
+    """Merge a run's pictures and links. Bytes already in this file are not read."""
     bodies = into.db.execute("SELECT body FROM event WHERE trace = ?", (id,)) if into.withdrawals else ()
-    here = "".join(body for (body,) in bodies)  # a state that was covered here has another hash
+    here = "".join(body for (body,) in bodies)  # a redacted state has another hash here
     for (sha256,) in source.rows("SELECT sha256 FROM use WHERE trace = ? ORDER BY sha256", id):
         if into.withdrawals and f'"{sha256}"' not in here:
             continue
@@ -140,6 +142,7 @@ def _pictures_in(into: Merging, source: Source, id: str) -> None:
         if into.db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (sha256,)).fetchone():
             continue
         for data, mime in source.rows("SELECT bytes, mime FROM blob WHERE sha256 = ?", sha256):
+            # A stranger's file may state any hash.
             if not isinstance(data, bytes) or Blob(data, mime).sha256 != sha256:
                 raise LabError(f"run {id}", f"the bytes of picture {sha256} are not its own.")
             into.db.execute(run_rows.BLOB, (sha256, str(mime), len(data), data))
@@ -150,7 +153,7 @@ def _pictures_in(into: Merging, source: Source, id: str) -> None:
             into.db.execute(run_rows.LINK, (sha256, str(mime), size, str(path)))
 
 
-def _verdicts_in(into: Merging, source: Source, id: str) -> None:
+def _merge_verdicts(into: Merging, source: Source, id: str) -> None:
     for position, body in source.rows("SELECT position, body FROM verdict WHERE trace = ? ORDER BY position", id):
         verdict: Verdict = decode(text_of(body, "verdict"), Verdict, f"run {id}, verdict")
         values = (id, int(position), verdict.name, encode(verdict).decode())
@@ -170,12 +173,15 @@ def _verdicts_in(into: Merging, source: Source, id: str) -> None:
 
 
 def designs_in(into: Merging, source: Source) -> None:
-    """Every act on a design. Where a run was redacted in one of the files only, its words for what was covered stay."""
+    """Merge every act on a design.
+
+    If only one of the two files has redacted runs, its wording of an act replaces the other's.
+    """
     ours, theirs = into.redacted, {id for id, stone in source.said.stones.items() if stone.why == "redacted"}
     for body, row in source.bodies("design", Revision, DESIGN_VERSION):
-        if theirs - ours and not ours - theirs and _covered(into, row):
+        if theirs - ours and not ours - theirs and _redact_design_act(into, row):
             continue
-        if ours - theirs and not theirs - ours and _stands(into, row.id):
+        if ours - theirs and not theirs - ours and _has_design_act(into, row.id):
             into.there += 1
             continue
         if not into.same(source, "design", row.id, body, row):
@@ -184,12 +190,12 @@ def designs_in(into: Merging, source: Source) -> None:
             into.came["designs"] += 1
 
 
-def _stands(into: Merging, id: str) -> bool:
+def _has_design_act(into: Merging, id: str) -> bool:
     return bool(into.db.execute("SELECT 1 FROM design WHERE id = ?", (id,)).fetchone())
 
 
-def _covered(into: Merging, row: Revision) -> bool:
-    """Puts the covered words in the place of those that stand here; False where the act is not here."""
+def _redact_design_act(into: Merging, row: Revision) -> bool:
+    """Replace the stored act's texts by the redacted ones. Return False if the act is not in this file."""
     covering_row: Any = into.db.execute("SELECT n, body FROM design WHERE id = ?", (row.id,)).fetchone()
     if covering_row is None:
         return False

@@ -1,7 +1,7 @@
-"""Studies of one hitlab file that come into another: plans, items, who was dealt what, labels and acts.
+"""Merging of studies: plans, units, assignments, labels and acts.
 
-A plan is frozen, so that of one version nothing may differ but what a withdrawal took out: what one file lacks then
-goes from the other. Two last words of one rater at one place both stand, as a clash for them to settle.
+A plan is frozen, so two copies of a version may differ only by withdrawals: a unit that one file lacks is erased from
+the other. Two last answers of a rater at one place both remain, as a clash for the rater to settle.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from store.tombstones import check_stays
 if TYPE_CHECKING:
     from store.merge_transaction import Merging
 
-_OF = "study = ? AND version = ?"
-_NEWS = ("commit", "reopen")
-"""Acts after which other answers count; the rest may still be kept in a locked study."""
+_OF_VERSION = "study = ? AND version = ?"
+_COUNTING_ACTS = ("commit", "reopen")
+"""Acts that change which answers count. All others may still be added to a locked study."""
 
 
 def studies_in(into: Merging, source: Source) -> None:
-    """Every version of every study."""
+    """Merge every version of every study."""
     for _, study in source.bodies("study", Study, VERSION):
         if storable(study.id) != study.id:
             raise LabError(f"study {study.name}", "has a name that no file can hold.")
-        _study_in(into, source, study)
+        _merge_study(into, source, study)
 
 
-def _study_in(into: Merging, source: Source, study: Study) -> None:
-    locked_here, locked_there = _locked(into.one, study), _locked(source.one, study)
+def _merge_study(into: Merging, source: Source, study: Study) -> None:
+    locked_here, locked_there = _is_locked(into.one, study), _is_locked(source.one, study)
     body = into.one("SELECT body FROM study WHERE id = ? AND version = ?", *key_of(study))
     if body is None:
         into.known[key_of(study)] = source.path
         insert_study(into.db, study)
         into.came["studies"] += 1
-        insert_units(into.db, study, _units(into, source, study))
-        into.came["units"] += int(into.one(f"SELECT count(*) FROM unit WHERE {_OF}", *key_of(study)))
+        insert_units(into.db, study, _checked_units(into, source, study))
+        into.came["units"] += int(into.one(f"SELECT count(*) FROM unit WHERE {_OF_VERSION}", *key_of(study)))
     else:
         here: Study = decode(body, Study, "a study in the file", newest=VERSION)
         if here.sha != study.sha:
@@ -60,28 +60,28 @@ def _study_in(into: Merging, source: Source, study: Study) -> None:
                 "Freeze one of them under another name.",
             )
         into.there += 1
-        _same_units(into, source, study)
+        _merge_units(into, source, study)
     before = into.came.total()
-    _dealt_in(into, source, study)
-    _labels_in(into, source, study)
-    news = _acts_in(into, source, study)
+    _merge_assignments(into, source, study)
+    _merge_labels(into, source, study)
+    news = _merge_acts(into, source, study)
     if locked_here and (into.came.total() - before - news):
         raise LabError(
             f"study {study.name}",
             f"is locked in {into.where_locked(study, source)}, and {source.path} holds answers that are not in it.",
         )
     if locked_there and not locked_here and body is not None:
-        _check_nothing_more(into, source, study)
+        _check_no_new_answers(into, source, study)
 
 
-def _locked(one: Callable[..., Any], study: Study) -> bool:
-    return one(f"SELECT 1 FROM act WHERE {_OF} AND act = 'locked'", *key_of(study)) is not None
+def _is_locked(one: Callable[..., Any], study: Study) -> bool:
+    return one(f"SELECT 1 FROM act WHERE {_OF_VERSION} AND act = 'locked'", *key_of(study)) is not None
 
 
-def _check_nothing_more(into: Merging, source: Source, study: Study) -> None:
-    """Raises `LabError` where a study that is locked in the file was answered in others after they parted."""
-    acts = f"SELECT id FROM act WHERE {_OF} AND act IN {_NEWS}"
-    for table, sql in (("label", f"SELECT id FROM label WHERE {_OF}"), ("act", acts)):
+def _check_no_new_answers(into: Merging, source: Source, study: Study) -> None:
+    """Raise `LabError` if a study locked in `source` got answers in other files after the copies diverged."""
+    acts = f"SELECT id FROM act WHERE {_OF_VERSION} AND act IN {_COUNTING_ACTS}"
+    for table, sql in (("label", f"SELECT id FROM label WHERE {_OF_VERSION}"), ("act", acts)):
         for (id,) in into.db.execute(sql, key_of(study)):
             if source.one(f"SELECT 1 FROM {table} WHERE id = ?", id) is None:
                 raise LabError(
@@ -94,18 +94,18 @@ def _check_nothing_more(into: Merging, source: Source, study: Study) -> None:
 # -- units -----------------------------------------------------------------------------------------------------
 
 
-def _units(into: Merging, source: Source, study: Study) -> Iterator[tuple[int, Unit]]:
-    """A study's units at their places; `LabError` where they are not those that its plan was frozen over.
+def _checked_units(into: Merging, source: Source, study: Study) -> Iterator[tuple[int, Unit]]:
+    """Yield a study's units with their positions. Raise `LabError` if the plan was frozen over other units.
 
-    Where runs were redacted, or somebody withdrew, words that units quoted were covered in them, and no hash of them
-    says more.
+    Redactions and withdrawals change quoted text in units, so the sample's hash is not compared after any.
     """
     whole, count = hashlib.sha256(), 0
-    sql = f"SELECT position, id, body FROM unit WHERE {_OF} ORDER BY position"
+    sql = f"SELECT position, id, body FROM unit WHERE {_OF_VERSION} ORDER BY position"
     for position, id, body in source.rows(sql, *key_of(study)):
         unit: Unit = decode(text_of(body, "unit"), Unit, f"study {study.name}, unit {id}", newest=VERSION)
         if not isinstance(position, int) or storable(unit.id) != id:
             raise LabError(f"study {study.name}", f"unit {id} is not the one that it says it is.")
+        # The same bytes that `lab.core.study.sample_sha` hashes.
         whole.update(encode(unit) + b"\n")
         count += 1
         yield position, unit
@@ -115,20 +115,20 @@ def _units(into: Merging, source: Source, study: Study) -> Iterator[tuple[int, U
         raise LabError(f"study {study.name}", f"holds {count:,} of {study.units:,} items, and nobody has withdrawn.")
 
 
-def _same_units(into: Merging, source: Source, study: Study) -> None:
-    """What was taken out of either file with somebody who withdrew goes from here, too; the rest must be the same."""
-    there = set()
-    for _, unit in _units(into, source, study):
-        there.add(storable(unit.id))
-        sql = f"SELECT body FROM unit WHERE {_OF} AND id = ?"
+def _merge_units(into: Merging, source: Source, study: Study) -> None:
+    """Erase units that the other file erased for a withdrawal. Raise `LabError` if other units differ."""
+    source_units = set()
+    for _, unit in _checked_units(into, source, study):
+        source_units.add(storable(unit.id))
+        sql = f"SELECT body FROM unit WHERE {_OF_VERSION} AND id = ?"
         body = into.one(sql, *key_of(study), storable(unit.id))
         if body is not None and decode(body, Unit, f"unit {unit.id}", newest=VERSION) != unit:
             covered_body = into.more_covered(body, encode(unit).decode())
             if covered_body is None:
                 raise LabError(f"study {study.name}", f"unit {unit.id} differs from the one in {into.known_in(study)}.")
-            into.rewrite("unit", f"{_OF} AND id = ?", covered_body, body, *key_of(study), storable(unit.id))
-    here = [id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF}", key_of(study))]
-    missing_units = [id for id in here if id not in there]
+            into.rewrite("unit", f"{_OF_VERSION} AND id = ?", covered_body, body, *key_of(study), storable(unit.id))
+    here = [id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF_VERSION}", key_of(study))]
+    missing_units = [id for id in here if id not in source_units]
     if missing_units:
         with into.lifted() as eraser:
             for id in missing_units:
@@ -136,14 +136,15 @@ def _same_units(into: Merging, source: Source, study: Study) -> None:
                 into.gone["units"] += 1
 
 
-# -- what people were dealt, said and did ----------------------------------------------------------------------
+# -- assignments, labels and acts ------------------------------------------------------------------------------
 
 
-def _dealt_in(into: Merging, source: Source, study: Study) -> None:
-    """Who was dealt what; where both files dealt on their own, this one's places stay and the other's come behind."""
-    units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF}", key_of(study))}
-    sql = f"SELECT DISTINCT rater FROM assignment WHERE {_OF} ORDER BY rater"
-    many = source.one(f"SELECT count(*) FROM assignment WHERE {_OF}", *key_of(study)) > MANY
+def _merge_assignments(into: Merging, source: Source, study: Study) -> None:
+    """Merge assignments. If both files dealt independently, this file's positions stay and the others follow."""
+    units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF_VERSION}", key_of(study))}
+    sql = f"SELECT DISTINCT rater FROM assignment WHERE {_OF_VERSION} ORDER BY rater"
+    many = source.one(f"SELECT count(*) FROM assignment WHERE {_OF_VERSION}", *key_of(study)) > MANY
+    # Lifting the triggers takes time of its own, so it pays only for many rows.
     with counted_at_the_end(into.db) if many else nullcontext():
         for (rater,) in list(source.rows(sql, *key_of(study))):
             check_stays(into.db, text_of(rater, "assignment"), f"study {study.name}")
@@ -152,7 +153,7 @@ def _dealt_in(into: Merging, source: Source, study: Study) -> None:
 
 
 def _assignments(source: Source, study: Study, rater: str, units: set[str]) -> Iterator[Assignment]:
-    sql = f"SELECT body FROM assignment WHERE {_OF} AND rater = ? ORDER BY position"
+    sql = f"SELECT body FROM assignment WHERE {_OF_VERSION} AND rater = ? ORDER BY position"
     for (body,) in source.rows(sql, *key_of(study), rater):
         assignment: Assignment = decode(text_of(body, "assignment"), Assignment, "a row of assignment", newest=VERSION)
         if (assignment.study, assignment.version, storable(assignment.rater)) != (study.id, study.version, rater):
@@ -164,10 +165,10 @@ def _assignments(source: Source, study: Study, rater: str, units: set[str]) -> I
             yield assignment
 
 
-def _labels_in(into: Merging, source: Source, study: Study) -> None:
-    """Labels as they stand, by the rules for a single one; what they supersede may have come before or comes later."""
-    check = _checker(into, study)
-    for body, label in source.bodies("label", Label, VERSION, _OF, *key_of(study)):
+def _merge_labels(into: Merging, source: Source, study: Study) -> None:
+    """Merge labels under the rules for a single one. The label that one supersedes may arrive before or after it."""
+    check = _label_check(into, study)
+    for body, label in source.bodies("label", Label, VERSION, _OF_VERSION, *key_of(study)):
         what = f"label {label.id}"
         if (label.study, label.version) != (study.id, study.version):
             raise LabError(what, f"is of study {label.study} v{label.version}, and stands among those of {study.name}.")
@@ -178,12 +179,13 @@ def _labels_in(into: Merging, source: Source, study: Study) -> None:
         into.came["labels"] += 1
 
 
-def _checker(into: Merging, study: Study) -> Callable[[Label, str], bool]:
-    """Says of a label whether its unit is here, and raises `LabError` where it could not have been given."""
+def _label_check(into: Merging, study: Study) -> Callable[[Label, str], bool]:
+    """Return a check that is True if a label's unit is in this file. It raises `LabError` for an impossible label."""
 
     @lru_cache(maxsize=4096)
+    # Bounded caches, because a study may have 100,000 units.
     def unit_of(id: str) -> tuple[Unit, frozenset[tuple[str, str]]] | None:
-        body = into.one(f"SELECT body FROM unit WHERE {_OF} AND id = ?", *key_of(study), storable(id))
+        body = into.one(f"SELECT body FROM unit WHERE {_OF_VERSION} AND id = ?", *key_of(study), storable(id))
         if body is None:
             return None
         unit: Unit = decode(body, Unit, f"unit {id}", newest=VERSION)
@@ -192,7 +194,7 @@ def _checker(into: Merging, study: Study) -> Callable[[Label, str], bool]:
 
     @lru_cache(maxsize=4096)
     def dealt(rater: str, unit: str, run: int) -> bool:
-        sql = f"SELECT 1 FROM assignment WHERE {_OF} AND rater = ? AND unit = ? AND run = ?"
+        sql = f"SELECT 1 FROM assignment WHERE {_OF_VERSION} AND rater = ? AND unit = ? AND run = ?"
         return into.one(sql, *key_of(study), storable(rater), storable(unit), run) is not None
 
     def check(label: Label, what: str) -> bool:
@@ -212,11 +214,11 @@ def _checker(into: Merging, study: Study) -> Callable[[Label, str], bool]:
     return check
 
 
-def _acts_in(into: Merging, source: Source, study: Study) -> int:
-    """What people did; gives how many of the new acts may still come into a locked study."""
-    units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF}", key_of(study))}
+def _merge_acts(into: Merging, source: Source, study: Study) -> int:
+    """Merge acts. Return how many of the new ones a locked study may still receive."""
+    units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF_VERSION}", key_of(study))}
     late = 0
-    for body, act in source.bodies("act", Act, VERSION, _OF, *key_of(study)):
+    for body, act in source.bodies("act", Act, VERSION, _OF_VERSION, *key_of(study)):
         what = f"act {act.id}"
         if (act.study, act.version) != (study.id, study.version):
             raise LabError(what, f"is of study {act.study} v{act.version}, and stands among those of {study.name}.")
@@ -224,20 +226,20 @@ def _acts_in(into: Merging, source: Source, study: Study) -> int:
             continue
         check_stays(into.db, act.rater.id, what)
         if act.act == "adjudicated":
-            _check_settled(into, study, act, what)
+            _check_settlement(into, study, act, what)
         insert_act(into.db, act)
         into.came["acts"] += 1
-        late += act.act not in _NEWS
+        late += act.act not in _COUNTING_ACTS
     return late
 
 
-def _check_settled(into: Merging, study: Study, act: Act, what: str) -> None:
-    """Raises `LabError` where what was settled is not of a place that is asked, or no answer to what is asked there.
+def _check_settlement(into: Merging, study: Study, act: Act, what: str) -> None:
+    """Raise `LabError` if a settlement's place is not asked or its value does not fit the field.
 
-    Who rated, and what most said, is not asked anew: answers may come with another file.
+    Raters and majority are not checked again, because answers may arrive with a later file.
     """
     settlement: Settlement = convert(act.detail, Settlement, what)
-    body = into.one(f"SELECT body FROM unit WHERE {_OF} AND id = ?", *key_of(study), storable(act.unit))
+    body = into.one(f"SELECT body FROM unit WHERE {_OF_VERSION} AND id = ?", *key_of(study), storable(act.unit))
     if body is None:
         raise LabError(what, "settles something, and of no item.")
     unit: Unit = decode(body, Unit, f"unit {act.unit}", newest=VERSION)
@@ -272,18 +274,17 @@ GROUP BY kind, rater, unit, run, target, field HAVING count(*) > 1
 ORDER BY rater, unit, run, target, field
 """
 
-_GOING_ON = (
+_NEWEST_VERSIONS = (
     f"SELECT id, version FROM study WHERE {NOT_EXTENDED.format('study.id', 'study.version')} ORDER BY id, version"
 )
 
 
 def clashes_in(into: Merging) -> Iterator[tuple[str, int, str, str, int, str, str, bool]]:
-    """Places with two last words of one rater: study, version, rater, unit, run, target, field, and if handed in.
+    """Yield the clashes of all studies: study, version, rater, unit, run, target, field, and True if handed in.
 
-    Of a study that was extended those of the version as which it goes on: what was answered before was carried there,
-    and is settled there alone.
+    For an extended study only its newest version counts: earlier answers were carried over and are settled there.
     """
-    studies = into.db.execute(_GOING_ON).fetchall()
+    studies = into.db.execute(_NEWEST_VERSIONS).fetchall()
     for key in studies:
         for rater, unit, run, target, field, is_handed_in in into.db.execute(_CLASHES, key):
             yield (*key, rater, unit, run, target, field, bool(is_handed_in))

@@ -1,4 +1,4 @@
-"""One merge of hitlab files, within its transaction: what goes from the file, what stays as it is, what is counted."""
+"""State of one merge of hitlab files within its transaction: erasures, redactions, counts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Merging:
-    """One merge, within its transaction: what is here, and what is counted."""
+    """One merge within its transaction, with its counts and the erasures recorded in any of the files."""
 
     def __init__(
         self,
@@ -56,28 +56,29 @@ class Merging:
         self.withdrew: list[str] = []
         self.outside: list[str] = []
         self.known: dict[tuple[str, int], Path] = {}
-        """Which file a study came from, of those that were not here."""
+        """Path of the file that each newly merged study came from."""
         self.earlier: list[Source] = []
         stones: list[Tombstone] = [
             decode(body, Tombstone, "a tombstone in the file") for (body,) in db.execute("SELECT body FROM tombstone")
         ]
         self.redacted = {stone.trace for stone in stones if stone.why == "redacted"}
-        """Runs that were redacted here, or in a file that is in already."""
+        """Runs redacted in this file or in one merged before."""
         self.stones: dict[str, Tombstone] = {}
+        # Of several tombstones for one run this file's applies, else the first file's.
         for source in reversed(copies):
             self.stones |= source.said.stones
         self.stones |= {stone.trace: stone for stone in stones}
-        followed = map(self._followed, self.stones.values())
+        followed = map(self._resolve, self.stones.values())
         self.replaced = {stone.trace: stone.replaced_by for stone in followed if stone.replaced_by}
-        """The runs that stand in the place of redacted ones, by the old ones' ids."""
+        """Maps redacted runs to the runs that replaced them."""
         self.covered = False
-        """Whether anything that stood here was covered, so that the file is to be wiped."""
-        self.uncovered = self._uncovered()
+        """True if stored content was redacted, so that the file must be wiped."""
+        self.uncovered = self._collect_uncovered()
 
-    # -- what goes ---------------------------------------------------------------------------------------------
+    # -- erasing and redacting ---------------------------------------------------------------------------------
 
     def obey(self) -> None:
-        """Takes out here who withdrew elsewhere, and the runs that were erased there."""
+        """Erase people who withdrew elsewhere, and runs that were erased there."""
         here = {code for (code,) in self.db.execute("SELECT code FROM withdrawal")}
         if not here <= {storable(code) for code in self.withdrawals}:
             raise LabError(named(self.name), "was changed meanwhile; nothing was done.", "Try again.")
@@ -88,17 +89,17 @@ class Merging:
                 self.gone.update(counts)
                 if counts:
                     self.withdrew.append(code)
-        runs = self._runs_that_go()
+        runs = self._runs_to_erase()
         if runs:
             with self.lifted() as eraser:
                 eraser.erase_runs(runs)
             self.gone["runs"] += len(runs)
         tombstone_runs = {trace for (trace,) in self.db.execute("SELECT trace FROM tombstone")}
         for trace in sorted(self.stones.keys() - tombstone_runs):
-            self.db.execute(TOMBSTONE, tombstone_row(self._followed(self.stones[trace])))
+            self.db.execute(TOMBSTONE, tombstone_row(self._resolve(self.stones[trace])))
 
-    def _runs_that_go(self) -> list[str]:
-        """The runs here that were erased elsewhere, and what repeats them."""
+    def _runs_to_erase(self) -> list[str]:
+        """Return runs in this file that were erased elsewhere, and runs that repeat them."""
         erased_runs = []
         repeating = self.repeating(lambda sql, *values: self.db.execute(sql, values).fetchall(), self.name)
         for id, parent in self.db.execute("SELECT id, parent FROM trace").fetchall():
@@ -113,9 +114,9 @@ class Merging:
         return erased_runs
 
     def repeating(self, read: Callable[..., list[Any]], name: Path) -> set[str]:
-        """The runs of a file that repeat what was erased in any of them; `LabError` where that was a redaction.
+        """Return the runs of a file that repeat an erased run. Raise `LabError` if they repeat a redacted one.
 
-        A redacted run's reviewed text is the exception: it is left out, as that of the new run can be made again.
+        The reviewed text of a redacted run is dropped without an error, because the new run can produce it again.
         """
         repeating_runs = set(repeats(read, list(self.stones)))
         reviewed_runs = {id for (id,) in read("SELECT id FROM trace WHERE source = ?", REVIEWED)}
@@ -128,64 +129,65 @@ class Merging:
             )
         return repeating_runs
 
-    def _uncovered(self) -> Uncovered:
-        """What redactions covered, where one of the files still holds a run as it was."""
+    def _collect_uncovered(self) -> Uncovered:
+        """Collect what redactions covered in runs that one of the files still has uncovered."""
         uncovered = Uncovered()
         for old, new in self.replaced.items():
-            events_before, events_after = self._events(old), self._events(new)
+            events_before, events_after = self._run_events(old), self._run_events(new)
             if events_before and events_after:
                 uncovered.take((old, new), events_before, events_after)
         return uncovered
 
-    def _events(self, run: str) -> list[str]:
-        """A run's events as they stand in the first of the files that holds it."""
+    def _run_events(self, run: str) -> list[str]:
+        """Return a run's events from the first file that has it."""
         sql = "SELECT body FROM event WHERE trace = ? ORDER BY seq"
         here = [str(body) for (body,) in self.db.execute(sql, (run,))]
-        there = ([str(body) for (body,) in source.rows(sql, run)] for source in self.copies)
-        return here or next(filter(None, there), [])
+        source_events = ([str(body) for (body,) in source.rows(sql, run)] for source in self.copies)
+        return here or next(filter(None, source_events), [])
 
     def cover(self) -> None:
-        """Covers in studies what redactions covered in their runs, whichever file the answers came from."""
+        """Redact in studies what was redacted in their runs, regardless of the file an answer came from."""
         if not self.replaced or not (self.uncovered.local or self.came):
             return
         with self.lifted() as eraser:
             self.covered = any(self.uncovered.cover(eraser, self.replaced)) or self.covered
 
     def cover_quoted(self, own: Sequence[OwnText]) -> None:
-        """Covers the words of who withdrew wherever they are quoted, whichever file the quotation came from."""
+        """Redact quotations of withdrawn people's texts, regardless of the file they came from."""
         if own:
             with self.lifted():
                 rows = cover_quoted(self.db, own).rows
             self.gone.update({"quotations": rows} if rows else {})
             self.covered = self.covered or bool(rows)
 
-    def _followed(self, stone: Tombstone) -> Tombstone:
-        """A tombstone that leads to what stands there now, where that was replaced in turn."""
+    def _resolve(self, stone: Tombstone) -> Tombstone:
+        """Resolve a tombstone's `replaced_by` through later replacements."""
         seen = {stone.trace}
+        # `seen` guards against a cycle in a damaged file.
         while stone.replaced_by and stone.replaced_by in self.stones and stone.replaced_by not in seen:
             seen.add(stone.replaced_by)
             stone = replace(stone, replaced_by=self.stones[stone.replaced_by].replaced_by)
         return stone
 
     def erased(self, run: str | None) -> bool:
-        """Whether a run must not come in."""
+        """Return True if a run was erased in any of the files and must not be merged."""
         return run in self.stones
 
     def is_redacted(self, run: str) -> bool:
-        """Whether a run was redacted in any of the files."""
+        """Return True if a run was redacted in any of the files."""
         return run in self.stones and self.stones[run].why == "redacted"
 
     @contextmanager
     def lifted(self) -> Iterator[Eraser]:
-        """Rows may go, or be covered, within."""
+        """Allow deletes and updates within the block."""
         with lifted(self.db) as eraser:
             yield eraser
         self.outside += eraser.outside
 
-    # -- what comes ------------------------------------------------------------------------------------------
+    # -- adding rows -----------------------------------------------------------------------------------------
 
     def same(self, source: Source, table: str, id: str, body: str, row: Any) -> bool:
-        """Whether a row is here; `LabError` where the same id stands here for something else."""
+        """Return True if a row is already in this file. Raise `LabError` if its id has other content here."""
         here = self.one(f"SELECT body FROM {table} WHERE id = ?", storable(id))
         if here is None:
             return False
@@ -198,43 +200,44 @@ class Merging:
         return True
 
     def more_covered(self, here: str, there: str) -> str | None:
-        """What stands of a row of which a part was erased in one of the files, or in both; None where it is another."""
+        """Return the row with the redactions of both copies, or None if they differ by more than redactions."""
         if not (self.replaced or self.withdrawals):
             return None
         try:
             one, other = msgspec.json.decode(here), msgspec.json.decode(there)
             if self.withdrawals and one.get("state") and other.get("state"):
-                other["state"] = one["state"]  # the hash of a state that was covered
+                # Only the hash differs.
+                other["state"] = one["state"]  # hashes of a redacted state differ
             covered_row = more_covered(one, other, self.replaced)
         except ValuesDiffer:
             return None
         return msgspec.json.encode(covered_row).decode()
 
     def rewrite(self, table: str, where: str, body: str, old: str, *values: object) -> None:
-        """Puts what is covered in the place of what stands there."""
+        """Replace a stored body by its redacted version, if they differ."""
         if body != old:
             with self.lifted():
                 self.db.execute(f"UPDATE {table} SET body = ? WHERE {where}", (body, *values))
             self.covered = True
 
     def one(self, sql: str, *values: object) -> Any:
-        """The first value that a query finds here; None where it finds none."""
+        """Return the first value of a query on this file, or None if it has no rows."""
         row = self.db.execute(sql, values).fetchone()
         return row[0] if row else None
 
     def where(self, table: str, key: str, id: str, source: Source) -> Path:
-        """In which file a row stands that is here: one that came before, or this one as it was."""
+        """Return the path of the file that a row of this file came from: one merged before, or this one."""
         for other in self.earlier:
             if other is not source and other.one(f"SELECT 1 FROM {table} WHERE {key} = ?", id) is not None:
                 return other.path
         return self.name
 
     def known_in(self, study: Study) -> Path:
-        """The file that a study came from."""
+        """Return the path of the file that a study came from."""
         return self.known.get(key_of(study), self.name)
 
     def where_locked(self, study: Study, source: Source) -> Path:
-        """The file in which a study is locked."""
+        """Return the path of the file in which a study is locked."""
         sql = "SELECT 1 FROM act WHERE study = ? AND version = ? AND act = 'locked'"
         paths = (other.path for other in self.earlier if other.one(sql, *key_of(study)) is not None)
         return next(paths, self.name)

@@ -1,6 +1,6 @@
-"""What a person said in a hitlab file, in their own words: what they replied, typed, wrote, and told of themselves.
+"""Texts of one person in a hitlab file: replies, typed text, notes, and facts about themselves.
 
-Every row that they signed is looked through, whichever table it is in.
+All rows that the person signed are searched, in every table.
 """
 
 from __future__ import annotations
@@ -28,47 +28,49 @@ _NAMES = FIXED | {
 }  # fmt: skip
 """Fields that hold names, hashes and times."""
 _OF_OTHERS = frozenset({"prompt", "before", "design", "tree", "task", "persona", "protocol", "observation"})
-"""Parts of what somebody signs that are not their words: what they were shown, and what others build on."""
+"""Parts of a signed row that are not the signer's words: what they saw, and what others wrote."""
 _HIDDEN = "hidden"
-"""Who signs in a kit what a person said."""
+"""Actor id that replaces a person's code in a kit."""
 _HASH = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d{4}-\d\d-\d\dT[\d:.+Z-]+")
-_NOT_THEIRS = frozenset({"event", "study", "unit", "assignment", "trace", "tombstone", "withdrawal", "kit", "run_act"})
-"""Tables of which a row that they signed is no text of theirs; of events each is looked through by itself."""
+_UNSIGNED_TABLES = frozenset(
+    {"event", "study", "unit", "assignment", "trace", "tombstone", "withdrawal", "kit", "run_act"}
+)
+"""Tables whose rows are never a person's text as a whole. Events are searched one by one."""
 
 
 def own_texts(read: Read, code: str) -> list[OwnText]:
-    """Every text of a person in a file; `read` runs SQL there."""
+    """Return every text of a person in a file. `read` runs SQL."""
     tables = text_tables(read)
-    texts = list(_said_in_runs(read, code))
+    texts = list(_texts_in_all_runs(read, code))
     if any(table.name == "study" for table in tables):
-        texts += [*_written_in_rows(read, code, tables), *_facts_of(read, code)]
-    return _distinct(read, texts)
+        texts += [*_texts_in_rows(read, code, tables), *_persona_facts(read, code)]
+    return _without_names(read, texts)
 
 
 def texts_in_runs(read: Read, runs: Iterable[str]) -> list[OwnText]:
-    """What people said in these runs, whoever they are: in a kit nobody's code stands."""
-    return _distinct(read, (text for run in runs for text in _said_in(read, run, None)))
+    """Return the texts of all people in these runs. A kit's runs do not contain their codes."""
+    return _without_names(read, (text for run in runs for text in _texts_in_run(read, run, None)))
 
 
-def _distinct(read: Read, texts: Iterable[OwnText]) -> list[OwnText]:
-    """Texts but for hashes, times and names."""
-    names = _names_in(read)
-    names |= {"accept", "reject", "approve", "amend"}  # what a review or a reply decides
+def _without_names(read: Read, texts: Iterable[OwnText]) -> list[OwnText]:
+    """Return the texts without hashes, times and names."""
+    names = _protocol_names(read)
+    names |= {"accept", "reject", "approve", "amend"}  # decisions of a review or a reply
     return [one for one in texts if tidy(one.text) and not _HASH.fullmatch(one.text) and one.text not in names]
 
 
-def _said_in_runs(read: Read, code: str) -> Iterator[OwnText]:
+def _texts_in_all_runs(read: Read, code: str) -> Iterator[OwnText]:
     runs = [run for (run,) in read("SELECT DISTINCT trace FROM event WHERE instr(body, ?)", signature(code))]
     for run in runs:
-        yield from _said_in(read, run, code)
+        yield from _texts_in_run(read, run, code)
     for text, at in read("SELECT d.text, d.at FROM draft d JOIN trace t ON t.id = d.trace WHERE t.user = ?", code):
-        document = _json_in(text)
-        for said, _ in _own(document, code, own=True) if document is not None else [(text, "")]:
-            yield OwnText(said, at)
+        document = _decode_json(text)
+        for own_text, _ in _signed_texts(document, code, own=True) if document is not None else [(text, "")]:
+            yield OwnText(own_text, at)
 
 
-def _said_in(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
-    """What they said in a run, each with what of it only repeats what stood before them there."""
+def _texts_in_run(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
+    """Yield a person's texts in a run, each with the parts that only repeat text shown to them before."""
     sql = "SELECT kind, body FROM event WHERE trace = ? ORDER BY seq"
     texts: dict[str, tuple[int, OwnText]] = {}
     questions: dict[str, str] = {}
@@ -76,49 +78,51 @@ def _said_in(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
         event = msgspec.json.decode(body)
         question = event.get("question") or {}
         questions |= {question["id"]: question["text"]} if question else {}
-        for text, answers in _own(event, code):
+        for text, answers in _signed_texts(event, code):
             texts.setdefault(text, (at, OwnText(text, event.get("at", ""), questions.get(answers, ""))))
+    # Second pass: find these texts in what others wrote, to know which parts were on screen first.
     quotations = Quotations(texts)
-    shown: dict[str, int] = {}
+    shown_at: dict[str, int] = {}
     seen: set[str] = set()
     for at, (kind, body) in enumerate(read(sql, run)):
-        if kind == "acting" or not quotations.stand_in(body):  # an act repeats what was proposed or decided
+        if kind == "acting" or not quotations.stand_in(body):  # an `acting` event repeats the proposal or the decision
             continue
         event = msgspec.json.decode(body)
-        for text in Counter(strings_in(event)) - Counter(text for text, _ in _own(event, code)):
+        for text in Counter(strings_in(event)) - Counter(text for text, _ in _signed_texts(event, code)):
             if text not in seen and quotations.may_stand_in(text):
                 for quotation in quotations.find(text):
-                    shown.setdefault(quotation.says, at)
+                    shown_at.setdefault(quotation.says, at)
             seen.add(text)
     for text, (at, one) in texts.items():
         own = Quotations([text]).find(text)
-        yield one._replace(repeats=frozenset(part.says for part in own if shown.get(part.says, at + 1) <= at))
+        yield one._replace(repeats=frozenset(part.says for part in own if shown_at.get(part.says, at + 1) <= at))
 
 
-def _written_in_rows(read: Read, code: str, tables: Iterable[TextTable]) -> Iterator[OwnText]:
-    """What they signed in rows of any table: answers, notes, remarks, reviews, drafts that an act keeps."""
+def _texts_in_rows(read: Read, code: str, tables: Iterable[TextTable]) -> Iterator[OwnText]:
+    """Yield the texts that a person signed in any table: answers, notes, reviews, drafts stored in acts."""
     runs: dict[tuple[Any, ...], frozenset[str]] = {}
+    # Only a prefilter, so `%` and `_` in a code need no escaping: `_signed_texts` checks the signature.
     quoted = f"%{msgspec.json.encode(storable(code)).decode()}%"
     for table in tables:
-        if table.name in _NOT_THEIRS or "body" not in table.columns:
+        if table.name in _UNSIGNED_TABLES or "body" not in table.columns:
             continue
         for (body,) in read(f"SELECT body FROM {table.name} WHERE body LIKE ?", quoted):
             row = msgspec.json.decode(body)
             key = (row.get("study", ""), row.get("version", 0), row.get("unit", ""))
             if key not in runs:
-                runs[key] = _runs_of(read, *key)
-            for text, _ in _own(row, code):
+                runs[key] = _unit_runs(read, *key)
+            for text, _ in _signed_texts(row, code):
                 yield OwnText(text, row.get("at", ""), runs=runs[key])
 
 
-def _runs_of(read: Read, study: str, version: int, unit: str) -> frozenset[str]:
+def _unit_runs(read: Read, study: str, version: int, unit: str) -> frozenset[str]:
     sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
     bodies = list(read(sql, storable(study), version, storable(unit)))
     return frozenset(run for (body,) in bodies for run in msgspec.json.decode(body).get("runs", ()))
 
 
-def _facts_of(read: Read, code: str) -> Iterator[OwnText]:
-    """What a persona tells that is this person's alone: no run and no item of another has it."""
+def _persona_facts(read: Read, code: str) -> Iterator[OwnText]:
+    """Yield facts of personas that belong to this person only: no other person's run or unit uses them."""
     others = {id for (id,) in read("SELECT DISTINCT persona FROM trace WHERE user IS NOT ?", storable(code))}
     personas: dict[str, tuple[str, Any]] = {}
     first = "SELECT e.body FROM event e JOIN trace t ON t.id = e.trace WHERE t.user = ? AND e.seq = 0"
@@ -140,11 +144,11 @@ def _facts_of(read: Read, code: str) -> Iterator[OwnText]:
             )
 
 
-def _names_in(read: Read) -> set[str]:
-    """What protocols call their fields and options: an answer by one is nobody's words."""
+def _protocol_names(read: Read) -> set[str]:
+    """Return ids of protocols' fields and options: as an answer they are not a person's own words."""
     names: set[str] = set()
-    there = list(read("SELECT 1 FROM sqlite_master WHERE name = 'study'"))
-    for (body,) in read("SELECT body FROM study") if there else ():
+    has_studies = list(read("SELECT 1 FROM sqlite_master WHERE name = 'study'"))
+    for (body,) in read("SELECT body FROM study") if has_studies else ():
         fields = msgspec.json.decode(body)["protocol"]["fields"]
         names |= {field["id"] for field in fields}
         names |= {option["id"] for field in fields for option in field.get("options", ())}
@@ -154,27 +158,27 @@ def _names_in(read: Read) -> set[str]:
 # -- within one row --------------------------------------------------------------------------------------------
 
 
-def _own(value: Any, code: str | None, *, own: bool = False, question: str = "") -> Iterator[tuple[str, str]]:
-    """The texts in a row that a person signed (None: anybody), each with the id of the question that it answers."""
+def _signed_texts(value: Any, code: str | None, *, own: bool = False, question: str = "") -> Iterator[tuple[str, str]]:
+    """Yield a person's texts in a row (anyone's if `code` is None), each with the id of the question it answers."""
     match value:
         case str() if own and len(value) > 1:
             yield value, question
         case list():
             for item in value:
-                yield from _own(item, code, own=own, question=question)
+                yield from _signed_texts(item, code, own=own, question=question)
         case dict():
             own, question = _is_signed(value, code, own), value.get("question_id", question)
             for key, item in value.items():
-                if key == "drafts" and isinstance(item, list):  # each a place, and what was typed there
+                if key == "drafts" and isinstance(item, list):  # each draft is a place and its typed text
                     item = [draft[-1] for draft in item if draft]
                 if key in ("detail", "changes") or (
                     key not in _OF_OTHERS and not (key in _NAMES and not isinstance(item, dict))
                 ):
-                    yield from _own(item, code, own=own, question=question)
+                    yield from _signed_texts(item, code, own=own, question=question)
 
 
 def _is_signed(value: dict[str, Any], code: str | None, own: bool) -> bool:
-    """Whether a part of a row is this person's; one that nobody signs belongs to what it is a part of."""
+    """Return True if a part of a row is this person's. A part without a signature inherits `own`."""
     for key in ("by", "rater"):
         match value.get(key):
             case {"kind": str(kind), "id": str(id)}:
@@ -185,7 +189,7 @@ def _is_signed(value: dict[str, Any], code: str | None, own: bool) -> bool:
 
 
 def strings_in(value: Any, *, keys: bool = True) -> Iterator[str]:
-    """Every text in a value, as deep as it goes."""
+    """Yield every text in a nested value."""
     match value:
         case str():
             yield value
@@ -199,7 +203,7 @@ def strings_in(value: Any, *, keys: bool = True) -> Iterator[str]:
                 yield from strings_in(item, keys=keys)
 
 
-def _json_in(text: str) -> Any:
+def _decode_json(text: str) -> Any:
     if text[:1] not in ("{", "["):
         return None
     try:

@@ -1,4 +1,4 @@
-"""A copy of a hitlab file that can be sent: whole, or without its pictures."""
+"""Copies of a hitlab file for sharing: complete, or without pictures."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _OUTSIDE = "SELECT sha256, mime, size, path FROM link WHERE sha256 NOT IN (SELEC
 
 
 def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
-    """Writes a copy of `path` to the new file `out`, which appears whole or not at all.
+    """Write a copy of `path` to the new file `out`, which appears whole or not at all.
 
-    Linked pictures are linked in the copy, too; with `embed`, those that can be read stand in it.
+    Linked pictures stay linked in the copy. `embed` stores those that can be read.
     """
     if out.exists() or out.is_symlink():
         raise LabError(named(out), "is there already; nothing was packed.", "Name a new file.")
@@ -40,6 +40,7 @@ def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
                 else:
                     _copy_without_images(path, part)
             kept_on_disk(part)
+            # Only after the sync: a crash leaves either no copy or a whole one.
             part.rename(out)
     except OSError as error:
         raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
@@ -47,25 +48,26 @@ def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
         removed(part)
 
 
-_BARE = {"blob": "SELECT sha256, mime, size, x'' FROM blob"}
+_WITHOUT_BYTES = {"blob": "SELECT sha256, mime, size, x'' FROM blob"}
 
 
 @contextmanager
 def scratch_copy(database: Database) -> Iterator[sqlite3.Connection]:
-    """All rows of a file, its pictures without their bytes, in a nameless file of SQLite's own that ends with it."""
+    """Yield a private temporary database with all rows of a file but without the bytes of blobs."""
+    # An empty name makes a temporary database on disk that SQLite deletes on close.
     with closing(sqlite3.connect("", isolation_level=None)) as copy:
         migrate(copy)
         copy.execute("BEGIN")
         with database.one_moment() as source:
-            _copy_rows(source, copy, _BARE)
+            _copy_rows(source, copy, _WITHOUT_BYTES)
         yield copy
 
 
 def removed(part: Path) -> None:
-    """Takes away a copy that is not whole, and what SQLite leaves beside it where the disk is full."""
+    """Remove an unfinished copy, and the journals that SQLite leaves beside it when the disk is full."""
     for ending in ("", "-journal", "-wal", "-shm"):
         file = part.with_name(part.name + ending)
-        if file.exists():  # a read-only file system refuses to remove even what is not there
+        if file.exists():  # a read-only file system refuses to unlink even a missing file
             file.unlink()
 
 
@@ -73,6 +75,7 @@ def _copy_all(path: Path, part: Path, *, embed: bool) -> None:
     source = connect(path, readonly=True)
     try:
         has_links = embed and source.execute("SELECT 1 FROM sqlite_master WHERE name = 'link'").fetchone()
+        # A consistent copy, including the `-wal`, that does not block writers.
         source.execute("VACUUM INTO ?", (str(part),))
     finally:
         source.close()
@@ -81,7 +84,7 @@ def _copy_all(path: Path, part: Path, *, embed: bool) -> None:
 
 
 def _embed(part: Path) -> None:
-    """Takes the linked pictures of a copy into it; their links stay, and count no more."""
+    """Store a copy's linked pictures in it. Their links stay but are no longer used."""
     copy = connect(part)
     try:
         copy.execute("BEGIN")
@@ -97,7 +100,7 @@ def _embed(part: Path) -> None:
 
 
 def _copy_without_images(path: Path, part: Path) -> None:
-    """Row by row into fresh tables: rows are never deleted, not even from a copy."""
+    """Copy row by row into new tables, because the triggers forbid deletes even in a copy."""
     copy = connect(part)
     try:
         migrate(copy)
@@ -117,15 +120,16 @@ def _copy_without_images(path: Path, part: Path) -> None:
 
 
 def _copy_rows(source: sqlite3.Connection, copy: sqlite3.Connection, instead: Mapping[str, str]) -> None:
-    """Every row of every table of ours; of those in `instead` what these queries give."""
-    there = {name for (name,) in source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    for table in (name for name in APPEND_ONLY if name in there):
+    """Copy all rows of hitlab's tables. `instead` maps tables to queries that replace theirs."""
+    source_tables = {name for (name,) in source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table in (name for name in APPEND_ONLY if name in source_tables):
         rows = source.execute(instead.get(table, f"SELECT * FROM {table}"))
         marks = ", ".join("?" * len(rows.description))
+        # executemany reads the cursor row by row, so no table is held in memory.
         copy.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
 
 
 def kept_on_disk(path: Path) -> None:
-    """Waits until the bytes of `path` are on the disk."""
+    """Block until the bytes of `path` are on the disk."""
     with path.open("rb") as file:
         os.fsync(file.fileno())

@@ -1,6 +1,6 @@
-"""A lock between processes: what two would pay for twice is done by one of them, for as long as it lives.
+"""Lock between processes, so that two do not pay for the same model answers.
 
-Who does it holds a file in the temporary folder with flock(), which ends with the process, also where it is killed.
+The owner holds an flock() on a file in the temporary folder. It ends with the process, even if killed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from store.leftovers import is_at, lock
 
 @contextmanager
 def process_lock(database: Path, *work: str | int, title: str, does: str) -> Iterator[None]:
-    """Holds a piece of paid work on a database within; a `LabError` that another process `does` it on this machine.
+    """Hold the lock for a piece of paid work within the block. Raise `LabError` if another process `does` it.
 
-    Where no such file can be made nobody is kept from anything.
+    If the lock file cannot be created, run without a lock.
     """
     key = hashlib.sha256(encode([str(database.resolve()), *work])).hexdigest()[:32]
     path = Path(tempfile.gettempdir()) / f"hitlab-{key}.lock"
     with ExitStack() as stack:
-        while True:  # until nobody removed it between the making and the locking
+        while True:  # until nobody removed it between creation and lock
             try:
                 handle = open_descriptor(path, os.O_RDWR | os.O_NOFOLLOW)
             except OSError:
@@ -39,5 +39,6 @@ def process_lock(database: Path, *work: str | int, title: str, does: str) -> Ite
                 raise LabError(title, f"another process {does} now.", hint)
             if is_at(path, handle):
                 break
+        # Callbacks run in reverse order: the file is removed while its lock is still held.
         stack.callback(path.unlink, missing_ok=True)
         yield

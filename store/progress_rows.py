@@ -1,7 +1,7 @@
-"""The rows that tell how far a study is and how fast: counts, and when each person did what.
+"""Rows from which a study's progress and pace are computed: counts, and times of each person's actions.
 
-Rows are only ever added, so that whoever reads them again and again reads those after the last row that they have.
-People and units are named as rows name them (`lab.core.codec.storable`).
+Rows are only added, so a caller that polls reads only rows after its last one. Raters and units are named as in rows
+(`lab.core.codec.storable`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LEFT = (
 )
 _ALL = "study = ?2 AND version = ?3"
 _NEWER = "n > ?1 AND +study = ?2 AND +version = ?3"
-"""The rows after one, by rows and not by the study's index: few are newer."""
+"""Rows after a given one, found by row number instead of the study's index, because few are newer."""
 _ACTS = f"SELECT n, rater, unit, run, at, act FROM act WHERE {{}} AND +act IN ({', '.join(map(repr, RATER_ACTS))})"
 _AWAY = (
     "SELECT n, rater, '', 1, at, json_extract(body, '$.detail.seconds') FROM act WHERE {} AND act IN ('idle', 'break')"
@@ -36,9 +36,9 @@ _STEPS = (
 
 
 class TimeColumns(NamedTuple):
-    """Things that people did, a column each, in no order: whose, on which sheet (unit and run), and when.
+    """Times of people's actions as columns, unordered: row number, rater, sheet (unit and run), time.
 
-    `unit` is empty where it is about the study as a whole. `n` are the numbers of rows.
+    `unit` is empty for actions at the study as a whole.
     """
 
     n: Sequence[int] = ()
@@ -49,11 +49,11 @@ class TimeColumns(NamedTuple):
 
     @property
     def last(self) -> int:
-        """The number of the last row."""
+        """Number of the last row, 0 if empty."""
         return max(self.n, default=0)
 
     def and_then(self, later: TimeColumns) -> TimeColumns:
-        """These and later ones."""
+        """Return these rows followed by later ones."""
         return TimeColumns(
             [*self.n, *later.n],
             [*self.rater, *later.rater],
@@ -64,27 +64,27 @@ class TimeColumns(NamedTuple):
 
 
 class RaterActs(NamedTuple):
-    """What raters did beside answering, and which act it was."""
+    """Acts of raters, and the kind of each."""
 
     times: TimeColumns = TimeColumns()
     act: Sequence[ActKind] = ()
 
 
 class Absences(NamedTuple):
-    """Times away that the screen measured: when each ended, and its seconds."""
+    """Measured absences: the end of each, and its length in seconds."""
 
     times: TimeColumns = TimeColumns()
     seconds: Sequence[float] = ()
 
 
 class ProgressRows:
-    """Counts and times of a study's people. `after` is the number of the last row that the caller has."""
+    """Reads counts and times of a study's people. `after` is the number of the last row that the caller has."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def tallies(self, study: Study) -> dict[str, Progress]:
-        """How far each person is, by code; of those to whom anything was dealt, or who answered."""
+        """Return the progress by code of everyone who was dealt units or answered."""
         key = key_of(study)
         last = dict(self._database.rows_in("act", _HELD, *key))
         return {
@@ -93,31 +93,31 @@ class ProgressRows:
         }
 
     def gone(self, study: Study) -> set[tuple[str, str]]:
-        """Who has no part in a study any more, by code, and why: replaced, withdrawn."""
+        """Return the codes of people who no longer take part, with the reason: `replaced` or `withdrawn`."""
         return set(self._database.rows_in("act", _LEFT, *key_of(study)))
 
     def acts(self, study: Study, after: int = 0) -> RaterActs:
-        """What raters did."""
-        times, act = self._columns(_ACTS, study, after)
+        """Return the raters' acts after a row."""
+        times, act = self._read_columns(_ACTS, study, after)
         return RaterActs(times, act)
 
     def absences(self, study: Study, after: int = 0) -> Absences:
-        """The times away that were measured."""
-        times, seconds = self._columns(_AWAY, study, after)
+        """Return the measured absences after a row."""
+        times, seconds = self._read_columns(_AWAY, study, after)
         return Absences(times, [float(away or 0.0) for away in seconds])
 
     def steps(self, study: Study) -> TimeColumns:
-        """When anything happened in the runs that people played."""
-        return self._columns(_STEPS, study, 0)[0]
+        """Return the times of all events in the runs that people played."""
+        return self._read_columns(_STEPS, study, 0)[0]
 
     def same_since(self, study: Study, then: Newest) -> bool:
-        """Whether nothing came into a study since the file went as far as `then`; what was erased is not looked for."""
+        """Return True if nothing was added to a study since position `then`. Erasures are not detected."""
         rows = (("label", then.label), ("act", then.act), ("assignment", then.assignment))
         sql = f"SELECT 1 FROM {{}} WHERE {_NEWER} LIMIT 1"
         return not any(self._database.rows_in(table, sql.format(table), n, *key_of(study)) for table, (n, _) in rows)
 
-    def _columns(self, sql: str, study: Study, after: int) -> tuple[TimeColumns, Sequence[Any]]:
-        """Rows as columns; the last one stands apart."""
+    def _read_columns(self, sql: str, study: Study, after: int) -> tuple[TimeColumns, Sequence[Any]]:
+        """Return the first five columns of the rows, and the last column separately."""
         rows = self._database.rows_in("act", sql.format(_NEWER if after else _ALL), after, *key_of(study))
         *times, last = list(zip(*rows, strict=True)) if rows else [()] * 6
         return TimeColumns(*times), last

@@ -1,7 +1,7 @@
-"""Two small tables that repeat what assignments, acts and labels say, so that a large study opens as a small one does.
+"""Two small tables derived from assignments, acts and labels, so that a large study opens as fast as a small one.
 
-`todo` holds the place of each assignment that is not handed in, `tally` how many of a person's are dealt, left and
-begun. Triggers keep both, whoever writes or erases the rows they follow from; nothing is ever read from them alone.
+`todo` has the position of each assignment not handed in. `tally` counts each person's assignments dealt and left, and
+sheets begun. Triggers update both whenever their source rows are inserted or deleted.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ TABLES = {
 _PERSON = "study = {0}.study AND version = {0}.version AND rater = {0}.rater"
 _SHEET = _PERSON + " AND unit = {0}.unit AND run = {0}.run"
 _LAST = f"(SELECT act FROM act WHERE {_SHEET} AND act IN ('commit', 'reopen') ORDER BY at DESC, id DESC LIMIT 1)"
-"""What was done last to a sheet by the time it was done at, not by when it came into this file."""
+"""Last act on a sheet by its own time, not by the order of insertion: a merge inserts older acts later."""
 
-_KNOWN = (
+_ENSURE_TALLY = (
     "INSERT INTO tally SELECT NEW.study, NEW.version, NEW.rater, 0, 0, 0 "
     f"WHERE NOT EXISTS (SELECT 1 FROM tally WHERE {_PERSON.format('NEW')})"
 )
 
 
-def _counted(column: str, by: str, row: str) -> str:
+def _count_sql(column: str, by: str, row: str) -> str:
     return f"UPDATE tally SET {column} = {column} {by} WHERE {_PERSON.format(row)}"
 
 
-def _handed(row: str) -> tuple[str, str]:
-    """Takes a sheet's place out of `todo`, or puts it back, as its last act now has it."""
+def _hand_in_sql(row: str) -> tuple[str, str]:
+    """Return SQL that removes a sheet's position from `todo` or adds it, depending on the sheet's last act."""
+    # `IS NOT 'commit'` is also true for NULL, a sheet without any act.
     places = f"SELECT position FROM assignment WHERE {_SHEET.format(row)}"
     last = _LAST.format(row)
     return (
@@ -58,13 +59,13 @@ def _handed(row: str) -> tuple[str, str]:
 
 _FIRST_OF_SHEET = "NOT EXISTS (SELECT 1 FROM label WHERE {} AND n <> {}.n)"
 _TRIGGERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "todo_one_more": ("INSERT ON todo", (_counted("left", "+ 1", "NEW"),)),
-    "todo_one_less": ("DELETE ON todo", (_counted("left", "- 1", "OLD"),)),
+    "todo_one_more": ("INSERT ON todo", (_count_sql("left", "+ 1", "NEW"),)),
+    "todo_one_less": ("DELETE ON todo", (_count_sql("left", "- 1", "OLD"),)),
     "assignment_counted": (
         "INSERT ON assignment",
         (
-            _KNOWN,
-            _counted("dealt", "+ 1", "NEW"),
+            _ENSURE_TALLY,
+            _count_sql("dealt", "+ 1", "NEW"),
             "INSERT INTO todo SELECT NEW.study, NEW.version, NEW.rater, NEW.position "
             f"WHERE {_LAST.format('NEW')} IS NOT 'commit'",
         ),
@@ -73,25 +74,25 @@ _TRIGGERS: dict[str, tuple[str, tuple[str, ...]]] = {
         "DELETE ON assignment",
         (
             f"DELETE FROM todo WHERE {_PERSON.format('OLD')} AND position = OLD.position",
-            _counted("dealt", "- 1", "OLD"),
+            _count_sql("dealt", "- 1", "OLD"),
         ),
     ),
-    "act_counted": ("INSERT ON act WHEN NEW.act IN ('commit', 'reopen')", _handed("NEW")),
-    "act_gone": ("DELETE ON act WHEN OLD.act IN ('commit', 'reopen')", _handed("OLD")),
+    "act_counted": ("INSERT ON act WHEN NEW.act IN ('commit', 'reopen')", _hand_in_sql("NEW")),
+    "act_gone": ("DELETE ON act WHEN OLD.act IN ('commit', 'reopen')", _hand_in_sql("OLD")),
     "label_counted": (
         f"INSERT ON label WHEN {_FIRST_OF_SHEET.format(_SHEET.format('NEW'), 'NEW')}",
-        (_KNOWN, _counted("begun", "+ 1", "NEW")),
+        (_ENSURE_TALLY, _count_sql("begun", "+ 1", "NEW")),
     ),
     "label_gone": (
         f"DELETE ON label WHEN {_FIRST_OF_SHEET.format(_SHEET.format('OLD'), 'OLD')}",
-        (_counted("begun", "- 1", "OLD"),),
+        (_count_sql("begun", "- 1", "OLD"),),
     ),
 }
 
 TRIGGERS = {
     name: f"CREATE TRIGGER {name} AFTER {when} BEGIN {'; '.join(does)}; END" for name, (when, does) in _TRIGGERS.items()
 }
-"""Name and SQL of each trigger that keeps them."""
+"""Triggers that maintain the tables: SQL by name."""
 
 NOT_AS_DEALT = f"""
 SELECT 'todo' WHERE EXISTS (
@@ -107,15 +108,16 @@ SELECT 'todo' WHERE EXISTS (
     OR t.begun <> (SELECT count(*) FROM (SELECT DISTINCT unit, run FROM label WHERE {_PERSON.format("t")}))
 ) OR EXISTS (SELECT study, version, rater FROM assignment EXCEPT SELECT study, version, rater FROM tally)
 """
-"""Which of the two tables does not say what the rows say; none where all is well."""
+"""Query for the names of tables that disagree with their source rows, none if all is consistent."""
 
 
 @contextmanager
 def counted_at_the_end(db: sqlite3.Connection) -> Iterator[None]:
-    """Many assignments are dealt within, in the caller's transaction; what follows from them is counted at once.
+    """Lift the counting triggers while many assignments are inserted, then count them at once.
 
-    Row by row it costs four times as long. Where the caller's transaction fails, the triggers were never lifted.
+    Counting row by row takes four times as long. If the caller's transaction fails, its rollback restores the triggers.
     """
+    # Rows with a higher number are those inserted in the block.
     last = db.execute("SELECT ifnull(max(n), 0) FROM assignment").fetchone()[0]
     lifted = ("assignment_counted", "todo_one_more")
     for name in lifted:

@@ -1,4 +1,4 @@
-"""What people say of demonstrations in a hitlab file: proofreaders' words, and that nothing private is in one."""
+"""Reviews and clearances of demonstrations: proofreaders' rows, and statements that a run holds nothing private."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ ORDER BY t.n DESC
 
 
 class Reviews:
-    """What proofreaders say of demonstrations."""
+    """Reviews of demonstrations by proofreaders."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def append(self, demo: Proof, rows: Sequence[Review]) -> list[Review]:
-        """Appends words on a demonstration, all or none, durable on return; gives every row that now stands.
+        """Append review rows on a demonstration, all or none, durable on return. Return all its rows.
 
-        Raises `LabError` where the rules refuse one: one's own recording, a review that was handed in, a third review.
+        Raise `LabError` if the rules refuse one: one's own recording, a review already handed in, a third reviewer.
         """
         with self._database.writing() as db:
             if not db.execute("SELECT 1 FROM trace WHERE id = ?", (demo.trace,)).fetchone():
                 raise LabError(f"run {demo.trace}", f"is not in {self._database.path} any more.")
-            stands = _rows(db.execute(_OF_RUN, (demo.trace,)).fetchall())
+            stands = _decode_reviews(db.execute(_OF_RUN, (demo.trace,)).fetchall())
             times: dict[str, str] = {}
             for row in rows:
                 check_stays(db, row.by.id, f"review of run {demo.trace}")
                 at = times.setdefault(
                     row.at, later(row.at, *(review.at for review in stands))
-                )  # what is said at once stays so
+                )  # rows with one time keep one time
                 row = msgspec.structs.replace(row, at=at)
                 check_next(demo, stands, row)
                 db.execute(INSERT_REVIEW, review_row(row))
@@ -57,18 +57,18 @@ class Reviews:
         return stands
 
     def of_run(self, trace_id: str) -> list[Review]:
-        """Every word on a demonstration, in the order it came into this file; who may see them is the asker's to ask.
+        """Return every review row of a demonstration in order of insertion.
 
-        See `lab.core.proofreading.visible`.
+        The caller decides who may see them: see `lab.core.proofreading.visible`.
         """
-        return _rows(self._database.rows_in("review", _OF_RUN, trace_id))
+        return _decode_reviews(self._database.rows_in("review", _OF_RUN, trace_id))
 
     def demonstrations(self) -> list[str]:
-        """Runs that have ended and in which a person worked the phone, the newest in this file first."""
+        """Return finished runs in which a person was the agent, newest in this file first."""
         return [id for (id,) in self._database.read(_DEMONSTRATIONS)]
 
     def proof(self, trace_id: str) -> Proof:
-        """What of a run is proofread, read without its screens; `LabError` where it is no demonstration."""
+        """Return a run's text to proofread, without its screens. Raise `LabError` if it is not a demonstration."""
         sql = "SELECT kind, body FROM event WHERE trace = ? AND kind IN ('started', 'step', 'ended') ORDER BY seq"
         rows = self._database.read(sql, trace_id)
         if not rows or rows[0][0] != "started":
@@ -82,7 +82,7 @@ class Reviews:
         return laid_out(trace_id, first.agent, first.task.instruction, first.task.place, steps, ended=ended)
 
     def clear(self, trace_id: str, by: Actor) -> Clearance:
-        """Keeps a person's word that a run holds nothing private."""
+        """Store a person's statement that a run holds nothing private."""
         row = Clearance(uuid7(), trace_id, by, now())
         with self._database.writing() as db:
             if not db.execute("SELECT 1 FROM trace WHERE id = ?", (trace_id,)).fetchone():
@@ -92,12 +92,12 @@ class Reviews:
         return row
 
     def clearances(self, trace_id: str) -> list[Clearance]:
-        """Who said that a run holds nothing private, the oldest first."""
+        """Return the statements that a run holds nothing private, oldest first."""
         rows = self._database.rows_in("clearance", "SELECT body FROM clearance WHERE trace = ? ORDER BY n", trace_id)
         return [decode(body, Clearance, "a clearance in the file", newest=1) for (body,) in rows]
 
     def uncleared(self) -> list[str]:
-        """Demonstrations of which nobody has said that they hold nothing private, the newest in this file first."""
+        """Return demonstrations without a clearance, newest in this file first."""
         cleared_runs = {id for (id,) in self._database.rows_in("clearance", "SELECT DISTINCT trace FROM clearance")}
         return [id for id in self.demonstrations() if id not in cleared_runs]
 
@@ -108,7 +108,7 @@ class _Task(msgspec.Struct, frozen=True):
 
 
 class _Started(msgspec.Struct, frozen=True):
-    """A run's beginning, as far as it is proofread."""
+    """Fields of the first event that proofreading needs."""
 
     agent: Actor
     task: _Task
@@ -124,7 +124,7 @@ class _Decision(msgspec.Struct, frozen=True):
 
 
 class _Step(msgspec.Struct, frozen=True):
-    """A step, as far as it is proofread: a tree is by far the most of it, and is passed over."""
+    """Fields of a step that proofreading needs. The UI tree, by far the largest part, is not decoded."""
 
     proposed: _Proposed
     decision: _Decision | None = None
@@ -139,7 +139,7 @@ _OF_RUN = "SELECT body FROM review WHERE trace = ? ORDER BY n"
 
 
 def review_row(row: Review) -> tuple[Any, ...]:
-    """The values of `INSERT_REVIEW`; the body is text, so that any SQLite browser shows it."""
+    """Return the values for `INSERT_REVIEW`. The body is text so that any SQLite browser shows it."""
     return (
         row.id,
         row.trace,
@@ -154,9 +154,9 @@ def review_row(row: Review) -> tuple[Any, ...]:
 
 
 def clearance_row(row: Clearance) -> tuple[Any, ...]:
-    """The values of `INSERT_CLEARANCE`."""
+    """Return the values for `INSERT_CLEARANCE`."""
     return (row.id, row.trace, escape_surrogates(row.by.id), row.at, encode(row).decode())
 
 
-def _rows(rows: Sequence[tuple[str]]) -> list[Review]:
+def _decode_reviews(rows: Sequence[tuple[str]]) -> list[Review]:
     return [decode(body, Review, "a review in the file", newest=VERSION) for (body,) in rows]

@@ -1,7 +1,7 @@
-"""Where a person's own words stand in a hitlab file outside their own rows, and covering them there.
+"""Quotations of a person's texts outside their own rows, and their redaction.
 
-Every text of every table is looked through, as the file's schema lists them. What is surely theirs is covered. A text
-that anybody may say, that they only repeated, or that stood in the file before they said it, is left to a person.
+All texts of all tables in the schema are searched. Texts that are certainly theirs are redacted. A person decides on
+texts that anyone may say, that they only repeated, or that were in the file before they said them.
 """
 
 from __future__ import annotations
@@ -30,24 +30,25 @@ from store.text_columns import TextTable, text_tables
 
 Read = Callable[..., Any]
 
-_ROWS: dict[str, tuple[Any, int]] = {
+_ROW_TYPES: dict[str, tuple[Any, int]] = {
     "event": (AnyEvent, VERSION), "label": (Label, VERSION), "act": (Act, VERSION), "unit": (Unit, VERSION),
     "answer_link": (Act, VERSION), "design": (Revision, DESIGN_VERSION), "review": (Review, REVIEW_VERSION),
     "shadow": (ShadowAnswer, 1), "verdict": (Verdict, 1), "run_act": (RunAct, 1),
 }  # fmt: skip
-"""What a row's `body` must be still once it is covered."""
+"""Type and version that a redacted `body` must still decode to."""
 _ANOTHER = {"kind": "human", "id": ""}
-"""Who signs what stands in a draft of an answer."""
+"""Signer assigned to a draft of an answer, which has none of its own."""
 _FROZEN = "study"
-"""Plans never change: their hash names them in kits and copies."""
-_PLACES = 100
-"""Places of a text that are told; the others are counted."""
+"""Table of frozen plans, which are never redacted: kits and copies identify a plan by its hash."""
+_MAX_PLACES = 100
+"""Maximum number of places listed for a text. The rest is only counted."""
 
 
-class _Hit(NamedTuple):
-    """A row that quotes: what, which whole texts another person said there themselves, and replies after questions.
+class _QuotingRow(NamedTuple):
+    """A row that quotes: quoted texts, texts that another person said there themselves, number of short replies.
 
-    `at` is when the task of an item was frozen that quotes, empty for all else.
+    `says` pairs whole texts with the quoted part. `repeated` counts replies that are recognized by their question. `at`
+    is the time when the quoting task of a unit was frozen, empty otherwise.
     """
 
     table: TextTable
@@ -62,39 +63,39 @@ class _Hit(NamedTuple):
 
 
 class QuotedTexts(NamedTuple):
-    """What was found: texts of theirs elsewhere, and where they stay, a sentence each; `rows` were covered."""
+    """Result of a search: the person's texts found elsewhere, a sentence for each place left, rows redacted."""
 
     texts: tuple[QuotedText, ...] = ()
     left: tuple[str, ...] = ()
     rows: int = 0
 
 
-class _Texts:
-    """What is known of a person's texts, by how they are compared."""
+class _PersonTexts:
+    """A person's texts, keyed by their normalized form."""
 
     def __init__(self, own: Iterable[OwnText], covers: Collection[str]) -> None:
         self.by_tidy: dict[str, list[OwnText]] = {}
         for one in own:
             self.by_tidy.setdefault(tidy(one.text), []).append(one)
         self.confirmed = self.by_tidy.keys() & set(map(tidy, covers))
-        """What of their texts somebody says is covered; another person's own word stays where it is the very same."""
+        """Texts of the person that a user decided to redact. Another person's own identical text stays."""
         self.named = set(map(tidy, covers)) - self.by_tidy.keys()
-        """Other texts to be covered, whoever said them."""
+        """Other texts to redact, whoever said them."""
         self.by_tidy |= {tidy(text): [OwnText(text)] for text in covers if tidy(text) in self.named}
         self.quotations = Quotations(self.by_tidy)
         self.answers = {(tidy(one.question), text) for text, all in self.by_tidy.items() for one in all if one.question}
 
     def first_at(self, text: str) -> str:
-        """When it was said first; empty where that is unknown."""
+        """Return the time when a text was first said, empty if unknown."""
         times = [one.at for one in self.by_tidy[text]]
         return min(times) if all(times) else ""
 
     def had_before(self, text: str) -> frozenset[str]:
-        """The runs that were before them as they wrote it."""
+        """Return the runs that the person was shown while writing a text."""
         return frozenset[str]().union(*(one.runs for one in self.by_tidy[text]))
 
     def repeats(self, text: str, says: str) -> bool:
-        """Whether a text, or a part of it, only repeats what they had been shown, each time they said it."""
+        """Return True if the person was shown `says` before each time they said the text."""
         return all(says in one.repeats for one in self.by_tidy[text])
 
 
@@ -106,106 +107,109 @@ def cover_quoted(
     cover_all: bool = False,
     blobs: sqlite3.Connection | None = None,
 ) -> QuotedTexts:
-    """Covers a person's texts wherever they stand in a file, within the caller's transaction.
+    """Redact a person's texts everywhere in a file, within the caller's transaction.
 
-    `covers` are texts that are covered although they may be anybody's; `cover_all`: all of theirs are. `blobs` is the
-    file that holds the bytes of phones' states, where that is another one than `db`.
+    `covers` are texts to redact even if anyone may say them. `cover_all` redacts all texts of theirs. `blobs` is the
+    database with the bytes of phone states, if it is not `db`.
     """
-    texts = _Texts(own, covers)
+    texts = _PersonTexts(own, covers)
     if not texts.by_tidy:
         return QuotedTexts()
-    return _Covering(db, texts, cover_all=cover_all, blobs=blobs or db).all_of_it()
+    return _QuotationSearch(db, texts, cover_all=cover_all, blobs=blobs or db).all_of_it()
 
 
-class _Covering:
-    """One search through a file, within its transaction."""
+class _QuotationSearch:
+    """One search and redaction of a file, within its transaction."""
 
-    def __init__(self, db: sqlite3.Connection, texts: _Texts, *, cover_all: bool, blobs: sqlite3.Connection) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, texts: _PersonTexts, *, cover_all: bool, blobs: sqlite3.Connection
+    ) -> None:
         self.db, self.blobs = db, blobs
         self.texts = texts
         self.cover_all = cover_all
         self.left: dict[str, None] = {}
         self.runs: dict[str, tuple[str, str, str]] = {}
-        self.put_in = self._put_in()
+        self.put_in = self._forks_with_swapped_replies()
 
     def all_of_it(self) -> QuotedTexts:
-        hits = [hit for table in text_tables(self._read) for hit in self._hits_in(table)]
-        sure, unsure = self._decided(hits)
+        hits = [hit for table in text_tables(self._read) for hit in self._quoting_rows(table)]
+        sure, unsure = self._classify(hits)
         confirmed = unsure if self.cover_all else unsure & self.texts.confirmed
         spares = {text for text in confirmed if not is_telling(text)}
         covers = sure | self.texts.named | (confirmed - spares)
-        rows = sum([self._covered(hit, covers, spares) for hit in hits])
-        return QuotedTexts(tuple(self._found(hits, covers, spares)), tuple(self.left), rows)
+        # A list, not a generator with `any`: every hit must be redacted.
+        rows = sum([self._redact_row(hit, covers, spares) for hit in hits])
+        return QuotedTexts(tuple(self._list_texts(hits, covers, spares)), tuple(self.left), rows)
 
     def _read(self, sql: str, *values: object) -> Any:
         return self.db.execute(sql, values)
 
-    # -- where they stand ----------------------------------------------------------------------------------------
+    # -- searching -----------------------------------------------------------------------------------------------
 
-    def _put_in(self) -> set[str]:
-        """Forks in which a reply was put in the place of what their person said."""
+    def _forks_with_swapped_replies(self) -> set[str]:
+        """Return forks in which a reply replaced the one that the person gave."""
         sql = "SELECT trace FROM event WHERE seq = 0 AND instr(body, '\"changes\":[') AND instr(body, '[\"reply\",')"
         return {run for (run,) in self.db.execute(sql)}
 
-    def _hits_in(self, table: TextTable) -> Iterator[_Hit]:
+    def _quoting_rows(self, table: TextTable) -> Iterator[_QuotingRow]:
         if not table.columns:
             return
         if table.name == "blob":
-            there = {sha256 for (sha256,) in self.db.execute("SELECT sha256 FROM blob")}
+            present = {sha256 for (sha256,) in self.db.execute("SELECT sha256 FROM blob")}
             all_rows = self.blobs.execute("SELECT sha256, bytes FROM blob WHERE mime NOT LIKE 'image/%'")
-            rows: Iterable[Any] = (row for row in all_rows if row[0] in there)
+            rows: Iterable[Any] = (row for row in all_rows if row[0] in present)
         else:
             key = "rowid" if table.has_rowid else "0"
             rows = self.db.execute(f"SELECT {key}, {', '.join(table.columns)} FROM {table.name}")
         for row, *values in rows:
-            values = [_text(value) for value in values]
+            values = [_as_text(value) for value in values]
             if any(map(self.texts.quotations.stand_in, values)):
-                hit = self._hit(table, row, values)
+                hit = self._quoting_row(table, row, values)
                 if hit is not None:
                     yield hit
 
-    def _hit(self, table: TextTable, row: Any, values: list[str]) -> _Hit | None:
-        redaction = self._redaction((), ())
+    def _quoting_row(self, table: TextTable, row: Any, values: list[str]) -> _QuotingRow | None:
+        redaction = self._new_redaction((), ())
         columns = dict(zip(table.columns, values, strict=False))
-        document = _json_in(columns.get("body", "")) or {}
-        run = str(columns.get("trace") or columns.get("id") or "") if table.name in _OF_RUNS else ""
+        document = _decode_json(columns.get("body", "")) or {}
+        run = str(columns.get("trace") or columns.get("id") or "") if table.name in _RUN_TABLES else ""
         redaction.put_in = run in self.put_in
         for value in dict.fromkeys(values):
-            read = _json_in(value) or value
+            read = _decode_json(value) or value
             redaction.cover({"by": _ANOTHER, "text": read} if table.name == "draft" else read)
         if not redaction.found and not redaction.repeated:
             return None
         if table.name == _FROZEN:
             redaction.own += map(tidy, strings_in(document))
-        at = self._planned_at(document, columns) if table.name == "unit" else ""
-        return _Hit(
+        at = self._task_frozen_at(document, columns) if table.name == "unit" else ""
+        return _QuotingRow(
             table, row, frozenset((one.text, one.says) for one in redaction.found), frozenset(redaction.own),
-            redaction.repeated, self._place(table.name, document, columns, run), at, run, redaction.put_in,
+            redaction.repeated, self._describe_place(table.name, document, columns, run), at, run, redaction.put_in,
         )  # fmt: skip
 
-    def _redaction(self, covers: Iterable[str], spares: Iterable[str]) -> QuotationRedaction:
+    def _new_redaction(self, covers: Iterable[str], spares: Iterable[str]) -> QuotationRedaction:
         return QuotationRedaction(self.texts.quotations, covers, spares, self.texts.answers)
 
-    def _run(self, run: str) -> tuple[str, str, str]:
-        """A run's user, agent and format."""
+    def _run_actors(self, run: str) -> tuple[str, str, str]:
+        """Return a run's user, agent and format."""
         if run not in self.runs:
             row = self.db.execute("SELECT user, agent, source FROM trace WHERE id = ?", (run,)).fetchone()
             self.runs[run] = tuple(value or "" for value in row or ("", "", ""))  # type: ignore[assignment]
         return self.runs[run]
 
-    def _planned_at(self, unit: dict[str, Any], columns: dict[str, str]) -> str:
-        """When the task of an item that quotes was frozen; empty where another part of the item quotes."""
-        redaction = self._redaction((), ())
+    def _task_frozen_at(self, unit: dict[str, Any], columns: dict[str, str]) -> str:
+        """Return when the unit's quoting task was frozen, empty if another part of the unit quotes."""
+        redaction = self._new_redaction((), ())
         redaction.cover([unit.get("task"), unit.get("play")])
         sql = "SELECT max(at) FROM study WHERE id = ?"
         return str(self.db.execute(sql, (columns["study"],)).fetchone()[0] or "") if redaction.found else ""
 
-    def _place(self, table: str, document: dict[str, Any], columns: dict[str, str], run: str) -> str:
-        """Where a row stands, in words."""
+    def _describe_place(self, table: str, document: dict[str, Any], columns: dict[str, str], run: str) -> str:
+        """Describe a row's place for users."""
         who = document.get("rater") or document.get("by") or {}
         name = str(who.get("id", "")) if isinstance(who, dict) else ""
         study = f"study {document.get('study') or columns.get('study') or ''}"
-        user, agent, _ = self._run(run) if run else ("", "", "")
+        user, agent, _ = self._run_actors(run) if run else ("", "", "")
         of_run = f"run {run}" + (f", {user}'s" if user else "")
         match table:
             case "event" | "trace" | "use":
@@ -231,29 +235,31 @@ class _Covering:
                 return f"the frozen plan of study {columns.get('id')}, which never changes"
             case "blob":
                 return "a phone's state"
-        whose = f"{name}'s {table}" if name else f"a {table}"
-        return f"{whose} of {of_run}" if run else f"table {table}"
+        owner = f"{name}'s {table}" if name else f"a {table}"
+        return f"{owner} of {of_run}" if run else f"table {table}"
 
-    # -- what is surely theirs -------------------------------------------------------------------------------------
+    # -- classifying -----------------------------------------------------------------------------------------------
 
-    def _decided(self, hits: Iterable[_Hit]) -> tuple[set[str], set[str]]:
-        """What is covered by itself, and what is left to a person: whole texts, and parts of them."""
+    def _classify(self, hits: Iterable[_QuotingRow]) -> tuple[set[str], set[str]]:
+        """Return the texts (whole or parts) to redact automatically, and those that a person must decide on."""
         sure: dict[str, bool] = {}
         for hit in hits:
             for text, says in hit.says:
                 sure.setdefault(says, is_telling(says) and not self.texts.repeats(text, says))
-                sure[says] = sure[says] and not self._was_there(hit, text) and says not in hit.own
+                sure[says] = sure[says] and not self._was_seen_before(hit, text) and says not in hit.own
         return {says for says, is_sure in sure.items() if is_sure}, {
             says for says, is_sure in sure.items() if not is_sure and says in self.texts.by_tidy
         }
 
-    def _was_there(self, hit: _Hit, text: str) -> bool:
-        """Whether they had it before them when they said it."""
+    def _was_seen_before(self, hit: _QuotingRow, text: str) -> bool:
+        """Return True if the person had seen the quoting row when they said the text."""
         said_at = self.texts.first_at(text)
         return bool(hit.at and said_at and hit.at < said_at) or hit.run in self.texts.had_before(text)
 
-    def _found(self, hits: Iterable[_Hit], covers: Collection[str], spares: Collection[str]) -> Iterator[QuotedText]:
-        """Texts of theirs that stand elsewhere, with the places of each: those that are covered first."""
+    def _list_texts(
+        self, hits: Iterable[_QuotingRow], covers: Collection[str], spares: Collection[str]
+    ) -> Iterator[QuotedText]:
+        """Yield the person's texts found elsewhere with their places, redacted ones first."""
         places: dict[tuple[bool, str], list[str]] = {}
         for hit in hits:
             found: set[tuple[bool, str]] = set()
@@ -261,28 +267,28 @@ class _Covering:
                 is_covered = says in covers or says in spares
                 is_own = says in hit.own and says not in covers and not is_telling(says)
                 if hit.table.name == _FROZEN or is_own or (not is_covered and says != text):
-                    continue  # what another said themselves, and a part of a text that says little
+                    continue  # another person's own text, or an uncertain part of a text
                 found.add((is_covered, text))
             for key in found - {(False, text) for covered, text in found if covered}:
                 places.setdefault(key, []).append(hit.place)
             if hit.repeated and not found:
                 places.setdefault((True, ""), []).append(hit.place)
         for (covered, text), where in sorted(places.items(), key=lambda one: (not one[0][0], -len(one[1]), one[0][1])):
-            told = tuple(dict.fromkeys(where))
+            unique_places = tuple(dict.fromkeys(where))
             says = self.texts.by_tidy[text][0].text if text else "(short replies, each after its question)"
-            yield QuotedText(says, len(where), told[:_PLACES], covered)
+            yield QuotedText(says, len(where), unique_places[:_MAX_PLACES], covered)
 
-    # -- covering --------------------------------------------------------------------------------------------------
+    # -- redacting -------------------------------------------------------------------------------------------------
 
-    def _covered(self, hit: _Hit, covers: Collection[str], spares: Collection[str]) -> bool:
-        """Covers one row; whether anything in it was covered."""
+    def _redact_row(self, hit: _QuotingRow, covers: Collection[str], spares: Collection[str]) -> bool:
+        """Redact one row. Return True if anything changed."""
         if not hit.repeated and not any(says in covers or says in spares for _, says in hit.says):
             return False
         if hit.table.name == _FROZEN:
             self.left[f"it stands in {hit.place}"] = None
             return False
         if hit.table.name == "blob":
-            return self._covered_state(hit, covers, spares)
+            return self._redact_state(hit, covers, spares)
         if not hit.table.has_rowid:
             return False
         row = self.db.execute(
@@ -290,7 +296,7 @@ class _Covering:
         ).fetchone()
         changes = {}
         for column, value in zip(hit.table.columns, row, strict=True):
-            new = self._without(hit, value, covers, spares)
+            new = self._redacted_value(hit, value, covers, spares)
             if new != value and column in hit.table.keys:
                 self.left[f"it stands in a name: {hit.place}"] = None
             elif new != value:
@@ -304,41 +310,42 @@ class _Covering:
             self.left[f"it stands in {hit.place}, which could not be read without it"] = None
         return False
 
-    def _without(self, hit: _Hit, value: Any, covers: Collection[str], spares: Collection[str]) -> Any:
-        """A column's value without what is to be covered, as it can be stored."""
-        text = _text(value)
-        redaction = self._redaction(covers, spares)
+    def _redacted_value(self, hit: _QuotingRow, value: Any, covers: Collection[str], spares: Collection[str]) -> Any:
+        """Return a column's value without the texts to redact, in the form in which it is stored."""
+        text = _as_text(value)
+        redaction = self._new_redaction(covers, spares)
         redaction.put_in = hit.put_in
-        document = _json_in(text)
+        document = _decode_json(text)
         new = redaction.cover(document if document is not None else text)
         if new == (document if document is not None else text):
             return value
         if document is not None:
-            if hit.table.name == "act" and document.get("act") == "judged":  # it answers the old question no more
+            if hit.table.name == "act" and document.get("act") == "judged":  # the reply no longer fits it
                 new = {**new, "detail": {**new["detail"], "question": WITHDRAWN}}
             new = msgspec.json.encode(new).decode()
         return new.encode() if isinstance(value, bytes) else new
 
     def _is_readable(self, table: str, body: str | None) -> bool:
-        """Whether a row that is covered is still one."""
-        if body is None or table not in _ROWS:
+        """Return True if a redacted row still decodes."""
+        if body is None or table not in _ROW_TYPES:
             return True
-        kind, newest = _ROWS[table]
+        kind, newest = _ROW_TYPES[table]
         try:
             decode(body, kind, f"a row of {table}", newest=newest)
         except LabError:
             return False
         return True
 
-    def _covered_state(self, hit: _Hit, covers: Collection[str], spares: Collection[str]) -> bool:
-        """Puts a covered state in a state's place, under its own hash, wherever runs name it."""
+    def _redact_state(self, hit: _QuotingRow, covers: Collection[str], spares: Collection[str]) -> bool:
+        """Replace a phone state by a redacted one with its own hash, wherever runs refer to it."""
         (data, mime) = self.blobs.execute("SELECT bytes, mime FROM blob WHERE sha256 = ?", (hit.row,)).fetchone()
-        new = Blob(self._without(hit, data, covers, spares), mime)
+        new = Blob(self._redacted_value(hit, data, covers, spares), mime)
         if new.data == data:
             return False
         old = hit.row
         self.db.execute("INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)", (new.sha256, mime, len(new.data), new.data))
         runs = "trace IN (SELECT trace FROM use WHERE sha256 = ?) AND instr(body, ?)"
+        # A sha256 does not occur by coincidence, so a replacement in the text is safe.
         self.db.execute(f"UPDATE event SET body = replace(body, ?, ?) WHERE {runs}", (old, new.sha256, old, old))
         self.db.execute("INSERT OR IGNORE INTO use SELECT trace, ? FROM use WHERE sha256 = ?", (new.sha256, old))
         self.db.execute("DELETE FROM use WHERE sha256 = ?", (old,))
@@ -346,15 +353,15 @@ class _Covering:
         return True
 
 
-_OF_RUNS = frozenset({"event", "trace", "shadow", "draft", "verdict", "review", "clearance", "run_act", "use"})
+_RUN_TABLES = frozenset({"event", "trace", "shadow", "draft", "verdict", "review", "clearance", "run_act", "use"})
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value if isinstance(value, str) else ""
 
 
-def _json_in(text: str) -> Any:
-    """The mapping or list of a row's JSON; None where it is plain text."""
+def _decode_json(text: str) -> Any:
+    """Return the JSON object or array of a row, or None for plain text."""
     if text[:1] not in ("{", "["):
         return None
     try:

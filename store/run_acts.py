@@ -1,4 +1,4 @@
-"""What people did with runs in their lists: archived, restored or tagged them, renamed their agent; one row each."""
+"""Acts on runs in lists: archive, restore, tag, untag, rename the agent, one row each."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from store.tombstones import check_stays
 INSERT_RUN_ACT = "INSERT INTO run_act VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
 TABLE = "run_act"
 VERSION = 2
-"""The newest stored shape of such an act that this program knows."""
+"""Newest stored version of a run act."""
 
 IS_ARCHIVED = "(SELECT act FROM run_act WHERE trace = {} AND tag = '' ORDER BY at DESC, id DESC LIMIT 1) IS 'archived'"
-"""Whether a run is in no list but that of what is archived, as a condition on its id."""
+"""SQL condition on a run's id: True if the run is archived."""
 
-_BEARS = "(SELECT act FROM run_act WHERE trace = trace.id AND tag = ? ORDER BY at DESC, id DESC LIMIT 1) IS 'tagged'"
+_HAS_TAG = "(SELECT act FROM run_act WHERE trace = trace.id AND tag = ? ORDER BY at DESC, id DESC LIMIT 1) IS 'tagged'"
 _STATES = "SELECT trace, tag, act FROM run_act WHERE {} ORDER BY trace, tag, at, id"
 _LAST = "SELECT max(at), (SELECT act FROM run_act WHERE trace = ?1 AND tag = ?2 ORDER BY at DESC, id DESC LIMIT 1) "
 _LAST += "FROM run_act WHERE trace = ?1 AND tag = ?2"
 _NAMES = f"SELECT trace, body FROM run_act WHERE tag = '{RENAMED}' ORDER BY at, id"
 _NAME = f"SELECT trace, body FROM run_act WHERE trace = ? AND tag = '{RENAMED}' ORDER BY at, id"
-_MANY = 500
-"""Runs that are asked for by id at once."""
+_BATCH = 500
+"""Runs queried by id at once."""
 
 
 class RunState(NamedTuple):
-    """How a run stands in the lists: its tags in alphabetical order, and whether it is archived."""
+    """Tags of a run in alphabetical order, and True if it is archived."""
 
     tags: tuple[str, ...] = ()
     archived: bool = False
 
 
 class RunActs:
-    """The acts by which runs are archived and tagged, and their agents renamed."""
+    """Acts by which runs are archived and tagged, and their agents renamed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def record(self, acts: Sequence[RunAct]) -> list[RunAct]:
-        """Keeps acts on runs, all or none, durable on return; gives those that changed anything, as they were kept.
+        """Store acts on runs, all or none, durable on return. Return those with an effect, as stored.
 
-        What is archived already, or bears the tag already, stays as it is. Raises `LabError` where a run is not in
-        the file, the person has withdrawn, or the file is a kit.
+        Archiving an archived run or repeating a tag has no effect. Raise `LabError` if a run is not in the file, the
+        person has withdrawn, or the file is a kit.
         """
         new_acts: list[RunAct] = []
         with self._database.writing() as db:
             for act in acts:
                 check_stays(db, act.by.id, f"run {act.trace}")
-                _check_here(db, act)
+                _check_recordable(db, act)
                 last, state = db.execute(_LAST, (act.trace, storable(act.tag))).fetchone()
                 if act.act == "renamed":
-                    if act.agent == _renamed(db.execute(_NAME, (act.trace,)).fetchall()).get(act.trace):
+                    if act.agent == _agent_names(db.execute(_NAME, (act.trace,)).fetchall()).get(act.trace):
                         continue
                 elif act.act == (state or ("untagged" if act.tag else "restored")):
                     continue
@@ -69,31 +69,31 @@ class RunActs:
         return new_acts
 
     def of_run(self, trace_id: str) -> list[RunAct]:
-        """Every act on a run, in the order in which they came into this file."""
+        """Return every act on a run in order of insertion."""
         rows = self._database.rows_in(TABLE, "SELECT body FROM run_act WHERE trace = ? ORDER BY n", trace_id)
-        return [_act(body) for (body,) in rows]
+        return [_decode_act(body) for (body,) in rows]
 
     def states(self, ids: Iterable[str]) -> dict[str, RunState]:
-        """How these runs stand, those of which nothing was ever done left out."""
+        """Return the states of these runs, without runs that have no acts."""
         run_ids, states = list(ids), dict[str, RunState]()
-        for at in range(0, len(run_ids), _MANY):
-            some = run_ids[at : at + _MANY]
+        for at in range(0, len(run_ids), _BATCH):
+            some = run_ids[at : at + _BATCH]
             marks = ", ".join("?" * len(some))
             states |= states_in(self._database, f"trace IN ({marks})", *some)
         return states
 
     def agent_names(self, trace_id: str = "") -> dict[str, AgentName]:
-        """The agents' names that people gave to runs, by the run's id; of one run, or of all."""
+        """Return the agent names that people gave, by run id: of one run, or of all."""
         rows = self._database.rows_in(TABLE, _NAME, trace_id) if trace_id else self._database.rows_in(TABLE, _NAMES)
-        return _renamed(rows)
+        return _agent_names(rows)
 
     def archived(self) -> set[str]:
-        """The ids of all runs that are archived."""
+        """Return the ids of all archived runs."""
         sql = f"SELECT DISTINCT trace FROM run_act a WHERE tag = '' AND {IS_ARCHIVED.format('a.trace')}"
         return {id for (id,) in self._database.rows_in(TABLE, sql)}
 
     def tags(self) -> dict[str, int]:
-        """Every tag that a run bears, by name, and how many do."""
+        """Return every tag in use with its number of runs, by name."""
         counts: dict[str, int] = {}
         for state in states_in(self._database, "tag <> ''").values():
             for tag in state.tags:
@@ -102,7 +102,7 @@ class RunActs:
 
 
 def states_in(database: Database, where: str, *values: Any) -> dict[str, RunState]:
-    """How the runs stand of which any act fits a condition on its row."""
+    """Return the states of runs that have any act matching an SQL condition."""
     last: dict[tuple[str, str], str] = {}
     for trace, tag, act in database.rows_in(TABLE, _STATES.format(where), *values):
         last[trace, tag] = act
@@ -115,35 +115,35 @@ def states_in(database: Database, where: str, *values: Any) -> dict[str, RunStat
 
 
 class StoredAgents:
-    """Reads agents from a run's id and its event's JSON, each as people call it; equal ones are decoded once."""
+    """Decodes stored agents under the names that people gave them. Equal ones are decoded once."""
 
     def __init__(self, database: Database) -> None:
-        self._names = _renamed(database.rows_in(TABLE, _NAMES))
+        self._names = _agent_names(database.rows_in(TABLE, _NAMES))
         self._decoded: dict[str, Actor] = {}
 
     def __call__(self, trace_id: str, body: str) -> Actor:
-        """The agent of a run; `body` is its `Actor` as it is stored."""
+        """Return a run's agent. `body` is the stored `Actor`."""
         if body not in self._decoded:
             self._decoded[body] = decode(body, Actor, f"run {trace_id}, field agent")
         return self.renamed(trace_id, self._decoded[body])
 
     def renamed(self, trace_id: str, agent: Actor) -> Actor:
-        """The agent of a run under the name that a person gave it."""
+        """Return a run's agent with the name that a person gave it, if any."""
         name = self._names.get(trace_id)
         return agent if name is None else name.on(agent)
 
 
-def _renamed(rows: Iterable[tuple[str, str]]) -> dict[str, AgentName]:
-    """The last name of each run's agent; one that was taken back is none."""
-    acts = {trace: _act(body) for trace, body in rows}
+def _agent_names(rows: Iterable[tuple[str, str]]) -> dict[str, AgentName]:
+    """Return the latest agent name of each run, without names that were removed."""
+    acts = {trace: _decode_act(body) for trace, body in rows}
     return {trace: act.agent for trace, act in acts.items() if act.agent is not None}
 
 
 def listed_runs(database: Database, *, archived: bool | None = False, tag: str = "") -> tuple[str, list[str]]:
-    """The condition on a run by which it is in a list, and its values.
+    """Return the SQL condition on a run for a list, and its values.
 
-    The list is of those not `archived`, of those that are, or (None) of both; with a `tag`, of those that bear it. In
-    an older file, which is only read, nothing is archived or tagged.
+    The list has runs that are not archived, archived runs, or both (`archived` None). `tag` limits it to tagged runs.
+    In an older, read-only file no run is archived or tagged.
     """
     if not database.has(TABLE):
         return "0" if archived or tag else "1", []
@@ -151,17 +151,17 @@ def listed_runs(database: Database, *, archived: bool | None = False, tag: str =
     if archived is not None:
         conditions.append(f"{'' if archived else 'NOT '}{IS_ARCHIVED.format('trace.id')}")
     if tag:
-        conditions.append(_BEARS)
+        conditions.append(_HAS_TAG)
     return " AND ".join(conditions), [storable(tag)] if tag else []
 
 
 def run_act_row(act: RunAct) -> tuple[Any, ...]:
-    """The values of `INSERT_RUN_ACT`."""
+    """Return the values for `INSERT_RUN_ACT`."""
     at = storable(act.at)
     return (act.id, act.trace, storable(act.tag), act.act, storable(act.by.id), at, encode(act).decode())
 
 
-def _check_here(db: sqlite3.Connection, act: RunAct) -> None:
+def _check_recordable(db: sqlite3.Connection, act: RunAct) -> None:
     what = f"run {act.trace}"
     if kit := db.execute("SELECT rater FROM kit").fetchone():
         raise LabError(
@@ -171,5 +171,5 @@ def _check_here(db: sqlite3.Connection, act: RunAct) -> None:
         raise LabError(what, "is not in this file.", "`hitlab traces` lists what is.")
 
 
-def _act(body: str) -> RunAct:
+def _decode_act(body: str) -> RunAct:
     return decode(body, RunAct, "an act on a run in the file", newest=VERSION)

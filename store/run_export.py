@@ -1,4 +1,4 @@
-"""Writing runs out of a hitlab file: a folder that appears whole or not at all."""
+"""Export of runs to a folder that appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from store.leftovers import held
 from store.store import Store
 
 REVIEWED = "hitlab-reviewed"
-"""The source's format of a run that is the reviewed text of another."""
+"""Source format of a run that is the reviewed text of another."""
 
 
 def export_runs(
@@ -34,10 +34,10 @@ def export_runs(
     reviewed: bool = False,
     on_run: Callable[[str], None] = lambda id: None,
 ) -> int:
-    """Writes runs into the new folder `out`, a folder for each; gives how many bytes.
+    """Write runs to the new folder `out`, one folder each. Return the number of bytes.
 
-    With `reviewed`, each demonstration's reviewed text in place of its own, under an id of its own. Raises `LabError`
-    where a run cannot be written, and then nothing is.
+    `reviewed` exports each demonstration's reviewed text as a run with its own id. Raise `LabError` if any run cannot
+    be written. Nothing is written then.
     """
     writer = writers().get(format)
     if writer is None:
@@ -52,6 +52,7 @@ def export_runs(
         with held(part, folder=True):
             writer.write(runs, part, on_run)
             size = sum(path.stat().st_size for path in part.rglob("*") if path.is_file())
+            # The folder appears whole or not at all.
             part.rename(out)
     except OSError as error:
         raise LabError(str(out), f"cannot be written ({error.strerror}); nothing was.") from error
@@ -61,7 +62,7 @@ def export_runs(
 
 
 class KeptRun:
-    """A run as it stands in the file."""
+    """A run as stored in the file."""
 
     reviewed: str | None = None
 
@@ -105,7 +106,7 @@ class KeptRun:
 
 
 class ReviewedRun(KeptRun):
-    """A demonstration's reviewed text: a run of its own, whose id follows from what was reviewed."""
+    """A demonstration's reviewed text as a run of its own, with an id derived from the reviewed values."""
 
     def __init__(self, store: Store, id: str) -> None:
         super().__init__(store, id)
@@ -124,9 +125,9 @@ class ReviewedRun(KeptRun):
 
     def events(self) -> Iterator[AnyEvent]:
         for reviewed_event in settled_events(super().events(), self.demo, self.standing):
-            yield self._own(reviewed_event)
+            yield self._with_own_id(reviewed_event)
 
-    def _own(self, reviewed_event: ReviewedEvent) -> AnyEvent:
+    def _with_own_id(self, reviewed_event: ReviewedEvent) -> AnyEvent:
         event = reviewed_event.event
         if reviewed_event.original:
             self._originals[event.seq] = reviewed_event.original
@@ -135,6 +136,7 @@ class ReviewedRun(KeptRun):
         return msgspec.structs.replace(event, trace=self.id, source=Source(REVIEWED, self.source))
 
     def original(self, seq: int) -> dict[str, Any]:
+        # Writers ask once for each event, so the values need not stay in memory.
         return self._originals.pop(seq, {})
 
     @property

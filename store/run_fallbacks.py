@@ -1,4 +1,4 @@
-"""What of a run that comes in was not taken as it stands in its source, told by its own events."""
+"""Fallbacks of an imported run, found in its events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from store.run_rows import referred
 _THINKING = frozenset({"knowu", "androidworld", "mobile_use", "memgui", "aitz", "appagent", "androidlab", "droidrun"})
 """Formats whose steps have a field for the agent's thought."""
 _TOUCHES = frozenset({"click", "double_tap", "long_press", "drag"})
-_ASIDE = frozenset(
+_OFF_SCREEN = frozenset(
     {
         "unknown", "error_env", "error", "mcp", "grid", "remember", "memory_add", "memory_update", "memory_delete",
         "take_screenshot", "screenshot", "zoom", "get_state", "get_clickables", "list_packages", "get_memory",
@@ -24,22 +24,22 @@ _ASIDE = frozenset(
         "left_mouse_down", "left_mouse_up", "middle_click", "right_click", "back_click", "forward_click",
     }
 )  # fmt: skip
-"""What sources name that is done, but not on the phone's screen: `other` is right for it."""
+"""Action names of sources that do nothing on the phone's screen, so that `other` is not a fallback."""
 _TOOLS = frozenset({"tau2", "inspect"})
 """Formats whose agents call tools of any name."""
 
 
 def fallbacks_in(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
-    """What a run's events tell of what its reader could not take: for every format by the same rules.
+    """Return what a run's reader could not use, by the same rules for every format.
 
-    `has_blob` tells whether the bytes of a picture are in the file already.
+    `has_blob` returns True if a picture's bytes are already in the file.
     """
     found = Fallbacks()
     started = run.events[0]
     if not isinstance(started, Started):
         return found
-    if isinstance(run.images, Blobs):  # our own format: all else stands there as it was recorded
-        _add_lost(found, run, has_blob)
+    if isinstance(run.images, Blobs):  # hitlab's own format loses nothing else
+        _add_missing_blobs(found, run, has_blob)
         return found
     if started.source is None:
         return found
@@ -52,13 +52,13 @@ def fallbacks_in(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
     for step in steps:
         place = f"step {step.index + 1} of {path}"
         if isinstance(why := step.extra.get("screenshot"), str) and not isinstance(run.images, Pictures):
-            found.add("picture", place, why)  # those of files are counted with the whole run (`incomplete_runs`)
+            found.add("picture", place, why)  # `incomplete_runs` counts missing files
         _add_step(found, step, place, format)
     return found
 
 
-def _add_lost(found: Fallbacks, run: Imported, has_blob: Callable[[str], bool]) -> None:
-    """Pictures and phone states that events name and no `blob` line brings."""
+def _add_missing_blobs(found: Fallbacks, run: Imported, has_blob: Callable[[str], bool]) -> None:
+    """Count pictures and phone states that events refer to but no `blob` line holds."""
     counted = set(run.images)
     for event in run.events:
         for sha256 in sorted(referred(event) - counted):
@@ -75,14 +75,14 @@ def _add_step(found: Fallbacks, step: Step, place: str, format: str) -> None:
         found.add("time", place, str(time))
     for field, value in step.extra.get("missing") or ():
         found.add("value", f"{place} field {field}", str(value))
-    if action.kind == "other" and format not in _TOOLS and name_of(action).lower() not in _ASIDE:
-        found.add("action", place, _shown(action))
+    if action.kind == "other" and format not in _TOOLS and name_of(action).lower() not in _OFF_SCREEN:
+        found.add("action", place, _action_words(action))
     if action.kind in _TOUCHES and action.at is None:
-        found.add("place", place, _shown(action))
+        found.add("place", place, _action_words(action))
 
 
 def name_of(action: Action) -> str:
-    """What the source calls an action, as far as its spelling tells; empty where it has none."""
+    """Return the source's name of an action, guessed from its raw form, empty if none."""
     raw: Any = action.raw
     for _ in range(3):
         if isinstance(raw, dict):
@@ -94,7 +94,7 @@ def name_of(action: Action) -> str:
     return text.partition("(")[0].strip()
 
 
-def _shown(action: Action) -> str:
-    """An action's own words, cut to what a sentence holds."""
+def _action_words(action: Action) -> str:
+    """Return an action's original words, shortened for a sentence."""
     words = action.raw if isinstance(action.raw, str) else name_of(action)
     return " ".join(words.split())[:60]

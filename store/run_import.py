@@ -1,4 +1,4 @@
-"""Taking in runs from files and folders, with totals for the command line."""
+"""Import of runs from files and folders, with totals for the command line."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Outcome = Literal["imported", "skipped", "failed"]
 
 _BATCH_RUNS = 32
 _BATCH_BYTES = 16 * 1024**2
-"""Runs, and bytes of pictures, that share one transaction: each waits for the disk, and holds up other writers."""
+"""Runs, and bytes of pictures, per transaction: each commit waits for the disk and blocks other writers."""
 
 _USUAL_PICTURE = 256 * 1024
-"""What a picture counts whose size nobody has told."""
+"""Assumed size of a picture whose size is unknown."""
 
 
 class Tally(msgspec.Struct):
-    """How many runs of one format came in, were there already, or failed."""
+    """Numbers of runs of one format that were imported, already present, or failed."""
 
     imported: int = 0
     skipped: int = 0
@@ -41,9 +41,9 @@ class Tally(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """What an import did, as `hitlab import --json` prints it; each failure is a path and one sentence.
+    """Result of an import, printed by `hitlab import --json`. Each failure is a path and a sentence.
 
-    `formats` counts by format; a file that could not even be told apart counts in none. `interrupted`: there was more.
+    `formats` counts by format, without files of unknown format. `interrupted` is True if the import was stopped early.
     """
 
     imported: int = 0
@@ -52,9 +52,9 @@ class Report(msgspec.Struct):
     formats: dict[str, Tally] = {}
     interrupted: bool = False
     incomplete: list[tuple[str, MissingPictures]] = []
-    """The ids of runs whose source lacks pictures."""
+    """Ids of runs whose source lacks pictures, with what is missing."""
     fallbacks: list[Fallback] = []
-    """What of runs that came in was not taken as it stands, and what holds no run: one of each kind."""
+    """Fallbacks of imported runs, and files that hold no run, grouped by kind."""
 
 
 def import_paths(
@@ -66,18 +66,20 @@ def import_paths(
     link: bool = False,
     encoding: str = "",
 ) -> Report:
-    """Imports every run below `paths`; what cannot be read is counted with its reason, and the others still come in.
+    """Import every run below `paths`. An unreadable run is reported as failed and the others still come in.
 
-    `on_run` hears of each run once it is on the disk: its id (or the path that failed) and what became of it. With
-    `link`, screenshots that are whole files stay where they are. Texts are in the `encoding` that is named, or in
-    that which each file tells. Ctrl-C ends it, and what came in stays. A file that cannot be written ends the import
-    with the store's own `LabError`; the runs told of before stay.
+    `on_run` is called once a run is on the disk, with its id (or the path that failed) and the outcome. `link` leaves
+    whole-file screenshots in place. `encoding` overrides the detected encoding of texts. Ctrl-C stops the import and
+    keeps what is done. If the database cannot be written, its `LabError` ends the import, and the runs reported before
+    remain.
     """
     importing = _Import(store, on_run, link=link)
     try:
         for path in paths:
             importing.read(path, format, encoding)
+        # The last batch is rarely full.
         importing.flush()
+    # The unwritten batch is dropped. All earlier runs are committed.
     except KeyboardInterrupt:
         importing.report.interrupted = True
     importing.report.fallbacks = list(importing.fallbacks)
@@ -85,25 +87,25 @@ def import_paths(
 
 
 def failed_import(paths: Iterable[Path], format: str | None = None, *, encoding: str = "") -> Report | None:
-    """The report of an import below `paths` from which no run comes, without a file for them; None where one does."""
+    """Return the report of an import that would yield no run, without a database, or None if any run is readable."""
     report = Report()
     fallbacks = Fallbacks()
     for path in paths:
         count = len(report.failed)
-        for source, run in _read(path, format, lambda _: False, encoding, fallbacks):
+        for source, run in _read_path(path, format, lambda _: False, encoding, fallbacks):
             if not isinstance(run, FailedRun):
                 return None
             report.failed.append({"path": run.path, "error": run.error})
             if source is not None:
                 report.formats.setdefault(source.format, Tally()).failed += 1
         if len(report.failed) == count:
-            report.failed.append({"path": str(path), "error": _nothing(path, format)})
+            report.failed.append({"path": str(path), "error": _no_runs_message(path, format)})
     report.fallbacks = list(fallbacks)
     return report
 
 
 class _PendingRun(NamedTuple):
-    """A run that waits for its batch."""
+    """A run that waits for its batch to be written."""
 
     run: Imported
     format: str
@@ -113,7 +115,7 @@ class _PendingRun(NamedTuple):
 
 
 class _Import:
-    """Gathers runs into batches, and counts."""
+    """State of an import: the current batch, and totals."""
 
     def __init__(self, store: Store, on_run: Callable[[str, Outcome], None] | None, *, link: bool) -> None:
         self.store = store
@@ -125,9 +127,9 @@ class _Import:
         self.bytes = 0
 
     def read(self, path: Path, format: str | None, encoding: str = "") -> None:
-        """Everything below one path."""
+        """Import everything below one path."""
         nothing = True
-        for source, run in _read(path, format, self._known, encoding, self.fallbacks):
+        for source, run in _read_path(path, format, self._is_known, encoding, self.fallbacks):
             nothing = False
             kind = source.format if source is not None else ""
             match run:
@@ -138,46 +140,47 @@ class _Import:
                 case FailedRun():
                     self.tell(run.path, "failed", kind, run.error)
         if nothing:
-            self.tell(str(path), "failed", "", _nothing(path, format))
+            self.tell(str(path), "failed", "", _no_runs_message(path, format))
 
     def take(self, run: Imported, format: str, found: RunSource | None) -> None:
         fallbacks = Fallbacks()
         fallbacks.extend(fallbacks_in(run, self.store.links.holds))
         fallbacks.extend(found.fallbacks.taken() if found is not None else ())
-        missing = missing_pictures(run) if not self._comes(run.id) else None
+        missing = missing_pictures(run) if not self._is_pending_or_stored(run.id) else None
         if missing is not None:
             fallbacks.add("picture", missing.first, count=missing.pictures)
             run = as_incomplete(run)
         first = run.events[0]
         source = first.source if isinstance(first, Started) else None
         path = source.path if source is not None and source.path else run.id
-        for id in _sources(run):
+        # Check again here: a run may have been erased while its source was being read.
+        for id in _erasable_ids(run):
             tombstone = self.store.erasure.tombstone(id)
             if tombstone is not None and not self.store.runs.holds(run.id):
                 self.tell(run.id, "failed", format, f"run {id}: {erased_words(tombstone)}")
                 return
         self.batch.append(_PendingRun(run, format, path, missing, list(fallbacks)))
-        self.bytes += _weight(run.images)
-        # What a run replaces may come next, and must be known as erased by then.
+        self.bytes += _pictures_size(run.images)
+        # The next run may be one that this run replaced, whose tombstone must be in the file by then.
         if run.tombstones or len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:
             self.flush()
 
     def take_known(self, run: KnownRun, format: str, source: RunSource | None) -> None:
-        """A source whose steps are here: nothing comes in, but for a further attempt of the very same steps."""
+        """Count a run that is already stored. Import it only as a further attempt with identical steps."""
         id = further_attempt(run, self.store.runs)
         if id is None or run.under is None:
             self.tell(run.id, "skipped", format)
-        elif self._known(id):
+        elif self._is_known(id):
             self.tell(id, "skipped", format)
         else:
             self.take(run.under(id), format, source)
 
-    def _comes(self, id: str) -> bool:
-        """Whether a run is here, or in the batch: a source of it that lacks pictures brings nothing then."""
+    def _is_pending_or_stored(self, id: str) -> bool:
+        """Return True if a run is stored or in the batch, so that an incomplete copy of it adds nothing."""
         return any(entry.run.id == id for entry in self.batch) or self.store.runs.holds(id)
 
     def flush(self) -> None:
-        """Puts the batch on the disk, and tells of it; a run that cannot be taken in leaves the others be."""
+        """Write the batch and report each run. A run that fails does not affect the others."""
         if not self.batch:
             return
         batch, self.batch, self.bytes = self.batch, [], 0
@@ -192,7 +195,7 @@ class _Import:
                 self.report.incomplete.append((entry.run.id, entry.missing))
 
     def tell(self, name: str, outcome: Outcome, format: str, error: str = "") -> None:
-        """Counts a run, and says so to who listens."""
+        """Count a run and report it to `on_run`."""
         if outcome == "failed":
             self.report.failed.append({"path": name, "error": error})
         else:
@@ -203,16 +206,16 @@ class _Import:
         if self.on_run is not None:
             self.on_run(name, outcome)
 
-    def _known(self, id: str) -> bool:
+    def _is_known(self, id: str) -> bool:
         if any(entry.run.id == id and is_told_apart(entry.run) for entry in self.batch):
-            self.flush()  # a further attempt is told from what is in the file
+            self.flush()  # a further attempt is compared with the stored run
         return self.store.links.complete(id, link=self.link)
 
 
-def _read(
+def _read_path(
     path: Path, format: str | None, is_known: Callable[[str], bool], encoding: str, fallbacks: Fallbacks
 ) -> Iterator[tuple[RunSource | None, Imported | KnownRun | FailedRun]]:
-    """Each run below a path with the source that it is of, None where no format could be told."""
+    """Yield each run below a path with its source. The source is None if no format was recognized."""
     for source in detect(path, format, encoding=encoding, fallbacks=fallbacks):
         if isinstance(source, FailedRun):
             yield None, source
@@ -220,25 +223,26 @@ def _read(
         try:
             for run in formats()[source.format].read(source, is_known):
                 yield source, run
+        # One oversized file must not end the import of the others.
         except MemoryError:
             yield source, FailedRun(str(source.path), f"{source.path}: is more than this machine's memory can hold.")
 
 
-def _weight(images: Mapping[str, Blob]) -> int:
-    """The bytes of a run's pictures, without reading those that are not in memory."""
+def _pictures_size(images: Mapping[str, Blob]) -> int:
+    """Return the bytes of a run's pictures without loading those on the disk."""
     if isinstance(images, dict):
         return sum(len(blob.data) for blob in images.values())
     return images.size if isinstance(images, Pictures | Blobs) else len(images) * _USUAL_PICTURE
 
 
-def _sources(run: Imported) -> list[str]:
-    """The run itself, and the one whose reviewed text it is."""
+def _erasable_ids(run: Imported) -> list[str]:
+    """Return the ids that this run may be erased under: its own, whole or incomplete, and its reviewed original."""
     first = run.events[0]
     source = first.source if isinstance(first, Started) else None
     return [*whole_and_incomplete(run.id), *([source.path] if source is not None and source.format == REVIEWED else [])]
 
 
-def _nothing(path: Path, format: str | None) -> str:
+def _no_runs_message(path: Path, format: str | None) -> str:
     if not path.exists():
         return f"{path}: is not there."
     return f"{path}: holds no runs of a known format ({format or ', '.join(formats())})."

@@ -1,6 +1,6 @@
-"""Redacting runs: new ones, covered, take the place of the originals, which are destroyed in the same transaction.
+"""Redaction of runs: redacted copies replace the originals, which are erased in the same transaction.
 
-Whatever repeats a run goes with it (see `store.lineage`), and so do the words where designs and studies quote them.
+All repetitions of a run are redacted with it (see `store.lineage`), and so are quotations in designs and studies.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from store.study_redaction import StudiesCovered, cover_studies, local_words
 from store.tombstones import check_stays
 
 _NAMED = 5
-"""Runs in which words still stand that are named; the others are counted."""
+"""Maximum number of runs named as still holding the words. The others are counted."""
 
 
 class RemainingPlaces(NamedTuple):
-    """Where the words still stand: other runs, and plans of studies (with tasks to be played), which are frozen."""
+    """Places that still hold the words: other runs, and frozen plans of studies (with tasks to play)."""
 
     runs: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> list[str]:
-        """Where that is, a sentence each, without a full stop."""
+        """The places as sentences without a full stop."""
         places = []
         if self.runs:
             some = ", ".join(self.runs[:_NAMED]) + (", ..." if len(self.runs) > _NAMED else "")
@@ -60,7 +60,7 @@ class RemainingPlaces(NamedTuple):
 
 
 class Redacted(NamedTuple):
-    """What a redaction did: the new run in place of the old one, and of each that had to go with it."""
+    """Result of a redaction: maps each redacted run to its new run, and counts what was redacted."""
 
     replaced: dict[str, str]
     boxes: int
@@ -72,17 +72,17 @@ class Redacted(NamedTuple):
     reviews: int
     destroyed: Destroyed
     unseen: int
-    """Pictures without a tree: words in them were covered only where a box was drawn."""
+    """Number of pictures without a UI tree: words in them were redacted only inside drawn boxes."""
     outside: tuple[str, ...] = ()
-    """Files with the pictures as they were: they were linked, and stand where they did."""
+    """Files of linked pictures in their original form, which still exist."""
     studies: StudiesCovered = StudiesCovered()
     left: RemainingPlaces = RemainingPlaces()
     read: int = 0
-    """Pictures whose words were read from them: what was misread is not covered."""
+    """Number of pictures whose words were found by OCR: a misread word is not redacted."""
 
 
-class _Run(NamedTuple):
-    """A run as it stands, and its place in the file's order."""
+class _RedactableRun(NamedTuple):
+    """A stored run with its rows, and its position `n` in the file."""
 
     n: int
     events: list[AnyEvent]
@@ -102,30 +102,31 @@ def redact(
     everywhere: bool = False,
     read: ReadTree | None = None,
 ) -> Redacted:
-    """Covers boxes (by step from 0) and words for good: in a run, in all that share its beginning or repeat it, and
-    where designs and studies quote it.
+    """Redact boxes (by step from 0) and words permanently.
 
-    `read` gives the lines in a picture (by sha256) whose phone said none, where they can be read. Other runs that hold
-    one of the painted pictures are covered too with `everywhere`; without it they are a
-    `LabError` that names them, and nothing is done.
+    This covers the run, all runs that share its beginning or repeat it, and quotations in designs and studies. `read`
+    returns the lines of a picture (by sha256) without a UI tree, if they can be recognized. `everywhere` also redacts
+    other runs with the same pictures. Without it, such runs raise a `LabError` that names them, and nothing is done.
     """
     if not boxes and not words:
         raise LabError("redact", "nothing was named to be covered.", "--box or --text says what.", code=2)
     family = related(store.database.read, trace_id)
     by_picture = boxes_of(list(store.runs.events(trace_id)), boxes)
-    runs, redactions = _widened(store, family, by_picture, words, read, everywhere=everywhere)
-    new = _pictures(store, runs, redactions)
+    runs, redactions = _runs_to_redact(store, family, by_picture, words, read, everywhere=everywhere)
+    new = _redact_pictures(store, runs, redactions)
+    # Events never change under an id, and the tombstones keep the old ids out.
     ids = {id: uuid7() for id in runs}
     redactor = Redactor(redactions, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
-    covered_runs = {id: _covered(redactor, run) for id, run in runs.items()}
+    covered_runs = {id: _redact_run(redactor, run) for id, run in runs.items()}
     used_blobs = {sha for run in covered_runs.values() for event in run.events for sha in run_rows.referred(event)}
     with store.erasure.erasing() as eraser:
+        # Inside the transaction: the runs were read before, and may have changed since.
         check_stays(eraser.db, by.id, "redact")
         _check_unchanged(eraser, runs)
         destroyed = eraser.erase_runs(runs, keep=used_blobs)
         for id, run in covered_runs.items():
-            _insert(eraser, runs[id].n, run, {blob.sha256: blob for blob in new.values()})
-        designs = _rewrite_designs(eraser, redactor.cloak, _subjects(runs, covered_runs))
+            _insert_run(eraser, runs[id].n, run, {blob.sha256: blob for blob in new.values()})
+        designs = _rewrite_designs(eraser, redactor.cloak, _subject_changes(runs, covered_runs))
         local = {id: local_words(redactor.local_words(run.events)) for id, run in runs.items()}
         studies = cover_studies(eraser, redactor.cloak, ids, local)
         report = Redacted(
@@ -144,27 +145,30 @@ def redact(
             studies=studies,
         )
         for id, replaced_by in ids.items():
-            eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _counts(report)))
-    report = report._replace(left=_left(store, redactor.cloak, ids.values()))
+            eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _report_counts(report)))
+    report = report._replace(left=_remaining_places(store, redactor.cloak, ids.values()))
     store.erasure.wipe(report)
     return report
 
 
-_RUNS = """
+_RUN_TEXTS = """
 SELECT trace, body FROM event UNION ALL SELECT trace, body FROM verdict UNION ALL SELECT trace, body FROM review
 UNION ALL SELECT trace, text FROM draft UNION ALL SELECT trace, tag FROM run_act
 UNION ALL SELECT trace, body FROM shadow
 UNION ALL SELECT trace, CAST(bytes AS TEXT) FROM use JOIN blob USING (sha256) WHERE mime = 'application/json'
 """
-"""All texts of runs; the last are states of the phone, which hold what no screen showed."""
-_PLANS = """
+"""Query for all texts of runs. The last part reads phone states, which hold data that no screen showed."""
+_PLAN_TEXTS = """
 SELECT id, body FROM study UNION ALL
 SELECT study, json_extract(body, '$.play') FROM unit WHERE json_extract(body, '$.play') IS NOT NULL
 """
 
 
-def _left(store: Store, cloak: TextRedaction, covered: Collection[str]) -> RemainingPlaces:
-    """Where the words were not covered, row by row; not in the runs that were, where a word may be one of our own."""
+def _remaining_places(store: Store, cloak: TextRedaction, covered: Collection[str]) -> RemainingPlaces:
+    """Return the places where the words remain.
+
+    Redacted runs are left out, because one of hitlab's own terms in them may equal a redacted word.
+    """
 
     def holding(sql: str) -> tuple[str, ...]:
         names: dict[str, None] = {}
@@ -176,18 +180,18 @@ def _left(store: Store, cloak: TextRedaction, covered: Collection[str]) -> Remai
     if not cloak.words:
         return RemainingPlaces()
     with sqlite_errors(store.path):
-        return RemainingPlaces(holding(_RUNS), holding(_PLANS))
+        return RemainingPlaces(holding(_RUN_TEXTS), holding(_PLAN_TEXTS))
 
 
-def _counts(report: Redacted) -> dict[str, int]:
+def _report_counts(report: Redacted) -> dict[str, int]:
     names = ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews")
     return {**{name: getattr(report, name) for name in names}, **report.studies._asdict(), **report.destroyed._asdict()}
 
 
-# -- what is looked at -----------------------------------------------------------------------------------------
+# -- selecting runs --------------------------------------------------------------------------------------------
 
 
-def _widened(
+def _runs_to_redact(
     store: Store,
     family: list[str],
     boxes: Mapping[str, tuple[Bounds, ...]],
@@ -195,12 +199,12 @@ def _widened(
     read: ReadTree | None,
     *,
     everywhere: bool,
-) -> tuple[dict[str, _Run], RunRedactions]:
-    """The runs to cover and what in them: a family, and with `everywhere` whoever holds the same pictures."""
-    runs: dict[str, _Run] = {}
+) -> tuple[dict[str, _RedactableRun], RunRedactions]:
+    """Return the runs to redact and the redactions: a family, and with `everywhere` all runs with the same pictures."""
+    runs: dict[str, _RedactableRun] = {}
     todo = list(family)
     while True:
-        runs |= {id: _run(store, id) for id in todo}
+        runs |= {id: _read_run(store, id) for id in todo}
         redactions = plan((run.events for run in runs.values()), boxes, words, read)
         for run in runs.values():
             redactions = spread(run.events, redactions, Likeness(store.runs.blob))
@@ -215,20 +219,22 @@ def _widened(
                 "nothing was done.",
                 "`--everywhere`, in the room Everywhere, covers it there too.",
             )
+        # Their families may share further pictures, so repeat until there is nothing new.
         todo = sorted({run for other in others for run in related(store.database.read, other)} - set(runs))
 
 
-def _run(store: Store, id: str) -> _Run:
+def _read_run(store: Store, id: str) -> _RedactableRun:
+    # The stored name of the agent: a rename is a run act, which is copied as such.
     events = list(store.runs.events(id, renamed=False))
     if not isinstance(events[-1], Ended):
         raise LabError(f"run {id}", "is still open; what is redacted has ended.", "End it, then redact it.")
     n = int(store.database.read("SELECT n FROM trace WHERE id = ?", id)[0][0])
     acts, shadows = store.runs.acts.of_run(id), store.shadows.of_run(id)
-    return _Run(n, events, store.runs.verdicts(id), store.reviews.of_run(id), acts, shadows)
+    return _RedactableRun(n, events, store.runs.verdicts(id), store.reviews.of_run(id), acts, shadows)
 
 
-def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
-    """Nothing may have been said of a run, or done with it, between reading and erasing it, or it would be lost."""
+def _check_unchanged(eraser: Eraser, runs: Mapping[str, _RedactableRun]) -> None:
+    """Raise `LabError` if rows about a run were added since it was read: erasing it would lose them."""
     for id, run in runs.items():
         for table, rows, change in (
             ("review", run.reviews, "reviewed"),
@@ -239,24 +245,27 @@ def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
                 raise LabError(f"run {id}", f"was {change} meanwhile; nothing was done.", "Try again.")
 
 
-# -- what is made of it ----------------------------------------------------------------------------------------
+# -- redacting them --------------------------------------------------------------------------------------------
 
 
-def _covered(redactor: Redactor, run: _Run) -> _Run:
-    again: dict[str, str] = {}
+def _redact_run(redactor: Redactor, run: _RedactableRun) -> _RedactableRun:
+    new_ids: dict[str, str] = {}
 
     def id_of(old: str) -> str:
-        return again.setdefault(old, uuid7())
+        # Rows refer to each other by id, so each old id maps to one new id.
+        return new_ids.setdefault(old, uuid7())
 
     reviews = [redactor.review(row, run.events, id_of) for row in run.reviews]
     mask = redactor.cloak.mask
     acts = [msgspec.structs.replace(act, tag=mask(act.tag), agent=redactor.cloak.cover(act.agent)) for act in run.acts]
     shadows = [redactor.shadow(row, run.events, id_of) for row in run.shadows]
-    return _Run(run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews, acts, shadows)
+    return _RedactableRun(
+        run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews, acts, shadows
+    )
 
 
-def _pictures(store: Store, runs: Mapping[str, _Run], redactions: RunRedactions) -> dict[str, Blob]:
-    """Every picture that is painted, or says more than its pixels, as it will be; by the original's sha256."""
+def _redact_pictures(store: Store, runs: Mapping[str, _RedactableRun], redactions: RunRedactions) -> dict[str, Blob]:
+    """Return the new version of each picture to redact or strip of metadata, by the original's sha256."""
     pictures = {}
     for sha256 in sorted({sha for id in runs for sha in store.runs.used(id)}):
         blob = store.runs.blob(sha256)
@@ -274,8 +283,8 @@ def _pictures(store: Store, runs: Mapping[str, _Run], redactions: RunRedactions)
     return pictures
 
 
-def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> None:
-    """Puts a covered run in, at the old one's place in the file's order."""
+def _insert_run(eraser: Eraser, n: int, run: _RedactableRun, blobs: Mapping[str, Blob]) -> None:
+    """Insert a redacted run at the original's position in the file."""
     used_blobs = {sha for event in run.events for sha in run_rows.referred(event)}
     own = {sha: blob for sha, blob in blobs.items() if sha in used_blobs}
     imported = Imported(run.events, own, run.verdicts, run.reviews)
@@ -285,20 +294,22 @@ def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> Non
     eraser.db.executemany(INSERT_SHADOW, map(shadow_row, run.shadows))
 
 
-def _subjects(runs: Mapping[str, _Run], covered_runs: Mapping[str, _Run]) -> dict[Subject, Subject]:
-    """What designs were of, and are of now, where what was asked was covered."""
+def _subject_changes(
+    runs: Mapping[str, _RedactableRun], covered_runs: Mapping[str, _RedactableRun]
+) -> dict[Subject, Subject]:
+    """Map design subjects whose instruction was redacted to their new subjects."""
     subjects = {}
     for id, run in runs.items():
-        first, again = run.events[0], covered_runs[id].events[0]
+        first, redacted_first = run.events[0], covered_runs[id].events[0]
         assert isinstance(first, Started)
-        assert isinstance(again, Started)
-        if subject_of(first.task) != subject_of(again.task):
-            subjects[subject_of(first.task)] = subject_of(again.task)
+        assert isinstance(redacted_first, Started)
+        if subject_of(first.task) != subject_of(redacted_first.task):
+            subjects[subject_of(first.task)] = subject_of(redacted_first.task)
     return subjects
 
 
 def _rewrite_designs(eraser: Eraser, cloak: TextRedaction, subjects: Mapping[Subject, Subject]) -> int:
-    """Covers the words, and names the new runs, in every act on a design that quotes either; gives how many acts."""
+    """Redact words and replace run ids in every act on a design. Return the number of acts changed."""
     count = 0
     for n, body in eraser.db.execute("SELECT n, body FROM design ORDER BY n").fetchall():
         old: Revision = decode(body, Revision, "a design in the file", newest=DESIGN_VERSION)
@@ -308,11 +319,12 @@ def _rewrite_designs(eraser: Eraser, cloak: TextRedaction, subjects: Mapping[Sub
             continue
         new = msgspec.structs.replace(new, asked=subject.asked)
         eraser.db.execute(
-            "UPDATE design SET asked = ?, note = ?, body = ? WHERE n = ?", (*_columns(new), encode(new).decode(), n)
+            "UPDATE design SET asked = ?, note = ?, body = ? WHERE n = ?",
+            (*_design_columns(new), encode(new).decode(), n),
         )
         count += 1
     return count
 
 
-def _columns(revision: Revision) -> tuple[Any, Any]:
+def _design_columns(revision: Revision) -> tuple[Any, Any]:
     return escape_surrogates(revision.asked), escape_surrogates(revision.note)

@@ -1,4 +1,4 @@
-"""Runs as rows: which columns repeat what an event's JSON says, and which blobs it refers to."""
+"""Rows of runs: columns that duplicate fields of an event's JSON, and the blobs that it refers to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from store.proofreading import INSERT_CLEARANCE, INSERT_REVIEW, clearance_row, r
 from store.tombstones import check_without
 
 RECORDED = "recorded:"
-"""How an agent's name begins that plays a stored run again."""
+"""Prefix of an agent's id that replays a stored run."""
 
 TRACE = "INSERT INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 EVENT = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -25,13 +25,13 @@ TOMBSTONE = "INSERT OR IGNORE INTO tombstone VALUES (?, ?, ?, ?, ?, ?)"
 
 
 def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None, *, link: bool = False) -> bool:
-    """A run's rows, all of them, within the caller's transaction; False where the run is there already.
+    """Insert all rows of a run within the caller's transaction. Return False if the run is already present.
 
-    `n` is its place in the file's order, the next where it is None. With `link`, pictures that are whole files stay
-    in them. Of a run that is there, pictures that are not (they were linked, or left out of a copy) come in.
+    `n` is its position in the file, the next one if None. `link` leaves whole-file pictures in place. If the run is
+    present, its missing pictures (linked, or left out of a copy) are still added.
 
-    Raises `LabError` where it was erased from this file, or somebody is in it who has withdrawn. What it replaces may
-    not come back either, unless it is here.
+    Raise `LabError` if the run was erased from this file or it involves a person who has withdrawn. Runs that it
+    replaces get tombstones, unless they are in this file.
     """
     if db.execute("SELECT 1 FROM trace WHERE id = ?", (imported.id,)).fetchone():
         used_blobs = {sha256 for (sha256,) in db.execute("SELECT sha256 FROM use WHERE trace = ?", (imported.id,))}
@@ -41,6 +41,7 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
     assert isinstance(first, Started)
     check_not_erased(db, imported.id)
     for event in imported.events:
+        # A recorded agent would bring an erased run back under another id.
         if (repeated := played_again(event)) is not None:
             check_not_erased(db, repeated)
     events = [event_row(imported.id, event) for event in imported.events]
@@ -48,7 +49,7 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
     db.execute(TRACE, trace_row(first, n))
     insert_blobs(db, imported.id, imported.images, imported.events, link=link)
     for row in events:
-        decode(row[-1], AnyEvent, f"run {imported.id}, event {row[1]}")  # what cannot be read again is not written
+        decode(row[-1], AnyEvent, f"run {imported.id}, event {row[1]}")  # nothing is written that cannot be read back
     db.executemany(EVENT, events)
     db.executemany(
         "INSERT INTO verdict VALUES (?, ?, ?, ?)",
@@ -65,26 +66,26 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
 
 
 def check_not_erased(db: sqlite3.Connection, trace_id: str) -> None:
-    """Raises `LabError` where a run was erased from this file: what a person had taken out does not come back."""
+    """Raise `LabError` if a run was erased from this file."""
     row = db.execute("SELECT body FROM tombstone WHERE trace IN (?, ?)", whole_and_incomplete(trace_id)).fetchone()
     if row:
         raise LabError(f"run {trace_id}", erased_words(decode(row[0], Tombstone, "a tombstone in the file")))
 
 
 def played_again(event: AnyEvent) -> str | None:
-    """The run that an event's agent plays again; None where it plays none."""
+    """Return the id of the run that an event's agent replays, or None if it replays none."""
     agent = event.agent if isinstance(event, Started) else event.by if isinstance(event, Resumed) else None
     return agent.id.removeprefix(RECORDED) if agent is not None and agent.id.startswith(RECORDED) else None
 
 
 def erased_words(stone: Tombstone) -> str:
-    """Why a run is not taken in."""
+    """Return the reason why a run is not imported."""
     where = f" as run {stone.replaced_by}" if stone.replaced_by else ""
     return f"was {stone.why}{where} on {stone.at[:10]} and is not taken in again."
 
 
 def tombstone_row(stone: Tombstone) -> tuple[Any, ...]:
-    """The values of `TOMBSTONE`."""
+    """Return the values for `TOMBSTONE`."""
     return (stone.trace, stone.why, stone.replaced_by, stone.by.id, stone.at, encode(stone).decode())
 
 
@@ -96,14 +97,14 @@ def insert_blobs(
     *,
     link: bool = False,
 ) -> None:
-    """Blobs that are not there yet, and which of them (and of those there before) the run's events refer to."""
+    """Insert new blobs, and the references from the run to all blobs of its events."""
     keep_blobs(db, blobs, blobs, link=link)
     uses = set(blobs).union(*(referred(event) for event in events))
     db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", [(trace_id, sha256) for sha256 in sorted(uses)])
 
 
 def keep_blobs(db: sqlite3.Connection, blobs: Mapping[str, Blob], wanted_ids: Container[str], *, link: bool) -> None:
-    """Those that are wanted and not there yet; with `link`, of those that are whole files only where they stand."""
+    """Insert the wanted blobs that are missing, with `link` only the path of those that are whole files."""
     for sha256 in blobs:
         if sha256 not in wanted_ids or db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (sha256,)).fetchone():
             continue
@@ -115,12 +116,13 @@ def keep_blobs(db: sqlite3.Connection, blobs: Mapping[str, Blob], wanted_ids: Co
 
 
 def trace_row(started: Started, n: int | None = None) -> tuple[Any, ...]:
-    """The values of `TRACE`, without the body: that stands in the run's first event."""
+    """Return the values for `TRACE`. The run's body is in its first event."""
     return (
         n,
         started.trace,
         started.task.id,
         started.task.kind,
+        # An agent that ran here is stored under its address. An imported one only has an identity.
         started.agent.identity if started.source and not started.agent.id.startswith(RECORDED) else started.agent.id,
         started.persona.id if started.persona else started.task.persona or None,
         started.user.id if started.user else None,
@@ -135,7 +137,7 @@ def trace_row(started: Started, n: int | None = None) -> tuple[Any, ...]:
 
 
 def event_row(trace_id: str, event: AnyEvent) -> tuple[Any, ...]:
-    """The values of `EVENT`; the body is text, so that any SQLite browser shows it."""
+    """Return the values for `EVENT`. The body is text so that any SQLite browser shows it."""
     step = event if isinstance(event, Step) else None
     ended = event if isinstance(event, Ended) else None
     return (
@@ -153,24 +155,28 @@ def event_row(trace_id: str, event: AnyEvent) -> tuple[Any, ...]:
 
 
 def referred(event: AnyEvent) -> set[str]:
-    """The sha256 of every picture and phone state that an event names."""
+    """Return the sha256 of every picture and phone state that an event refers to."""
     match event:
         case Started():
             return {event.state} if event.state else set()
         case Asked():
-            return {*_seen(event.before), *_sent(event.proposed)}
+            return {*_observed_images(event.before), *_prompt_images(event.proposed)}
         case Step():
-            return {*_seen(event.before), *_sent(event.proposed), *((event.state,) if event.state else ())}
+            return {
+                *_observed_images(event.before),
+                *_prompt_images(event.proposed),
+                *((event.state,) if event.state else ()),
+            }
         case Ended():
-            return set(_seen(event.final))
+            return set(_observed_images(event.final))
     return set()
 
 
-def _seen(observation: Observation | None) -> Iterator[str]:
+def _observed_images(observation: Observation | None) -> Iterator[str]:
     if observation is not None and observation.image:
         yield observation.image
 
 
-def _sent(proposed: Proposed) -> Iterator[str]:
+def _prompt_images(proposed: Proposed) -> Iterator[str]:
     if proposed.prompt is not None:
         yield from proposed.prompt.images

@@ -1,4 +1,4 @@
-"""A file's runs as a table needs them: thousands of them quickly, by pages, without their steps being read."""
+"""Table rows of runs: thousands per second, in pages, without reading their steps."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from lab.core.task import Actor
 from store.database import Database
 from store.run_acts import RunState, StoredAgents, states_in
 
+# An open question counts as asked, and an answer as a reply, before the step that follows them.
 _ROWS = """
 SELECT g.n, g.id, g.task, ifnull(substr(json_extract(b.body, '$.task.title'), 1, 200), ''),
     ifnull(substr(json_extract(b.body, '$.task.instruction'), 1, 300), ''),
@@ -26,14 +27,15 @@ FROM (
 ) g JOIN event b ON b.trace = g.id AND b.seq = 0
 ORDER BY g.n DESC
 """
-_LAST = 1 << 62
+# Larger than any row number.
+_MAX_N = 1 << 62
 
 
 class RunRow(NamedTuple):
-    """A run in one row. `n` is its place in the file's order; what is not known of it is empty, `score` None.
+    """A run as a table row. `n` is its position in the file. Unknown texts are empty, an unknown `score` is None.
 
-    `title` and `instruction` are the beginnings of the task's own; `steps`, `asks` and `replies` are counts.
-    `archived` runs are left out of lists until they are restored.
+    `title` and `instruction` are the beginnings of the task's texts. `steps`, `asks` and `replies` are counts. Lists
+    leave out `archived` runs until they are restored.
     """
 
     n: int
@@ -56,15 +58,15 @@ class RunRow(NamedTuple):
     tags: tuple[str, ...] = ()
     archived: bool = False
     actor: Actor | None = None
-    """The agent itself, of which `agent` is the identity."""
+    """The agent itself. `agent` is its identity."""
 
 
 def run_table(database: Database, limit: int, before: int | None = None) -> list[RunRow]:
-    """A page of runs, the newest in this file first; `before` is the `n` of the last one of the page above.
+    """Return a page of runs, newest in this file first, including archived ones.
 
-    Those that are archived are among them.
+    `before` is the `n` of the last run of the previous page.
     """
-    page = (_LAST if before is None else before, limit)
+    page = (_MAX_N if before is None else before, limit)
     states = states_in(database, "trace IN (SELECT id FROM trace WHERE n < ? ORDER BY n DESC LIMIT ?)", *page)
     agent_of = StoredAgents(database)
     rows: list[RunRow] = []

@@ -1,4 +1,4 @@
-"""Runs in a hitlab file: their events as they come, whole imported runs, what was typed, and how they are found."""
+"""Runs in a hitlab file: appending events, importing whole runs, drafts of answers, and finding runs."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from store.run_table import RunRow
 
 _BATCH = 64
-"""Events fetched at once: a long run is never wholly in memory, and no read stays open between two of them."""
+"""Events fetched at once: a long run is never completely in memory, and no read stays open between batches."""
 
+# CROSS JOIN keeps SQLite from reordering the joins: the few runs are selected first. An open question counts as
+# asked, and an answer as a reply, before the step that follows them.
 _SUMMARY = """
 SELECT t.id, t.task, json_extract(b.body, '$.agent'), t.persona,
     count(*) FILTER (WHERE e.kind = 'step'),
@@ -45,12 +47,12 @@ _RUNS = {
     "one": "SELECT * FROM trace WHERE id = ?",
 }
 
-_NEAR = 20_000
-"""Runs among which one is looked for that may have been meant."""
+_MAX_SUGGESTED = 20_000
+"""Maximum number of runs searched for a similar name."""
 
 
 class Runs:
-    """The runs of a file; `acts` are those by which people archive and tag them."""
+    """Runs of a file. `acts` archive, tag and rename them."""
 
     def __init__(self, database: Database, links: Links) -> None:
         self._database, self._links = database, links
@@ -59,9 +61,9 @@ class Runs:
     # Writing
 
     def append_event(self, trace_id: str, event: AnyEvent, blobs: Mapping[str, Blob] | None = None) -> None:
-        """Appends one event and the blobs it brings (by sha256), durable on return; Started makes the run.
+        """Append one event and its blobs (by sha256), durable on return. `Started` creates the run.
 
-        Raises `LabError` where `event.seq` is not the run's next, or the run has ended.
+        Raise `LabError` if `event.seq` is not the run's next, or the run has ended.
         """
         with self._database.writing() as db:
             last = db.execute(
@@ -76,27 +78,27 @@ class Runs:
             db.execute(run_rows.EVENT, row)
 
     def add(self, imported: Imported) -> bool:
-        """Takes in a whole run, or nothing of it; False where it is there already."""
+        """Import a run completely. Return False if it is already present."""
         return self.add_all([imported])[0]
 
     def add_all(self, batch: Sequence[Imported]) -> list[bool]:
-        """Takes in several whole runs, all or none, at the price of one wait for the disk."""
+        """Import several runs, all or none, in one transaction, because each commit waits for the disk."""
         for imported in batch:
-            _check_whole(imported)
+            _check_complete(imported)
         with self._database.writing() as db:
             return [run_rows.insert_run(db, imported) for imported in batch]
 
     def add_each(self, batch: Iterable[Imported], *, link: bool = False) -> list[bool | LabError]:
-        """Takes in several runs at the price of one wait for the disk, each whole or not at all; in their order.
+        """Import several runs in one transaction, each completely or not at all. Return a result for each.
 
-        False where a run is there already, a `LabError` where it cannot be taken in: one of its pictures changed
-        meanwhile, say. With `link`, pictures that are whole files stay where they are.
+        The result is True, False if the run is already present, or a `LabError` if it was refused, for example because
+        one of its pictures changed meanwhile. `link` leaves whole-file pictures in place.
         """
         with self._database.writing() as db:
-            return [_inserted(db, imported, link=link) for imported in batch]
+            return [_insert_run(db, imported, link=link) for imported in batch]
 
     def save_draft(self, trace_id: str, question_id: str, text: str) -> None:
-        """Keeps what a person has typed so far; the newest counts."""
+        """Store the text that a person has typed so far. The newest draft counts."""
         last = "SELECT max(at) FROM draft WHERE trace = ? AND question = ?"
         with self._database.writing() as db:
             if not db.execute("SELECT 1 FROM trace WHERE id = ?", (trace_id,)).fetchone():
@@ -108,9 +110,9 @@ class Runs:
     # Reading
 
     def events(self, trace_id: str, after: int = -1, *, renamed: bool = True) -> Iterator[AnyEvent]:
-        """A run's events in order, those with `seq` above `after`; `LabError` where there is no such run.
+        """Yield a run's events in order, those with `seq` above `after`. Raise `LabError` if there is no such run.
 
-        Its agent bears the name that a person gave it; without `renamed`, the one that is stored in the event.
+        The agent has the name that a person gave it, or with `renamed=False` the name in the event.
         """
         while True:
             batch = self._database.read(
@@ -119,31 +121,32 @@ class Runs:
             if not batch and after < 0:
                 raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
             for seq, body in batch:
-                event = _decoded(body, f"run {trace_id}, event {seq}")
-                yield self._renamed(event) if renamed and isinstance(event, Started) else event
+                event = _decode_event(body, f"run {trace_id}, event {seq}")
+                yield self._with_agent_name(event) if renamed and isinstance(event, Started) else event
                 after = seq
             if len(batch) < _BATCH:
                 return
 
     def trace(self, trace_id: str) -> Trace:
-        """A run as its events leave it."""
+        """Return a run folded from its events."""
         try:
             return fold(self.events(trace_id))
         except ValueError as error:
             raise LabError(f"run {trace_id}", f"is damaged in {self._database.path} ({error}).") from error
 
     def holds(self, trace_id: str) -> bool:
-        """True where the run is in the file."""
+        """Return True if the run is in the file."""
         return bool(self._database.read("SELECT 1 FROM trace WHERE id = ?", trace_id))
 
     def last_seq(self, trace_id: str) -> int:
-        """The `seq` of a run's newest event, -1 where there is none."""
+        """Return the `seq` of a run's newest event, -1 if there is none."""
         return int(self._database.read("SELECT ifnull(max(seq), -1) FROM event WHERE trace = ?", trace_id)[0][0])
 
     def find(self, prefix: str) -> str:
-        """The id that `prefix` begins, or of the only run of the task so named; else `LabError` says which fit.
+        """Return the run whose id starts with `prefix`, or the only run of a task with that name.
 
-        A run that came in without some of its pictures is meant by the whole of its id alone, once the other is here.
+        Raise `LabError` with the candidates if none or several match. If a complete and an incomplete version of a run
+        match, the complete one is meant, unless the incomplete one's full id is given.
         """
         if prefix:
             prefix = escape_surrogates(prefix)
@@ -160,23 +163,23 @@ class Runs:
             if ids:
                 some = ", ".join(ids[:5]) + (" and more" if len(ids) > 5 else "")
                 raise LabError(f"run {prefix}", f"is not one run but several: {some}.", "Write more of the id.")
-        problem = f"is not in {self._database.path}{self._near(prefix) or '.'}"
+        problem = f"is not in {self._database.path}{self._suggest(prefix) or '.'}"
         raise LabError(f"run {prefix}", problem, "`hitlab traces` lists what is.")
 
     def names(self, beginning: str = "", limit: int = -1) -> list[tuple[str, str]]:
-        """Runs' ids that begin so, each with its task's name, the greatest (of our own the newest) first."""
+        """Return id and task of runs whose id starts with `beginning`, highest id (of hitlab's own: newest) first."""
         return self._database.read(
             "SELECT id, task FROM trace WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?",
             escape_surrogates(beginning), escape_surrogates(beginning) + "\U0010ffff", limit,
         )  # fmt: skip
 
-    def _near(self, name: str) -> str:
-        """Which run may have been meant, by the beginning of its id or by its task, for those who may list them."""
+    def _suggest(self, name: str) -> str:
+        """Return a suggestion of a similar run id or task, for callers who may list runs, else an empty text."""
         if not self._database.suggests:
             return ""
         from lab.core.suggestion import near_names, suggestion
 
-        runs = self.names(limit=_NEAR)
+        runs = self.names(limit=_MAX_SUGGESTED)
         near = near_names(name, {id[: len(name)] for id, _ in runs})
         return suggestion(name, [*near, *{task for _, task in runs}])
 
@@ -188,25 +191,26 @@ class Runs:
         archived: bool | None = False,
         tag: str = "",
     ) -> list[Summary]:
-        """Runs in one line each, the newest in this file first; `before` is the last id of the page above.
+        """Return summaries of runs, newest in this file first. `before` is the last id of the previous page.
 
-        Those that are not `archived`, those that are, or where it is None both; with `tag` those that bear it.
+        The list has runs that are not archived, archived runs, or both (`archived` None). `tag` limits it to tagged
+        runs.
         """
         count = -1 if limit is None else limit
         listed, values = listed_runs(self._database, archived=archived, tag=tag)
         if before is None:
-            return self._summed("all", *values, count, listed=listed)
-        return self._summed("before", before, *values, count, listed=listed)
+            return self._read_summaries("all", *values, count, listed=listed)
+        return self._read_summaries("before", before, *values, count, listed=listed)
 
     def summary(self, trace_id: str) -> Summary:
-        """One run in one line."""
-        summary_rows = self._summed("one", trace_id)
+        """Return the summary of one run."""
+        summary_rows = self._read_summaries("one", trace_id)
         if not summary_rows:
             raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
         return summary_rows[0]
 
     def family(self, trace_id: str) -> list[RelatedRun]:
-        """Every run that was forked from this one, or from one that this was, in one line each, the oldest first."""
+        """Return summaries of all runs connected to this one by forks, sorted by id."""
         from store.family import family
 
         kin = family(self._database.read, trace_id)
@@ -216,17 +220,17 @@ class Runs:
         ]
 
     def verdicts(self, trace_id: str) -> list[Verdict]:
-        """The judgements that came with an imported run, in its source's order."""
+        """Return the verdicts that came with an imported run, in its source's order."""
         verdict_rows = self._database.read("SELECT body FROM verdict WHERE trace = ? ORDER BY position", trace_id)
         return [decode(body, Verdict, f"run {trace_id}, verdict") for (body,) in verdict_rows]
 
     def blob(self, sha256: str) -> Blob | None:
-        """The bytes of a picture or of a phone's state, also of a linked one; None where they are not to be had."""
+        """Return a picture or phone state, stored or linked, or None if unavailable."""
         blob_rows = self._database.read("SELECT bytes, mime FROM blob WHERE sha256 = ?", sha256)
         return Blob(*blob_rows[0]) if blob_rows else self._links.blob(sha256)
 
     def draft(self, trace_id: str, question_id: str) -> str:
-        """What a person had typed last, empty where nothing was."""
+        """Return the newest draft of an answer, empty if there is none."""
         draft_rows = self._database.read(
             "SELECT text FROM draft WHERE trace = ? AND question = ? ORDER BY at DESC, n DESC LIMIT 1",
             trace_id,
@@ -235,9 +239,9 @@ class Runs:
         return unescape_surrogates(draft_rows[0][0]) if draft_rows else ""
 
     def draft_times(self, trace_id: str, question_id: str) -> tuple[str, str] | None:
-        """When a question was first put before a person, and when they had first typed to it (empty: not yet), UTC.
+        """Return when a question was first shown to a person, and when they first typed (empty if not yet), in UTC.
 
-        None where neither is known.
+        Return None if neither is known.
         """
         time_rows = self._database.read(
             "SELECT min(at), min(CASE WHEN text <> '' THEN at END) FROM draft WHERE trace = ? AND question = ?",
@@ -246,17 +250,20 @@ class Runs:
         return (time_rows[0][0], time_rows[0][1] or "") if time_rows and time_rows[0][0] else None
 
     def links(self, sha256: str) -> list[Link]:
-        """Where a picture stands outside; empty where it is not linked."""
+        """Return the links to a picture, empty if none."""
         return self._links.of(sha256)
 
     def rows(self, limit: int, *, before: int | None = None) -> list[RunRow]:
-        """A page of runs, the newest in this file first; `before` is the `n` of the last one of the page above."""
+        """Return a page of runs, newest in this file first.
+
+        `before` is the `n` of the last run of the previous page.
+        """
         from store.run_table import run_table
 
         return run_table(self._database, limit, before)
 
     def rows_stamp(self) -> tuple[int, int, int, int]:
-        """What is another once a run came, grew, was archived, tagged or erased: to be compared, never shown."""
+        """Return a value that changes if a run is added, extended, archived, tagged or erased, only to be compared."""
         stamp_rows = self._database.read(
             "SELECT ifnull(max(n), 0), count(*), (SELECT ifnull(max(rowid), 0) FROM event) FROM trace"
         )
@@ -265,52 +272,52 @@ class Runs:
         return newest, count, event, acts[0][0] if acts else 0
 
     def measured(self, ids: Iterable[str] | None = None, *, spooled: bool = False) -> Iterator[MeasuredRun]:
-        """Runs as metrics read them, those named or all, the oldest in this file first; one at a time is in memory.
+        """Yield runs for metrics (those in `ids`, or all, oldest first), one at a time in memory.
 
-        `spooled` is for who holds them all: steps and verdicts are in a temporary file then, few of them in memory.
-        Raises `LabError` where a run is not there, or was written by a newer hitlab.
+        With `spooled`, steps and verdicts are stored in a temporary file, for callers that hold all runs. Raise
+        `LabError` if a run is missing or was written by a newer hitlab.
         """
         from store.measured_runs import measured_runs
 
         return measured_runs(self._database, ids, spooled=spooled)
 
     def of_task(self, task: str) -> list[str]:
-        """The runs of a task, the newest in this file first."""
+        """Return the runs of a task, newest in this file first."""
         sql = "SELECT id FROM trace WHERE task = ? ORDER BY n DESC"
         return [id for (id,) in self._database.read(sql, escape_surrogates(task))]
 
     def latest(self, subject: Subject) -> str | None:
-        """The newest run in which exactly this was asked, one that has ended before an open one; None without any."""
+        """Return the newest run with exactly this instruction, preferably a finished one, or None if there is none."""
         runs = [id for id in self.of_task(subject.task) if subject_of(self.task(id)) == subject]
-        return next((id for id in runs if self._ended(id)), runs[0] if runs else None)
+        return next((id for id in runs if self._has_ended(id)), runs[0] if runs else None)
 
-    def _ended(self, trace_id: str) -> bool:
+    def _has_ended(self, trace_id: str) -> bool:
         return bool(self._database.read("SELECT 1 FROM event WHERE trace = ? AND kind = 'ended'", trace_id))
 
     def task(self, trace_id: str) -> Task:
-        """The task that a run was given."""
+        """Return the task of a run."""
         first = next(self.events(trace_id))
         assert isinstance(first, Started)
         return first.task
 
     def used(self, trace_id: str) -> list[str]:
-        """The sha256 of every picture and phone state that a run refers to."""
+        """Return the sha256 of every picture and phone state that a run refers to."""
         return [
             sha for (sha,) in self._database.read("SELECT sha256 FROM use WHERE trace = ? ORDER BY sha256", trace_id)
         ]
 
     def users(self, sha256: str) -> list[str]:
-        """The runs that refer to a picture or a phone state."""
+        """Return the runs that refer to a picture or phone state."""
         return [id for (id,) in self._database.read("SELECT trace FROM use WHERE sha256 = ? ORDER BY trace", sha256)]
 
-    # Beneath
+    # Helpers
 
-    def _renamed(self, first: Started) -> Started:
-        """The beginning of a run with its agent as people call it."""
+    def _with_agent_name(self, first: Started) -> Started:
+        """Return a run's first event, its agent with the name that a person gave it."""
         name = self.acts.agent_names(first.trace).get(first.trace)
         return first if name is None else msgspec.structs.replace(first, agent=name.on(first.agent))
 
-    def _summed(self, which: str, *values: Any, listed: str = "1") -> list[Summary]:
+    def _read_summaries(self, which: str, *values: Any, listed: str = "1") -> list[Summary]:
         runs = _RUNS[which].format(listed=listed)
         summary_rows = self._database.read(_SUMMARY.format(runs=runs), *values)
         states = self.acts.states([row[0] for row in summary_rows])
@@ -339,13 +346,13 @@ class Runs:
             raise LabError(run, f"expects event {expected}, not {event.seq}.", by_others)
 
 
-def _inserted(db: sqlite3.Connection, imported: Imported, *, link: bool) -> bool | LabError:
-    """One run of several in a transaction; where it is refused, nothing of it stays and the others do."""
+def _insert_run(db: sqlite3.Connection, imported: Imported, *, link: bool) -> bool | LabError:
+    """Insert one of several runs within a savepoint, so that an error rolls back this run only."""
     db.execute("SAVEPOINT run")
     try:
-        _check_whole(imported)
+        _check_complete(imported)
         new = run_rows.insert_run(db, imported, link=link)
-    except _ITS_OWN as error:
+    except _RUN_ERRORS as error:
         db.execute("ROLLBACK TO run")
         db.execute("RELEASE run")
         if isinstance(error, LabError):
@@ -355,11 +362,11 @@ def _inserted(db: sqlite3.Connection, imported: Imported, *, link: bool) -> bool
     return new
 
 
-_ITS_OWN = (LabError, sqlite3.DataError, OverflowError, UnicodeEncodeError)
-"""What is the fault of the run that is taken in, and not of the file."""
+_RUN_ERRORS = (LabError, sqlite3.DataError, OverflowError, UnicodeEncodeError)
+"""Errors caused by an imported run, not by the file."""
 
 
-def _check_whole(imported: Imported) -> None:
+def _check_complete(imported: Imported) -> None:
     if not imported.events or not isinstance(imported.events[0], Started):
         raise LabError("import", "a run's events begin with Started.")
     for i, event in enumerate(imported.events):
@@ -369,6 +376,6 @@ def _check_whole(imported: Imported) -> None:
             raise LabError(f"run {imported.id}", "has ended; nothing follows.")
 
 
-def _decoded(body: str, what: str) -> AnyEvent:
+def _decode_event(body: str, what: str) -> AnyEvent:
     event: AnyEvent = decode(body, AnyEvent, what, newest=VERSION)
     return event

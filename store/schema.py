@@ -1,4 +1,4 @@
-"""The tables of a hitlab file: numbered migrations, and triggers that make every table append-only."""
+"""Schema of a hitlab file: numbered migrations, and triggers that make every table append-only."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from contextlib import contextmanager
 from store import progress_tables
 
 VERSION = 8
-"""The newest schema this program knows; kept in `PRAGMA user_version`, one more with each migration."""
+"""Newest schema that this program knows. It is stored in `PRAGMA user_version` and grows by one with each migration."""
 
 APPLICATION_ID = int.from_bytes(b"hitl", "big")
-"""Kept in the file's header, so that another program's database is never taken for ours."""
+"""Marks the file's header, so that another program's database is never mistaken for a hitlab file."""
 
 APPEND_ONLY = (
     "trace", "event", "blob", "use", "verdict", "draft", "design", "review", "clearance", "tombstone", "link",
     "study", "unit", "assignment", "label", "act", "withdrawal", "kit", "run_act", "shadow", "answer_link",
 )  # fmt: skip
-"""Tables of which no row is ever changed or removed; corrections are further rows. `store.erasure` is the exception."""
+"""Tables whose rows are never changed or deleted. Corrections are new rows. `store.erasure` is the exception."""
 
 _FIRST = (
-    # `n` orders runs by when they came into this file; VACUUM may renumber an implicit rowid, never this.
+    # `n` orders runs by their insertion into this file. VACUUM may renumber an implicit rowid, but never this column.
     """CREATE TABLE trace (
         n INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -40,7 +40,7 @@ _FIRST = (
         started_at TEXT NOT NULL
     )""",
     "CREATE INDEX trace_by_task ON trace (task, id)",
-    # `question`, `reply`, `status` and `score` repeat what stands in `body`, so that a list of runs reads no body.
+    # `question`, `reply`, `status` and `score` duplicate fields of `body`, so that a list of runs reads no body.
     """CREATE TABLE event (
         trace TEXT NOT NULL REFERENCES trace (id),
         seq INTEGER NOT NULL,
@@ -56,7 +56,7 @@ _FIRST = (
     )""",
     "CREATE INDEX event_tally ON event (trace, kind, seq, question, reply, status, score)",
     "CREATE TABLE blob (sha256 TEXT PRIMARY KEY, mime TEXT NOT NULL, size INTEGER NOT NULL, bytes BLOB NOT NULL)",
-    # No reference to blob: a file packed without images still says which it would hold.
+    # No foreign key to blob: a file packed without images still records which ones are missing.
     """CREATE TABLE use (
         trace TEXT NOT NULL REFERENCES trace (id),
         sha256 TEXT NOT NULL,
@@ -81,8 +81,9 @@ _FIRST = (
 )
 
 _SECOND = (
-    # One row for each act on a design; `body` holds the whole design as that act left it, so that no row needs another
-    # to be read. `supersedes` is a JSON list: two heads are settled by one row.
+    # One row for each act on a design. `body` holds the whole design after the act, so that each row is readable on
+    # its own.
+    # `supersedes` is a JSON list, because one row can settle two heads.
     """CREATE TABLE design (
         n INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -100,7 +101,7 @@ _SECOND = (
 )
 
 _THIRD = (
-    # What two proofreaders said of a demonstration, field by field; `body` holds the whole row, as in `design`.
+    # Reviews of a demonstration by two proofreaders, field by field. `body` holds the whole row, as in `design`.
     """CREATE TABLE review (
         n INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -123,7 +124,7 @@ _THIRD = (
         body TEXT NOT NULL
     )""",
     "CREATE INDEX clearance_by_trace ON clearance (trace, n)",
-    # No reference to trace: the run that `trace` names is not here any more, and must not come back.
+    # No foreign key to trace: the run is no longer in the file, and must not return.
     """CREATE TABLE tombstone (
         trace TEXT PRIMARY KEY,
         why TEXT NOT NULL,
@@ -135,8 +136,9 @@ _THIRD = (
 )
 
 _FOURTH = (
-    # Pictures that stay in the files they were found in; a blob of the same sha256 goes before them. A picture may
-    # stand in several files, so that a folder that has moved is linked by importing it again.
+    # Pictures that stay in their files. A blob with the same sha256 takes precedence. A picture may have several
+    # links, so
+    # that importing a moved folder again repairs them.
     """CREATE TABLE link (
         sha256 TEXT NOT NULL,
         mime TEXT NOT NULL,
@@ -147,7 +149,8 @@ _FOURTH = (
 )
 
 _FIFTH = (
-    # A study's versions; its units stand apart, so that a study of 100,000 opens as quickly as one of ten.
+    # Versions of studies. Units have a table of their own, so that a study of 100,000 units opens as fast as one of
+    # ten.
     """CREATE TABLE study (
         n INTEGER PRIMARY KEY,
         id TEXT NOT NULL,
@@ -185,7 +188,7 @@ _FIFTH = (
         FOREIGN KEY (study, version) REFERENCES study (id, version)
     )""",
     "CREATE INDEX assignment_of_unit ON assignment (study, version, unit)",
-    # `kind` and `rater` are who gave it; `body` holds the whole label, as in `design`.
+    # `kind` and `rater` identify who gave the label. `body` holds the whole label, as in `design`.
     """CREATE TABLE label (
         n INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -220,17 +223,18 @@ _FIFTH = (
     "CREATE INDEX act_of_rater ON act (study, version, rater, act, at, unit, run)",
     "CREATE INDEX act_on_sheet ON act (study, version, rater, unit, run)",
     "CREATE INDEX act_of_study ON act (study, version, act)",
-    # No reference to anything: what stays of a person who withdrew, so that nothing of theirs comes back.
+    # No foreign keys: all that remains of a person who withdrew, so that their data is never accepted again.
     "CREATE TABLE withdrawal (code TEXT PRIMARY KEY, at TEXT NOT NULL, body TEXT NOT NULL)",
-    # One row where this file is a kit: only what one rater of one study may see. See `store.kit_export`.
+    # One row if this file is a kit, which holds only what one rater of one study may see. See `store.kit_export`.
     "CREATE TABLE kit (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, rater TEXT NOT NULL, body TEXT NOT NULL)",
     *progress_tables.TABLES.values(),
     *progress_tables.TRIGGERS.values(),
 )
 
 _SIXTH = (
-    # What people did with runs in their lists: archived them, tagged them. `tag` is empty but for tags, in small
-    # letters: of the rows of one run and tag the last by `at` and `id` says how it stands, wherever it was written.
+    # Acts on runs in lists: archived, tagged. `tag` is empty except for tags, in lower case. For each run and tag the
+    # last
+    # row by `at` and `id` applies, in whichever file it was written.
     """CREATE TABLE run_act (
         n INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -245,8 +249,8 @@ _SIXTH = (
 )
 
 _SEVENTH = (
-    # What models answered that were asked the same as a run's person; apart from its events, so that nobody who gets
-    # a run gets these. `supersedes` leads to the row that says why there was none yet.
+    # Answers of models that were asked the same as a run's person. They are not events, so that nobody who gets a run
+    # gets these. `supersedes` names an earlier row that recorded a failure.
     """CREATE TABLE shadow (
         n INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -261,7 +265,7 @@ _SEVENTH = (
 )
 
 _EIGHTH = (
-    # What happened to links into the room Answer, which belongs to no study; `body` is an act, as in `act`.
+    # Acts on links to the endpoint's answer screen, which belongs to no study. `body` is an act, as in `act`.
     """CREATE TABLE answer_link (
         n INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -274,8 +278,8 @@ _EIGHTH = (
 
 
 @contextmanager
-def _without(module: str) -> Iterator[None]:
-    """Holds back a module that is loaded for use where it is installed, and is not used: half a second for pandas."""
+def _import_blocked(module: str) -> Iterator[None]:
+    """Block the import of a module that a library would load without needing it: pandas takes half a second."""
     absent = module not in sys.modules
     if absent:
         sys.modules[module] = None  # type: ignore[assignment]
@@ -287,11 +291,11 @@ def _without(module: str) -> Iterator[None]:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Brings an empty or older file to `VERSION` in one transaction; does nothing where another just has.
+    """Migrate an empty or older file to `VERSION` in one transaction. Do nothing if another process just did.
 
-    sqlite-utils is imported here and nowhere else in `store`: it costs more than opening a file does.
+    Only this function imports sqlite-utils, because that takes longer than opening a file.
     """
-    with _without("pandas"):
+    with _import_blocked("pandas"):
         from sqlite_utils import Database
         from sqlite_utils.migrations import Migrations
 
@@ -339,6 +343,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 
     connection.execute("BEGIN IMMEDIATE")
     try:
+        # Another process may have migrated the file while this one waited for the lock.
         if user_version(connection) < VERSION:
             migrations.apply(Database(connection))
             guard(connection)
@@ -351,14 +356,14 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def guard(connection: sqlite3.Connection) -> None:
-    """Puts every trigger in place anew: changing a table's shape drops its triggers."""
+    """Create every trigger again, because changing a table's schema drops its triggers."""
     for name, statement in {**triggers(), **progress_tables.TRIGGERS}.items():
         connection.execute(f"DROP TRIGGER IF EXISTS {name}")
         connection.execute(statement)
 
 
 def triggers(tables: Collection[str] = APPEND_ONLY) -> dict[str, str]:
-    """Name and SQL of each append-only trigger, of these tables only (a file of an older schema has fewer)."""
+    """Return name and SQL of each append-only trigger for these tables. A file of an older schema has fewer."""
     return {
         f"{table}_no_{act.lower()}": f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
         f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"

@@ -1,7 +1,7 @@
-"""Whether a file's tables, indices and triggers are those that hitlab makes, before any row of it is read.
+"""Check of a file's schema against hitlab's before any row is read.
 
-A view in a table's place, a trigger, a generated column or an indexed expression is code that whoever made the file
-runs here: a recursive one never ends. What is merely beside our tables, under names of its own, is never read.
+A view in place of a table, a trigger, a generated column or an indexed expression is code of whoever made the file, and
+would run here: a recursive view never ends. Other tables with names of their own are ignored and never read.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from store.schema import APPEND_ONLY, VERSION, triggers, user_version
 
 TABLES = frozenset({*APPEND_ONLY, *progress_tables.TABLES})
 _COMPUTED = re.compile(r"\b(?:CHECK|GENERATED)\b|\b(?:AS|DEFAULT)\s*\(", re.IGNORECASE)
-"""What lets a table compute when it is read or written; no table of ours does."""
+"""SQL by which a table computes values on read or write. No table of hitlab has any."""
 _COLUMNS = re.compile(r"\bON\b[^(]*\(([\w\s,\"`\[\]]*)\)\s*\Z", re.IGNORECASE)
-"""The end of an index of columns alone: no expression, no condition."""
-_SHOWN = 80
+"""End of the SQL of an index on plain columns: no expression and no condition."""
+_MAX_NAME = 80
 _CHANGED = "Somebody changed the file; it is not read."
 
 
 _INSTRUCTIONS = 10
-"""Of SQLite's machine, for each part of a schema that it reads; it needs seven."""
+"""SQLite VM instructions allowed for each object of a schema. SQLite needs seven."""
 
 
 @contextmanager
 def schema_bounded(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
-    """Raises a `LabError` where the schema, which SQLite reads with the first statement, is larger than is read."""
+    """Raise `LabError` if the schema, which SQLite reads with the first statement, exceeds the limits."""
+    # A progress handler that returns 1 interrupts SQLite after that many instructions.
     connection.set_progress_handler(lambda: 1, limits.SCHEMA_PARTS * _INSTRUCTIONS)
     longest = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.SCHEMA_SQL)
     try:
@@ -52,19 +53,19 @@ def schema_bounded(connection: sqlite3.Connection, path: Path) -> Iterator[None]
 
 
 def check_schema(connection: sqlite3.Connection, path: Path, *, readonly: bool) -> None:
-    """Raises a `LabError` that names what in the file is not of our making.
+    """Raise `LabError` that names a part of the schema that hitlab did not create.
 
-    Of a file that is only read triggers never run, and are let be.
+    Triggers are ignored in a read-only file, where they never run.
     """
     current = user_version(connection) == VERSION
     for kind, name, table, root, sql in connection.execute(
         "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"
     ):
-        reason = _foreign(
+        reason = _refusal_reason(
             str(kind), str(name), str(table), bool(root), str(sql or ""), readonly=readonly, current=current
         )
         if reason:
-            short_name = str(name)[:_SHOWN]
+            short_name = str(name)[:_MAX_NAME]
             raise LabError(
                 f"database {path}",
                 f"{kind} {short_name}: {reason}.",
@@ -75,30 +76,34 @@ def check_schema(connection: sqlite3.Connection, path: Path, *, readonly: bool) 
 
 
 @lru_cache(maxsize=512)
-def _foreign(kind: str, name: str, table: str, rooted: bool, sql: str, *, readonly: bool, current: bool) -> str:
-    """Why a part of the schema is not one that is used; empty where it is. Each file has the same hundred parts."""
+def _refusal_reason(kind: str, name: str, table: str, rooted: bool, sql: str, *, readonly: bool, current: bool) -> str:
+    """Return why a part of the schema is refused, empty if it is accepted.
+
+    Results are cached, because every file has the same hundred parts.
+    """
     ours = table.lower() in TABLES
     if kind == "trigger":
-        return "" if readonly else _trigger(name, sql, current=current)
+        return "" if readonly else _trigger_problem(name, sql, current=current)
     if not ours or (kind == "index" and not sql):
         return ""
     if kind == "index":
         return "" if _COLUMNS.search(sql) else "indexes more than columns, which hitlab never does"
+    # A virtual table has no root page.
     if kind != "table" or not rooted:
         return "stands in the place of a table that hitlab makes"
     return "computes values, which no table of hitlab's does" if _COMPUTED.search(sql) else ""
 
 
-def _trigger(name: str, sql: str, *, current: bool) -> str:
+def _trigger_problem(name: str, sql: str, *, current: bool) -> str:
     own_sql = _own_triggers().get(name)
     if own_sql is None:
         return "is no trigger that hitlab makes"
-    if current and " ".join(sql.split()) != own_sql:  # an older file's are made anew
+    if current and " ".join(sql.split()) != own_sql:  # `guard` creates an older file's triggers again
         return "does something else than the trigger that hitlab makes"
     return ""
 
 
 @cache
 def _own_triggers() -> dict[str, str]:
-    """Name and SQL, with single spaces, of each trigger that hitlab makes: a file has fifty, and each is looked up."""
+    """Return hitlab's triggers with normalized whitespace: SQL by name."""
     return {name: " ".join(sql.split()) for name, sql in {**triggers(), **progress_tables.TRIGGERS}.items()}

@@ -1,4 +1,4 @@
-"""What shadow simulators answered at runs: rows of their own, which no run's events, kit or export holds."""
+"""Answers of shadow simulators: rows separate from a run's events, never part of a kit or an export."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _LAST = "SELECT max(at) FROM shadow WHERE trace = ? AND question = ? AND by = ?"
 
 
 class Shadows:
-    """The answers of shadow simulators, by the run at which they were asked."""
+    """Answers of shadow simulators, by run."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def record(self, answer: ShadowAnswer) -> ShadowAnswer:
-        """Keeps an answer, or why there is none, durable on return; gives it as it was kept.
+        """Store an answer or the reason for a missing one, durable on return. Return it as stored.
 
-        Raises `LabError` where the run is not in the file, or the file is a kit.
+        Raise `LabError` if the run is not in the file, or the file is a kit.
         """
         what = f"run {answer.trace}"
         with self._database.writing() as db:
@@ -40,17 +40,17 @@ class Shadows:
         return answer
 
     def of_run(self, trace_id: str) -> list[ShadowAnswer]:
-        """Every row of a run, in the order in which they came into this file."""
+        """Return all rows of a run in order of insertion."""
         rows = self._database.rows_in(TABLE, "SELECT body FROM shadow WHERE trace = ? ORDER BY n", trace_id)
         return [shadow_of(body) for (body,) in rows]
 
     def current(self, trace_id: str) -> list[ShadowAnswer]:
-        """The answers of a run that stand, by step and model."""
+        """Return the current answers of a run, by step and model."""
         return current_answers(self.of_run(trace_id))
 
 
 def shadow_row(answer: ShadowAnswer) -> tuple[Any, ...]:
-    """The values of `INSERT_SHADOW`."""
+    """Return the values for `INSERT_SHADOW`."""
     return (
         answer.id, answer.trace, answer.question, storable(answer.by.id), storable(answer.at), answer.supersedes,
         encode(answer).decode(),
@@ -58,5 +58,5 @@ def shadow_row(answer: ShadowAnswer) -> tuple[Any, ...]:
 
 
 def shadow_of(body: str) -> ShadowAnswer:
-    """A row's content."""
+    """Decode a row's body."""
     return decode(body, ShadowAnswer, "a shadow's answer in the file", newest=VERSION)

@@ -1,6 +1,6 @@
-"""The one file a study lives in: groups of verbs over one database, each a plain object of its own.
+"""Store of a study: one SQLite file, with a group of methods for each kind of data.
 
-What a verb that writes returned from is on the disk; every verb is safe on any thread.
+A write is on the disk when its method returns. Every method is thread-safe.
 """
 
 from __future__ import annotations
@@ -37,29 +37,37 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """A hitlab file.
+    """A hitlab file, with its data in groups.
 
-    `runs` are its traces, `links` the pictures that stand outside it; `designs` are of tasks, `reviews` of
-    demonstrations; `studies` hold plans and who was dealt what, `extensions` make versions that go on from others,
-    `labels` are what raters answered, `adjudications` what was settled, `agreement` the labels as columns that
-    coefficients are computed from, `progress` counts and times that say how far a study is, `conversations` are those
-    of the endpoint, `answer_links` lead people into its room, `shadows` what models answered beside people; `erasure`
-    takes runs out.
+    - `runs`: traces and their acts
+    - `links`: pictures outside the file
+    - `designs`: designs of tasks
+    - `reviews`: proofreading of demonstrations
+    - `studies`: plans, units and assignments
+    - `extensions`: new versions of studies that carry answers over
+    - `labels`: answers and acts of raters
+    - `adjudications`: settled disagreements
+    - `agreement`: labels as columns, for coefficients
+    - `progress`: counts and times of a study's people
+    - `conversations`: conversations of the endpoint
+    - `answer_links`: links to the endpoint's answer screen
+    - `shadows`: answers of shadow simulators
+    - `erasure`: permanent erasure of runs
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path, self.readonly = path, readonly
         self._is_new = False
-        """Whether `open` made the file."""
+        """True if `open` created the file."""
         self._leaves_tidy = False
-        """Whether what SQLite lays beside a file for who only reads is to be removed again."""
+        """True if `close` should remove the `-wal` and `-shm` that reading created."""
         self.database = Database(path, readonly=readonly)
         self.links = Links(self.database)
         self.runs = Runs(self.database, self.links)
         self.studies = Studies(self.database)
         self.labels = Labels(self.database, self.studies)
 
-    # What most commands and the first screen never ask for is imported when it is.
+    # Groups that most commands and the first screen do not need are imported on first use, to keep the start fast.
 
     @cached_property
     def designs(self) -> Designs:
@@ -123,15 +131,15 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, *, create: bool = True, readonly: bool = False) -> Self:
-        """Opens a file, laying its tables where it is new and `create` is true.
+        """Open a file. Create its tables if it is new and `create` is True.
 
-        Raises one `LabError` naming the file where it is missing, not SQLite, another program's, of a newer
-        schema, read-only, or where the disk is full.
+        Raise `LabError` naming the file if it is missing, not SQLite, another program's, of a newer schema or
+        read-only, or if the disk is full.
         """
-        is_there = _is_there(path)
+        is_there = _exists(path)
         if not is_there and (readonly or not create):
             raise LabError(named(path), "is not there.")
-        if is_there and not (path.is_file() or path.is_dir()):  # SQLite would wait at a pipe for ever
+        if is_there and not (path.is_file() or path.is_dir()):  # SQLite would block forever on a pipe
             raise LabError(named(path), "is a device or a pipe, not a file.")
         store = cls(path, readonly=readonly)
         store._is_new, store._leaves_tidy = not is_there, readonly and not has_write_ahead(path)
@@ -143,7 +151,7 @@ class Store:
         return store
 
     def close(self) -> None:
-        """Closes every thread's connection; safe to call twice."""
+        """Close every thread's connection. It is safe to call it twice."""
         self.database.close()
         tidy, self._leaves_tidy = self._leaves_tidy, False
         if tidy and has_write_ahead(self.path):
@@ -155,13 +163,13 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trail: TracebackType | None
     ) -> None:
-        """Closes the file; one that is new, and for which what was to be done was refused, is removed again."""
+        """Close the file. Delete it if it is new and the work in the block ended with a `LabError`."""
         if self._is_new and isinstance(error, LabError):
-            self._discard()
+            self._remove_if_empty()
         self.close()
 
-    def _discard(self) -> None:
-        """Removes a new file as long as nothing was ever written to it and nobody else has it open."""
+    def _remove_if_empty(self) -> None:
+        """Delete a new file if it is still empty and no other process has it open."""
         with suppress(LabError):
             if any(self.database.read(f"SELECT 1 FROM {table} LIMIT 1") for table in APPEND_ONLY):
                 return
@@ -170,27 +178,27 @@ class Store:
     # The file
 
     def kit(self) -> Kit | None:
-        """What kit this file is; None where it is none."""
+        """Return the kit that this file is, or None if it is not a kit."""
         from lab.core.run_records import Kit
 
         rows = self.database.rows_in("kit", "SELECT body FROM kit")
         return decode(rows[0][0], Kit, "the kit's mark in the file", newest=1) if rows else None
 
     def pack(self, out: Path, *, images: bool = True, embed: bool = False) -> None:
-        """Copies all, what is still in the `-wal` too, to the new file `out`; `images=False` leaves pictures out.
+        """Copy everything, including the `-wal`, to the new file `out`. `images=False` leaves pictures out.
 
-        Linked pictures stay where they are; `embed` puts into the copy those that can be read.
+        Linked pictures stay linked. `embed` stores those that can be read in the copy.
         """
         from store.pack import pack
 
         pack(self.path, out, images=images, embed=embed)
 
     def check(self, *, links: bool = True) -> list[str]:
-        """What is wrong with the file, and with its `links`, one sentence each; empty where all is well."""
+        """Return a sentence for each error in the file and in its `links`, empty if there is none."""
         read = self.database.read
         lines = [line for (row,) in read("PRAGMA integrity_check") for line in row.splitlines()]
         wrong = [f"integrity: {line}" for line in lines if line != "ok" and not line.startswith("***")]
-        wrong += [f"a row of {table} refers to no row of {to}" for table, _, to, _ in read(_FOREIGN)]
+        wrong += [f"a row of {table} refers to no row of {to}" for table, _, to, _ in read(_FOREIGN_KEY_CHECK)]
         there = {name for (name,) in read("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
         tables = {name for (name,) in read("SELECT name FROM sqlite_master WHERE type = 'table'")}
         trigger_names = [
@@ -202,6 +210,7 @@ class Store:
             f"the table {name} is not what its rows say"
             for (name,) in self.database.rows_in("todo", progress_tables.NOT_AS_DEALT)
         ]
+        # 2 is FULL.
         if read("PRAGMA synchronous")[0][0] != 2:
             wrong.append("synchronous is not FULL")
         if not self.readonly and read("PRAGMA journal_mode")[0][0] != "wal":
@@ -213,16 +222,16 @@ class Store:
         return wrong + (self.links.wrong() if links else [])
 
     def size(self) -> int:
-        """The bytes of the file, those that are still in its `-wal` included."""
+        """Return the size of the file in bytes, including the content of its `-wal`."""
         read = self.database.read
         return int(read("PRAGMA page_count")[0][0]) * int(read("PRAGMA page_size")[0][0])
 
 
-_FOREIGN = "SELECT * FROM pragma_foreign_key_check"
+_FOREIGN_KEY_CHECK = "SELECT * FROM pragma_foreign_key_check"
 
 
-def _is_there(path: Path) -> bool:
-    """Whether there is something at a path; `LabError` where that may not be looked at."""
+def _exists(path: Path) -> bool:
+    """Return True if a path exists. Raise `LabError` if that cannot be determined."""
     try:
         return path.exists()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Studies in a hitlab file: frozen plans, their units, and who was dealt what."""
+"""Studies in a hitlab file: frozen plans, their units, and assignments."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ _STUDY = "INSERT INTO study VALUES (NULL, ?, ?, ?, ?, ?, ?)"
 _UNIT = "INSERT INTO unit VALUES (NULL, ?, ?, ?, ?, ?)"
 _ASSIGNMENT = (
     "INSERT INTO assignment VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    # Dealing a sheet again keeps the first row.
     "ON CONFLICT (study, version, rater, unit, run) DO NOTHING"
 )
 _BATCH = 200
 MANY = 1000
-"""Assignments from which on they are counted at the end: lifting triggers has a price of its own."""
+"""Number of assignments from which on they are counted together, because lifting the triggers also takes time."""
 
 _ARCHIVED = (
     "SELECT act FROM act WHERE study = {} AND version = {} AND act IN ('archived', 'restored') ORDER BY n DESC LIMIT 1"
@@ -35,14 +36,14 @@ _EXTENDING = "SELECT version FROM study WHERE id = ? AND json_extract(body, '$.e
 NOT_EXTENDED = (
     "NOT EXISTS (SELECT 1 FROM study later WHERE later.id = {} AND json_extract(later.body, '$.extends.version') = {})"
 )
-"""Whether a study, by its id and version, is the version as which it goes on."""
+"""SQL condition on a study's id and version: True if no later version extends it."""
 
 _DEALT_AND_DONE = (
     "SELECT total(CASE WHEN rater IN (SELECT rater FROM act WHERE study = t.study AND version = t.version "
     "AND act = 'left' AND json_extract(body, '$.detail.for') IS NOT NULL) THEN dealt - left ELSE dealt END), "
     "total(dealt - left) FROM tally t WHERE study = ? AND version = ?"
 )
-"""Of all people: what somebody left undone counts with those to whom it was dealt in their place."""
+"""Totals of all raters. A replaced rater's open assignments are not counted, because a successor has them."""
 
 _NEXT = (
     "SELECT a.body FROM todo t CROSS JOIN assignment a ON a.study = t.study AND a.version = t.version "
@@ -56,11 +57,11 @@ _PEOPLE = {
     "answer_link": "SELECT DISTINCT person FROM answer_link",
     "trace": "SELECT DISTINCT user FROM trace WHERE user IS NOT NULL AND source IS NULL",
 }
-"""Where the codes of people stand, by table."""
+"""Queries for people's codes, by table."""
 
 
 class Studies:
-    """Studies with their units, and who was dealt what."""
+    """Studies with their units and assignments."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -68,7 +69,7 @@ class Studies:
     # Writing
 
     def freeze(self, study: Study, units: Sequence[Unit]) -> None:
-        """Keeps a study's version with its units, all or nothing; `LabError` where it is there already."""
+        """Store a study's version with its units, all or nothing. Raise `LabError` if it already exists."""
         if len(units) != study.units or sample_sha(tuple(units)) != study.sample_sha:
             raise LabError(f"study {study.name}", "its units are not those that its plan was frozen over.")
         twice = next((id for id, count in Counter(unit.id for unit in units).items() if count > 1), None)
@@ -82,9 +83,9 @@ class Studies:
             insert_units(db, study, enumerate(units))
 
     def deal(self, study: Study, assignments: Iterable[Assignment]) -> int:
-        """Deals units to people, all or none; gives how many were new. What was dealt before stays as it was.
+        """Store assignments, all or none, and return the number of new ones. Earlier assignments do not change.
 
-        Raises `LabError` where the study is locked, a person has withdrawn, or two units would stand at one place.
+        Raise `LabError` if the study is locked or extended, a person has withdrawn, or two units have one position.
         """
         rows = list(assignments)
         with self._database.writing() as db:
@@ -101,13 +102,13 @@ class Studies:
     # Reading
 
     def lines(self, *, archived: bool = True) -> list[StudyLine]:
-        """Every study in its newest version, the newest first; those `archived` only where they are asked for."""
+        """Return the newest version of every study, newest study first. Include archived ones if `archived`."""
         rows = self._database.rows_in("study", "SELECT id, max(version) FROM study GROUP BY id ORDER BY max(n) DESC")
         lines = [self.line(id, version) for id, version in rows]
         return [line for line in lines if archived or not line.archived]
 
     def line(self, id: str, version: int | None = None) -> StudyLine:
-        """One study in a line."""
+        """Return the summary of one study."""
         study = self.study(id, version)
         dealt_count, done_count = self._database.rows_in("tally", _DEALT_AND_DONE, *key_of(study))[0]
         return StudyLine(
@@ -126,7 +127,7 @@ class Studies:
         )
 
     def study(self, id: str, version: int | None = None) -> Study:
-        """A study, in its newest version where none is named; `LabError` where it is not there."""
+        """Return a study, in its newest version if none is given. Raise `LabError` if it does not exist."""
         sql = (
             "SELECT body FROM study WHERE id = ? AND version = ifnull(?, (SELECT max(version) FROM study WHERE id = ?))"
         )
@@ -135,18 +136,18 @@ class Studies:
         if not rows:
             raise LabError(
                 f"study {id if version is None else f'{id} v{version}'}",
-                f"is not in {self._database.path}{self._near(id) or '.'}",
+                f"is not in {self._database.path}{self._suggest(id) or '.'}",
                 "`hitlab study status` lists them.",
             )
-        return _study(rows[0][0])
+        return _decode_study(rows[0][0])
 
     def names(self) -> list[str]:
-        """The studies' names, the newest first; archived ones, too."""
+        """Return the names of all studies, archived ones too, newest first."""
         rows = self._database.rows_in("study", "SELECT id FROM study GROUP BY id ORDER BY max(n) DESC")
         return [id for (id,) in rows]
 
-    def _near(self, id: str) -> str:
-        """Which study may have been meant, for those who may list them."""
+    def _suggest(self, id: str) -> str:
+        """Return a suggestion of a similar study name, for callers who may list studies, else an empty text."""
         if not self._database.suggests:
             return ""
         from lab.core.suggestion import suggestion
@@ -154,27 +155,27 @@ class Studies:
         return suggestion(id, self.names())
 
     def versions(self, id: str) -> list[int]:
-        """The versions of a study that are here, the oldest first."""
+        """Return the versions of a study in this file, oldest first."""
         rows = self._database.rows_in("study", "SELECT version FROM study WHERE id = ? ORDER BY 1", storable(id))
         return [version for (version,) in rows]
 
     def unit(self, study: Study, id: str) -> Unit:
-        """One unit of a study."""
+        """Return one unit of a study."""
         sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
         rows = self._database.rows_in("unit", sql, *key_of(study), storable(id))
         if not rows:
             raise LabError(f"unit {id}", f"is not in study {study.name}.")
-        return _unit(rows[0][0])
+        return _decode_unit(rows[0][0])
 
     def units(self, study: Study) -> Iterator[Unit]:
-        """A study's units in their order, a few at a time."""
+        """Yield a study's units in order, fetched in batches."""
         after = -1
         sql = (
             "SELECT position, body FROM unit WHERE study = ? AND version = ? AND position > ? ORDER BY position LIMIT ?"
         )
         while True:
             batch = self._database.rows_in("unit", sql, *key_of(study), after, _BATCH)
-            yield from (_unit(body) for _, body in batch)
+            yield from (_decode_unit(body) for _, body in batch)
             if len(batch) < _BATCH:
                 return
             after = batch[-1][0]
@@ -182,27 +183,27 @@ class Studies:
     def assignments(
         self, study: Study, rater: str | None = None, unit: str | None = None, stage: str | None = None
     ) -> list[Assignment]:
-        """Who was dealt what, in each person's order."""
+        """Return assignments in each rater's order."""
         where, values = narrowed(study, rater=rater, unit=unit, stage=stage)
         rows = self._database.rows_in(
             "assignment", f"SELECT body FROM assignment WHERE {where} ORDER BY rater, position", *values
         )
-        return [_assignment(body) for (body,) in rows]
+        return [_decode_assignment(body) for (body,) in rows]
 
     def next_assignment(self, study: Study, rater: str, after: int = -1) -> Assignment | None:
-        """The first unit after a position in a person's order that they have not handed in; None where all are."""
+        """Return a rater's first assignment after a position that is not handed in, or None if all are."""
         rows = self._database.rows_in("todo", _NEXT, *key_of(study), storable(rater), after)
-        return _assignment(rows[0][0]) if rows else None
+        return _decode_assignment(rows[0][0]) if rows else None
 
     def progress(self, study: Study, rater: str) -> Progress:
-        """How far a person is."""
+        """Return a rater's progress."""
         sql = "SELECT dealt, left, begun FROM tally WHERE study = ? AND version = ? AND rater = ?"
         rows = self._database.rows_in("tally", sql, *key_of(study), storable(rater))
         dealt_count, left_count, begun_count = rows[0] if rows else (0, 0, 0)
         return Progress(rater, dealt_count, dealt_count - left_count, begun_count, self.is_held(study, rater))
 
     def handed_in_since(self, study: Study, rater: str, at: str) -> int:
-        """How many units a person has handed in from a time on, those taken back again left out."""
+        """Return the number of units a rater handed in since a time, minus those reopened."""
         sql = (
             "SELECT ifnull(sum(CASE act WHEN 'commit' THEN 1 ELSE -1 END), 0) FROM act WHERE study = ? AND version = ? "
             "AND rater = ? AND act IN ('commit', 'reopen') AND at >= ?"
@@ -210,14 +211,14 @@ class Studies:
         return int(self._database.rows_in("act", sql, *key_of(study), storable(rater), at)[0][0])
 
     def people(self) -> list[str]:
-        """Every code of whom something is asked here, in a study, by a link or in a run of this file."""
+        """Return every person's code in this file: from studies, answer links and runs made here."""
         found: set[str] = set()
         for table, sql in _PEOPLE.items():
             found |= {code for (code,) in self._database.rows_in(table, sql)}
         return sorted(found)
 
     def rates(self, code: str) -> bool:
-        """Whether anything is dealt to a person in a study that is not locked, or is to be by its plan."""
+        """Return True if a person has a part in an active study: units dealt, or a place in its plan."""
         sql = (
             "SELECT 1 FROM tally t WHERE rater = ? AND dealt > 0 AND NOT EXISTS "
             "(SELECT 1 FROM act WHERE study = t.study AND version = t.version AND act = 'locked') "
@@ -235,28 +236,28 @@ class Studies:
         return bool(self._database.rows_in("study", sql, storable(code)))
 
     def locked(self, study: Study) -> bool:
-        """Whether nothing in it changes any more."""
+        """Return True if a study is locked, so that nothing in it may change."""
         sql = "SELECT 1 FROM act WHERE study = ? AND version = ? AND act = 'locked'"
         return bool(self._database.rows_in("act", sql, *key_of(study)))
 
     def extended_by(self, study: Study) -> int | None:
-        """The version that extends this one and as which it goes on; None where there is none."""
+        """Return the version that extends this one, or None if there is none."""
         rows = self._database.rows_in("study", _EXTENDING, *key_of(study))
         return int(rows[0][0]) if rows else None
 
     def newest_of(self, study: Study) -> Study:
-        """The version as which a study goes on: itself, where none extends it."""
+        """Return the version in which a study continues: the last extension, or itself."""
         while (later := self.extended_by(study)) is not None:
             study = self.study(study.id, later)
         return study
 
     def archived(self, study: Study) -> bool:
-        """Whether it was taken out of the lists, and not restored since."""
+        """Return True if a study is archived and not restored since."""
         rows = self._database.rows_in("act", f"SELECT ({_ARCHIVED.format('?', '?')})", *key_of(study))
         return bool(rows[0][0] == "archived")
 
     def is_held(self, study: Study, rater: str) -> bool:
-        """Whether a person was held after the pilot, and not released since."""
+        """Return True if a rater was held after the pilot and not released since."""
         sql = (
             "SELECT act FROM act WHERE study = ? AND version = ? AND rater = ? AND act IN ('held', 'released') "
             "ORDER BY at DESC, id DESC LIMIT 1"
@@ -265,20 +266,24 @@ class Studies:
         return bool(rows) and rows[0][0] == "held"
 
     def has_left(self, study: Study, rater: str) -> bool:
-        """Whether another goes on in a person's place."""
+        """Return True if another person took over this rater's place."""
         sql = "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND act = 'left'"
         rows = self._database.rows_in("act", sql, *key_of(study), storable(rater))
         acts: list[Act] = [decode(body, Act, "an act in the file", newest=VERSION) for (body,) in rows]
+        # Without a successor the units stay with the person who left.
         return any("for" in act.detail for act in acts)
 
 
 def key_of(study: Study) -> tuple[str, int]:
-    """How rows name a study's version."""
+    """Return a study's key in rows: name and version."""
     return storable(study.id), study.version
 
 
 def narrowed(study: Study, **columns: Any) -> tuple[str, list[Any]]:
-    """The condition on a study's rows, and on those columns that are given; an index serves only what it names."""
+    """Return an SQL condition and values for a study's rows, narrowed by the columns that are not None.
+
+    Columns that are not named do not appear in the condition, so that SQLite can use its indexes.
+    """
     conditions = {"study": storable(study.id), "version": study.version}
     conditions |= {name: storable(value) if isinstance(value, str) else value for name, value in columns.items()}
     conditions = {name: value for name, value in conditions.items() if value is not None}
@@ -286,21 +291,21 @@ def narrowed(study: Study, **columns: Any) -> tuple[str, list[Any]]:
 
 
 def check_no_kit(db: sqlite3.Connection, but: str = "") -> None:
-    """Raises `LabError` in a kit, unless it is this person's: a study is planned where all of it is."""
+    """Raise `LabError` if this file is a kit, unless it is `but`'s: studies are changed only in the main file."""
     row = db.execute("SELECT rater FROM kit").fetchone()
     if row and row[0] != but:
         raise LabError("study", f"this file is a kit of {row[0]}; a study is changed only where it came from.")
 
 
 def insert_study(db: sqlite3.Connection, study: Study, sha: str = "") -> None:
-    """A study's row, within the caller's transaction; `sha` where its plan is told only in part."""
+    """Insert a study's row within the caller's transaction. `sha` is the full plan's hash if the plan is abridged."""
     body = encode(study).decode()
-    stored_study = _study(body)  # a 0 where a number may be broken is read again as 0.0, and hashed as that ever after
+    stored_study = _decode_study(body)  # a 0 in a float field is read back as 0.0, which changes the hash
     db.execute(_STUDY, (*key_of(study), storable(study.title), sha or stored_study.sha, storable(study.at), body))
 
 
 def insert_units(db: sqlite3.Connection, study: Study, units: Iterable[tuple[int, Unit]]) -> None:
-    """Units' rows, each at its place in the study."""
+    """Insert units with their positions in the study."""
     key = key_of(study)
     db.executemany(_UNIT, ((*key, i, storable(unit.id), encode(unit).decode()) for i, unit in units))
 
@@ -308,7 +313,7 @@ def insert_units(db: sqlite3.Connection, study: Study, units: Iterable[tuple[int
 def insert_assignments(
     db: sqlite3.Connection, study: Study, assignments: Iterable[Assignment], withdrawn_codes: Collection[str] = ()
 ) -> int:
-    """Assignments' rows; gives how many were new. `withdrawn_codes` are people who have withdrawn."""
+    """Insert assignments and return the number of new ones. `withdrawn_codes` are people who have withdrawn."""
 
     def rows() -> Iterator[tuple[Any, ...]]:
         for assignment in assignments:
@@ -326,29 +331,29 @@ def insert_assignments(
 
 
 def placed(db: sqlite3.Connection, study: Study, rater: str, assignments: Iterable[Assignment]) -> Iterator[Assignment]:
-    """Those of a person that are not dealt here yet; behind all others, where their places are taken."""
+    """Yield a rater's assignments that are not in this file yet, moved to the end if their positions are taken."""
     sql = "SELECT position, unit, run FROM assignment WHERE study = ? AND version = ? AND rater = ?"
     here = db.execute(sql, (*key_of(study), storable(rater))).fetchall()
     places = {position for position, _, _ in here}
-    there = {(unit, run) for _, unit, run in here}
+    dealt_sheets = {(unit, run) for _, unit, run in here}
     last = max(places, default=-1)
     for assignment in assignments:
-        if (storable(assignment.unit), assignment.run) in there:
+        if (storable(assignment.unit), assignment.run) in dealt_sheets:
             continue
         position = assignment.position if assignment.position not in places else last + 1
         last = max(last, position)
         places.add(position)
-        there.add((storable(assignment.unit), assignment.run))
+        dealt_sheets.add((storable(assignment.unit), assignment.run))
         yield msgspec.structs.replace(assignment, position=position)
 
 
-def _study(body: str) -> Study:
+def _decode_study(body: str) -> Study:
     return decode(body, Study, "a study in the file", newest=VERSION)
 
 
-def _unit(body: str) -> Unit:
+def _decode_unit(body: str) -> Unit:
     return decode(body, Unit, "a unit in the file", newest=VERSION)
 
 
-def _assignment(body: str) -> Assignment:
+def _decode_assignment(body: str) -> Assignment:
     return decode(body, Assignment, "an assignment in the file", newest=VERSION)

@@ -1,8 +1,7 @@
-"""Versions that extend a study: the rows of the version before are carried along, as rows of their own.
+"""Study extensions: copies of the previous version's rows into the new version.
 
-A carried row has an id that follows from the one it repeats, so that carrying again, here or in another copy of the
-file, makes the same row and no second one. What comes into the earlier version later, with a kit or from another
-copy, is carried along when it comes.
+A copied row's id is derived from the original's. Copying again, in this file or another copy, gives the same row and
+never a second one. Rows that arrive in the earlier version later, from a kit or a merge, are copied when they arrive.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ from store.studies import MANY, check_no_kit, insert_assignments, insert_study, 
 
 _OF = "study = ? AND version = ?"
 _OF_VERSION: frozenset[ActKind] = frozenset({"dealt", "locked", "archived", "restored"})
-"""Acts that are about one version of a study, and are never carried."""
+"""Acts that concern one version of a study and are never copied."""
 _OF_PEOPLE: frozenset[ActKind] = frozenset({"left", "replaced", "invited", "entered", "revoked"})
-"""Acts that say who takes part and by which link: carried when a study is extended, and then each version's own."""
+"""Acts about who takes part and by which link: copied when a study is extended, then separate for each version."""
 _SAME_UNITS = (
     "SELECT later.id FROM unit later JOIN unit earlier ON earlier.study = later.study AND earlier.id = later.id "
     "WHERE later.study = ?1 AND later.version = ?2 AND earlier.version = ?3 AND earlier.body = later.body"
@@ -35,7 +34,7 @@ _SAME_UNITS = (
 
 
 class Carried(NamedTuple):
-    """How many rows of an earlier version count in a later one now."""
+    """Numbers of rows of an earlier version copied into a later one."""
 
     assignments: int = 0
     labels: int = 0
@@ -46,7 +45,7 @@ class Carried(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """How far a file went: its last rows, before more came in. What is beyond them is new."""
+    """Last row numbers of a file before an import. Rows after them are new."""
 
     study: int = 0
     assignment: int = 0
@@ -55,25 +54,25 @@ class Reached(NamedTuple):
 
 
 NOTHING_YET = Reached()
-"""Before a file's first row: all of it is new."""
+"""Position before a file's first row: all rows are new."""
 
 
 def reached(db: sqlite3.Connection) -> Reached:
-    """How far a file goes now, within the caller's transaction."""
+    """Return a file's current last rows, within the caller's transaction."""
     return Reached(*(db.execute(f"SELECT ifnull(max(n), 0) FROM {table}").fetchone()[0] for table in Reached._fields))
 
 
 class Extensions:
-    """Versions of studies that extend the ones before."""
+    """Stores versions of studies that extend earlier ones."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def extend(self, study: Study, units: Sequence[Unit], assignments: Iterable[Assignment]) -> Carried:
-        """Keeps a version that extends the one before it, with all that was dealt, answered and done there, and deals
-        what is new in it; all or nothing, durable on return.
+        """Store an extended version, with everything from the version before, and deal its new units.
 
-        Raises `LabError` where it is there already, or does not go on from the newest version as that stands here.
+        All or nothing, durable on return. Raise `LabError` if the version exists already, or does not extend the newest
+        version in this file.
         """
         with self._database.writing() as db:
             check_no_kit(db)
@@ -81,7 +80,7 @@ class Extensions:
 
 
 def _insert(db: sqlite3.Connection, study: Study, units: Sequence[Unit], assignments: Sequence[Assignment]) -> Carried:
-    """A version with its units, what is carried into it and what is dealt anew, within the caller's transaction."""
+    """Insert a version with its units, copied rows and new assignments, within the caller's transaction."""
     what = f"study {study.name}"
     if len(units) != study.units or sample_sha(tuple(units)) != study.sample_sha:
         raise LabError(what, "its units are not those that its plan was frozen over.")
@@ -99,16 +98,17 @@ def _insert(db: sqlite3.Connection, study: Study, units: Sequence[Unit], assignm
 
 
 def carry_on(db: sqlite3.Connection, since: Reached, of: str | None = None) -> Carried:
-    """Carries along what came in `since`, in every study (or the one `of` that name) of which a version was extended.
+    """Copy rows that arrived `since` into the extensions of their studies (of all studies, or of `of`).
 
-    Of a version that itself came in since, all that is not in it yet is carried. Raises `LabError` where that would
-    add to a version that is locked.
+    If an extension itself arrived since, copy all rows that it lacks. Raise `LabError` if that would add to a locked
+    version.
     """
     total = Carried()
     for n, body in db.execute("SELECT n, body FROM study ORDER BY id, version").fetchall():
         study: Study = decode(body, Study, "a study in the file", newest=VERSION)
         if study.extends is None or (of is not None and study.id != of):
             continue
+        # An extension that is new here has nothing of this file's earlier rows yet.
         carried = carry(db, study, since if n <= since.study else NOTHING_YET)
         locked = f"SELECT 1 FROM act WHERE {_OF} AND act = 'locked'"
         if carried and db.execute(locked, key_of(study)).fetchone():
@@ -127,22 +127,22 @@ def carry(
     *,
     at_first: bool = False,
 ) -> Carried:
-    """Rows of the version that a study extends, as rows of this one, where they are not in it yet.
+    """Copy rows of the version that a study extends, unless already present.
 
-    Only rows about units that both versions have, and have word for word, asked by the very same protocol. Raises
-    `LabError` where the earlier version is not the one that this was frozen to extend.
+    Only rows about units with identical content in both versions are copied. The protocol must be the same, too. Raise
+    `LabError` if the earlier version is not the one that this study was frozen to extend.
     """
-    earlier = _earlier(db, study)
+    earlier = _extended_version(db, study)
     units = {id for (id,) in db.execute(_SAME_UNITS, (*key_of(study), earlier.version))}
-    carrying = _Carrying(db, study, earlier, units)
+    carrying = _RowCopier(db, study, earlier, units)
     kept_out = _OF_VERSION if at_first else _OF_VERSION | _OF_PEOPLE
     assignments = carrying.assignments(since.assignment)
     labels = carrying.labels(since.label)
     return Carried(assignments, labels, carrying.acts(since.act, kept_out))
 
 
-def _earlier(db: sqlite3.Connection, study: Study) -> Study:
-    """The version that a study extends, as it stands here."""
+def _extended_version(db: sqlite3.Connection, study: Study) -> Study:
+    """Return the version that a study extends. Raise `LabError` if this file has another one."""
     assert study.extends is not None
     what = f"study {study.name}"
     key = (storable(study.id), study.extends.version)
@@ -155,8 +155,8 @@ def _earlier(db: sqlite3.Connection, study: Study) -> Study:
     return earlier
 
 
-class _Carrying:
-    """From one version into the next, within a transaction."""
+class _RowCopier:
+    """Copies rows from one version into the next, within a transaction."""
 
     def __init__(self, db: sqlite3.Connection, study: Study, earlier: Study, units: set[str]) -> None:
         self.db = db
@@ -165,65 +165,69 @@ class _Carrying:
         self.units = units
 
     def assignments(self, since: int) -> int:
-        """Who was dealt what, at the same places; behind all others where these are taken."""
+        """Copy assignments with their positions, or move them to the end if taken. Return the number."""
         count = 0
         raters = f"SELECT DISTINCT rater FROM assignment WHERE {_OF} AND n > ? ORDER BY rater"
-        total = self.db.execute(f"SELECT count(*) FROM assignment WHERE {_OF} AND n > ?", (*self._key, since))
+        total = self.db.execute(f"SELECT count(*) FROM assignment WHERE {_OF} AND n > ?", (*self._earlier_key, since))
         with counted_at_the_end(self.db) if total.fetchone()[0] > MANY else nullcontext():
-            for (rater,) in self.db.execute(raters, (*self._key, since)).fetchall():
+            for (rater,) in self.db.execute(raters, (*self._earlier_key, since)).fetchall():
                 carried_assignments = [
-                    replace(assignment, version=self.study.version) for assignment in self._dealt(rater, since)
+                    replace(assignment, version=self.study.version)
+                    for assignment in self._earlier_assignments(rater, since)
                 ]
                 count += insert_assignments(
                     self.db, self.study, list(placed(self.db, self.study, rater, carried_assignments))
                 )
         return count
 
-    def _dealt(self, rater: str, since: int) -> Iterator[Assignment]:
+    def _earlier_assignments(self, rater: str, since: int) -> Iterator[Assignment]:
         sql = f"SELECT body FROM assignment WHERE {_OF} AND n > ? AND rater = ? ORDER BY position"
-        for (body,) in self.db.execute(sql, (*self._key, since, rater)):
+        for (body,) in self.db.execute(sql, (*self._earlier_key, since, rater)):
             assignment: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
             if storable(assignment.unit) in self.units:
                 yield assignment
 
     def labels(self, since: int) -> int:
-        """Every answer with its history."""
+        """Copy labels, superseded ones too. Return the number."""
 
         def carry_label(label: Label) -> None:
             insert_label(
                 self.db,
                 replace(
                     label,
-                    id=self._id(label.id),
+                    id=self._copy_id(label.id),
                     version=self.study.version,
-                    supersedes=self._id(label.supersedes) if label.supersedes else None,
-                    also=tuple(map(self._id, label.also)),
-                    undoes=self._id(label.undoes) if label.undoes else None,
+                    supersedes=self._copy_id(label.supersedes) if label.supersedes else None,
+                    also=tuple(map(self._copy_id, label.also)),
+                    undoes=self._copy_id(label.undoes) if label.undoes else None,
                     carries=label.id,
                 ),
             )
 
-        return self._each("label", Label, since, lambda label: storable(label.unit) in self.units, carry_label)
+        return self._copy_rows("label", Label, since, lambda label: storable(label.unit) in self.units, carry_label)
 
     def acts(self, since: int, kept_out: Iterable[ActKind]) -> int:
-        """What people did on these units and at the study as a whole."""
-        out = frozenset(kept_out)
+        """Copy acts on these units and on the study as a whole. Return the number."""
+        excluded = frozenset(kept_out)
 
         def carry_act(act: Act) -> None:
-            insert_act(self.db, replace(act, id=self._id(act.id), version=self.study.version, carries=act.id))
+            insert_act(self.db, replace(act, id=self._copy_id(act.id), version=self.study.version, carries=act.id))
 
         def is_carried(act: Act) -> bool:
-            return act.act not in out and (not act.unit or storable(act.unit) in self.units)
+            return act.act not in excluded and (not act.unit or storable(act.unit) in self.units)
 
-        return self._each("act", Act, since, is_carried, carry_act)
+        return self._copy_rows("act", Act, since, is_carried, carry_act)
 
-    def _each(
+    def _copy_rows(
         self, table: str, kind: type[Any], since: int, is_wanted: Callable[[Any], bool], insert: Callable[[Any], None]
     ) -> int:
         count = 0
-        rows = self.db.execute(f"SELECT id, body FROM {table} WHERE {_OF} AND n > ? ORDER BY n", (*self._key, since))
+        rows = self.db.execute(
+            f"SELECT id, body FROM {table} WHERE {_OF} AND n > ? ORDER BY n", (*self._earlier_key, since)
+        )
+        # Fetch all first: a scan could visit the rows that `insert` adds to the same table.
         for id, body in rows.fetchall():
-            if self.db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (self._id(id),)).fetchone():
+            if self.db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (self._copy_id(id),)).fetchone():
                 continue
             row: Any = decode(body, kind, f"a row of {table} in the file", newest=VERSION)
             if is_wanted(row):
@@ -231,10 +235,10 @@ class _Carrying:
                 count += 1
         return count
 
-    def _id(self, id: str) -> str:
-        """The id that a row of the earlier version has in this one."""
+    def _copy_id(self, id: str) -> str:
+        """Return the copy's id for a row of the earlier version."""
         return f"{id}.v{self.study.version}"
 
     @property
-    def _key(self) -> tuple[str, int]:
+    def _earlier_key(self) -> tuple[str, int]:
         return key_of(self.earlier)

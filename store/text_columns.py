@@ -1,4 +1,4 @@
-"""Every column of a hitlab file that holds text, as the file's schema has it: a table added later is among them."""
+"""Text columns of a hitlab file, read from its schema, so that tables added later are included."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Read = Callable[..., Iterable[Any]]
 
 
 class TextTable(NamedTuple):
-    """A table's columns: those that hold text or bytes, and of these those by which rows refer to one another."""
+    """A table's text and byte columns, and those of them that are keys."""
 
     name: str
     columns: tuple[str, ...]
@@ -19,13 +19,17 @@ class TextTable(NamedTuple):
 
 
 def text_tables(read: Read) -> list[TextTable]:
-    """The tables of a file that hold text; `read` runs SQL. A virtual table and a computed column hold none."""
+    """Return the tables of a file that hold text. `read` runs SQL.
+
+    Virtual tables and generated columns are left out.
+    """
     tables = []
     rows = list(read("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY rowid"))
     for name, sql in rows:
         if name.startswith("sqlite_") or re.match(r"\s*CREATE\s+VIRTUAL", sql, re.IGNORECASE):
             continue
-        table = _quoted(name)
+        table = _quote_name(name)
+        # Column 6 (`hidden`) is not 0 for generated columns, column 5 (`pk`) not 0 for primary keys.
         about = [row for row in read(f"PRAGMA table_xinfo({table})") if not row[6]]
         numbers = ("INT", "REAL", "FLOA", "DOUB", "NUM")
         columns = [row[1] for row in about if not str(row[2]).upper().startswith(numbers)]
@@ -33,12 +37,12 @@ def text_tables(read: Read) -> list[TextTable]:
         keys |= {row[3] for row in read(f"PRAGMA foreign_key_list({table})")}
         for _, index, is_unique, *_ in list(read(f"PRAGMA index_list({table})")):
             if is_unique:
-                keys |= {row[2] for row in read(f"PRAGMA index_info({_quoted(index)})")}
+                keys |= {row[2] for row in read(f"PRAGMA index_info({_quote_name(index)})")}
         has_rowid = not re.search(r"WITHOUT\s+ROWID\s*\Z", sql, re.IGNORECASE)
-        tables.append(TextTable(table, tuple(map(_quoted, columns)), frozenset(map(_quoted, keys)), has_rowid))
+        tables.append(TextTable(table, tuple(map(_quote_name, columns)), frozenset(map(_quote_name, keys)), has_rowid))
     return tables
 
 
-def _quoted(name: str) -> str:
-    """A name as SQL takes it, whatever it holds."""
+def _quote_name(name: str) -> str:
+    """Return a name quoted for SQL."""
     return name if re.fullmatch(r"[a-z_]+", name) and name != "use" else '"' + name.replace('"', '""') + '"'

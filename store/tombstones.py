@@ -1,4 +1,4 @@
-"""Who has withdrawn from a hitlab file: nothing of theirs comes in again, whichever verb would bring it."""
+"""Checks that keep withdrawn people's data out of a hitlab file, for every method that writes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ HINT = "`hitlab withdraw` erased what was theirs; another person goes on under a
 
 
 def signature(code: str) -> str:
-    """How a person stands in whatever they did, as rows hold it: the beginning of an `Actor` in JSON."""
+    """Return the beginning of a person's `Actor` in JSON, by which rows that they signed are found."""
+    # msgspec writes fields in the order of `Actor`, without spaces.
     return f'{{"kind":"human","id":{msgspec.json.encode(storable(code)).decode()}'
 
 
 def check_stays(db: sqlite3.Connection, code: str, what: str) -> None:
-    """Raises `LabError` where a person has withdrawn: whatever is written, they do not write it."""
+    """Raise `LabError` if a person has withdrawn, so that nothing is stored in their name."""
     if db.execute("SELECT 1 FROM withdrawal WHERE code = ?", (storable(code),)).fetchone():
         raise LabError(what, f"{code} has withdrawn; nothing of theirs is kept.", HINT)
 
 
 def check_without(db: sqlite3.Connection, bodies: Iterable[str], what: str) -> None:
-    """Raises `LabError` where somebody who has withdrawn appears in rows that are to come in."""
+    """Raise `LabError` if rows to be inserted are signed by a person who has withdrawn."""
     withdrawn_codes = [code for (code,) in db.execute("SELECT code FROM withdrawal")]
     for body in bodies if withdrawn_codes else ():
         for code in withdrawn_codes:
@@ -36,11 +37,11 @@ def check_without(db: sqlite3.Connection, bodies: Iterable[str], what: str) -> N
 
 
 def insert_withdrawal(db: sqlite3.Connection, row: Withdrawal) -> None:
-    """What stays of a person, within the caller's transaction; a second time their first row stays."""
+    """Insert a withdrawal within the caller's transaction. An earlier row for the same person stays."""
     values = (storable(row.code), row.at, encode(row).decode())
     db.execute("INSERT OR IGNORE INTO withdrawal VALUES (?, ?, ?)", values)
 
 
 def withdrawal_of(body: str) -> Withdrawal:
-    """A row's content."""
+    """Decode a row's body."""
     return decode(body, Withdrawal, "a withdrawal in the file", newest=VERSION)

@@ -1,11 +1,12 @@
-"""A participant's right: everything of one person is taken out of a hitlab file for good, and does not come back.
+"""Withdrawal of a participant: all data of one person is erased from a hitlab file and is not accepted again.
 
-What goes: their labels and acts in every study, their part in what others settled; every run in which they were the
-user, worked the phone, let acts through or forked, with its pictures, and every run that repeats one of these; units
-that quote any of it, or were made of their answers, with everybody's labels on them; their reviews and clearances.
-What stays, without their code: acts that others build on (a study that they planned or locked, a draft of a design, a
-run that they redacted, archived or tagged) are signed `withdrawn`, their words on them are gone. Their code stays in
-the lists of raters of frozen plans, which never change, and in the row that keeps them out.
+Erased: their labels and acts in every study, and their part in settlements. Every run in which they were the user or
+the agent, approved actions or forked, with its pictures, and every run that repeats one. Units that quote any of it or
+were derived from their answers, with everybody's labels on them. Their reviews and clearances.
+
+Kept without their code: acts that others build on (a study that they planned or locked, a draft of a design, a run that
+they redacted, archived or tagged). These are signed `withdrawn` and lose their words. The code itself stays in the
+frozen plans' lists of raters and in the row that keeps them out.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from store.studies import check_no_kit, key_of
 from store.tombstones import insert_withdrawal, signature, withdrawal_of
 
 GONE = Actor("human", "withdrawn")
-"""Who signs what others build on."""
+"""Signer of acts that others build on."""
 _COVER_HINT = "--cover TEXT covers words of theirs that others still quote."
 _REPLIES = """
 SELECT json_extract(body, '$.reply.text'), json_extract(body, '$.reply.draft')
@@ -51,36 +52,36 @@ FROM event WHERE trace = ? AND instr(body, ?)
 
 
 class Erased(NamedTuple):
-    """What went: the row that stays, the runs, files outside with linked pictures of theirs, and all bytes together."""
+    """Result of a withdrawal: the stored row, erased runs, linked picture files outside, and total bytes."""
 
     row: Withdrawal
     runs: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     bytes: int = 0
     quoted: QuotedTexts = QuotedTexts()
-    """Their words outside their own rows: covered, or left to be decided."""
+    """Quotations of their texts: redacted, or left for a decision."""
 
 
-class _OnlyLooked(Exception):
-    """Ends a transaction that is to leave everything as it was."""
+class _TrialRollback(Exception):
+    """Raised to roll back a trial withdrawal."""
 
 
 class Covers(NamedTuple):
-    """What of a person's words is covered though it may be anybody's: these texts, whoever's they are; or all."""
+    """Texts to redact even if anyone may say them: these, whoever said them, or `all` of the person's."""
 
     texts: tuple[str, ...] = ()
     all: bool = False
 
 
 NO_MORE = Covers()
-"""Nothing but what is surely theirs."""
+"""Redact only what is certainly the person's."""
 
 
 def withdraw(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Erased:
-    """Takes a person out of the file, all in one transaction, and wipes what stood there.
+    """Erase a person from the file in one transaction, then wipe it.
 
-    A second time it only covers what `covers` names. Raises `LabError` where nothing in the file is theirs, or it is a
-    kit; `NotWiped` where they are out, and bytes of theirs may be left.
+    A second call only redacts what `covers` names. Raise `LabError` if nothing in the file is theirs or it is a kit,
+    and `NotWiped` if they are erased but bytes may remain.
     """
     with store.erasure.erasing() as eraser:
         erasure = _Withdrawing(eraser, code, by, covers).all_of_it()
@@ -89,7 +90,7 @@ def withdraw(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Er
 
 
 def would_erase(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Erased:
-    """What `withdraw` would take out: it is done, counted, and rolled back; in a copy where the file is only read."""
+    """Return what `withdraw` would erase: do it, count, and roll back. Use a copy if the file is read-only."""
     if store.database.readonly:
         with sqlite_errors(store.path), scratch_copy(store.database) as copy, lifted(copy) as eraser:
             blobs = store.database.connection()
@@ -98,13 +99,13 @@ def would_erase(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) ->
     try:
         with store.erasure.erasing() as eraser:
             erasures.append(_Withdrawing(eraser, code, by, covers).all_of_it())
-            raise _OnlyLooked
-    except _OnlyLooked:
+            raise _TrialRollback
+    except _TrialRollback:
         return erasures[0]
 
 
 def obey(eraser: Eraser, row: Withdrawal) -> Erased:
-    """Takes a person out who has withdrawn from another file: what is here of them goes, and their row stays here."""
+    """Erase a person who withdrew from another file, and store their withdrawal in this one."""
     erasure = _Withdrawing(eraser, row.code, row.by).taken_out(row.at)
     insert_withdrawal(eraser.db, row)
     return erasure
@@ -121,7 +122,7 @@ class _Withdrawing:
         covers: Covers = NO_MORE,
         blobs: sqlite3.Connection | None = None,
     ) -> None:
-        if not code.strip():  # it would fit every item that tells no owner
+        if not code.strip():  # an empty code would match every unit without an owner
             raise LabError("withdraw", "names nobody: the study code is empty; nothing was done.")
         self.eraser = eraser
         self.db = eraser.db
@@ -132,43 +133,45 @@ class _Withdrawing:
         self.signed = signature(code)
         self.counts: dict[str, int] = {}
         self._studies: dict[tuple[str, int], Study] = {
-            (study.id, study.version): study for _, study in self._rows("study", Study)
+            (study.id, study.version): study for _, study in self._read_rows("study", Study)
         }
-        of = "rater = ? AND kind = 'human'"
-        self._labels: list[Label] = [label for _, label in self._rows("label", Label, of, storable(code))]
-        """Their answers, with their history."""
+        condition = "rater = ? AND kind = 'human'"
+        self._labels: list[Label] = [label for _, label in self._read_rows("label", Label, condition, storable(code))]
+        """Their labels, superseded ones too."""
 
     def all_of_it(self) -> Erased:
-        """All that is theirs; `LabError` where there is nothing."""
+        """Erase everything of theirs. Raise `LabError` if there is nothing."""
         erasure = self.taken_out(now())
         self._check_anything(erasure.row)
         insert_withdrawal(self.db, erasure.row)
         return erasure
 
     def taken_out(self, at: str) -> Erased:
-        """All that is theirs, if there is anything."""
+        """Erase everything of theirs, if there is anything."""
         check_no_kit(self.db)
-        runs = self._runs()
-        quotable_words, words = self._quotable_words(), self._words(runs)
+        runs = self._their_runs()
+        # Collect their texts first: the deletes below remove the rows that they are read from.
+        quotable_words, words = self._quotable_words(), self._their_words(runs)
         own = own_texts(lambda sql, *values: self.db.execute(sql, values).fetchall(), self.code)
-        derived = self._derived()
+        derived = self._derived_units()
         counts = self.counts
         counts["labels"] = self._delete("label", "rater = ? AND kind = 'human'", storable(self.code))
         counts["reviews"] = self._delete("review", "instr(body, ?)", self.signed)
         counts["clearances"] = self._delete("clearance", "instr(body, ?)", self.signed)
         counts["units"] = counts["labels_of_others"] = 0
-        for unit in dict.fromkeys([*self._units(set(runs), quotable_words), *derived]):
-            self._take_unit(unit)
+        for unit in dict.fromkeys([*self._quoting_units(set(runs), quotable_words), *derived]):
+            self._erase_unit(unit)
         counts["assignments"] = self._delete("assignment", "rater = ?", storable(self.code))
-        self._settlements(words)
-        self._notes(words)
-        counts["acts"] = self._acts()
+        self._redact_settlements(words)
+        self._redact_notes(words)
+        counts["acts"] = self._erase_acts()
+        # A tag may be the code itself.
         self._delete("run_act", "tag = ?", storable(tag_of(self.code)))
         self._delete("tally", "rater = ?", storable(self.code))
         counts["drafts"] = sum(self._count("draft", "trace = ?", run) for run in runs)
         destroyed = self.eraser.erase_runs(runs)
         counts |= {"runs": len(runs), "pictures": destroyed.blobs}
-        counts["designs"] = self._designs(set(runs))
+        counts["designs"] = self._redact_designs(set(runs))
         self._sign_anew()
         covers, cover_all = self.covers
         quoted = cover_quoted(self.db, own, covers=covers, cover_all=cover_all, blobs=self.blobs)
@@ -180,7 +183,7 @@ class _Withdrawing:
         return Erased(row, tuple(runs), tuple(dict.fromkeys(self.eraser.outside)), destroyed.bytes, quoted)
 
     def _check_anything(self, row: Withdrawal) -> None:
-        """Raises `LabError` where there was nothing to take out, nor a plan in which the person still could answer."""
+        """Raise `LabError` if nothing was erased and the person is in no plan by which they could still answer."""
         withdrawal_row = self.db.execute(
             "SELECT body FROM withdrawal WHERE code = ?", (storable(self.code),)
         ).fetchone()
@@ -192,10 +195,10 @@ class _Withdrawing:
         if not any(self.code in study.raters for study in self._studies.values()):
             raise LabError(f"withdraw {self.code}", "nothing in this file is theirs; nothing was done.")
 
-    # -- what is theirs ----------------------------------------------------------------------------------------
+    # -- their own data ----------------------------------------------------------------------------------------
 
-    def _runs(self) -> list[str]:
-        """The runs in which they appear, and those that repeat these."""
+    def _their_runs(self) -> list[str]:
+        """Return the runs in which they appear, and repetitions of these."""
         sql = "SELECT DISTINCT trace FROM event WHERE instr(body, ?)"
         runs = [run for (run,) in self.db.execute(sql, (self.signed,))]
         copies = repeats(lambda sql, *values: self.db.execute(sql, values).fetchall(), runs)
@@ -203,13 +206,13 @@ class _Withdrawing:
         return sorted([*runs, *copies])
 
     def _quotable_words(self) -> set[str]:
-        """What they answered in words, as far as another unit may quote it."""
+        """Return their text answers that are long enough to be recognized when a unit quotes them."""
         sql = "SELECT body FROM label WHERE rater = ? AND kind = 'human'"
         values = (msgspec.json.decode(body, type=_QuotedLabel).value for (body,) in self.db.execute(sql, (self.code,)))
         return {value.strip() for value in values if isinstance(value, str) and len(value.strip()) >= LONG}
 
-    def _words(self, runs: Iterable[str]) -> ErasedWords:
-        """Their own words on sheets, notes among them (an option is nobody's), and what they replied in runs."""
+    def _their_words(self, runs: Iterable[str]) -> ErasedWords:
+        """Return their words: notes, text answers (a chosen option is not their own words), and replies in runs."""
         words = {label.note for label in self._labels}
         words |= {str(label.value) for label in self._labels if self._is_text(label) and label.value is not None}
         for run in runs:
@@ -218,29 +221,29 @@ class _Withdrawing:
         return ErasedWords(self.code, words)
 
     def _is_text(self, label: Label) -> bool:
-        """Whether a label answers in words."""
+        """Return True if a label's field is a text field."""
         field = self._studies[label.study, label.version].protocol.field(label.field)
         return field is not None and field.kind == "text"
 
-    def _units(self, runs: set[str], quotable_words: set[str]) -> list[tuple[str, int, str]]:
-        """Units of those runs, of theirs alone, named after them, or that lay an answer of theirs before others."""
+    def _quoting_units(self, runs: set[str], quotable_words: set[str]) -> list[tuple[str, int, str]]:
+        """Return units of these runs, units that are theirs by owner or name, and units that show their answers."""
         units = []
         for study, version, id, body in self.db.execute("SELECT study, version, id, body FROM unit"):
-            unit = msgspec.json.decode(body, type=_Quoting)
+            unit = msgspec.json.decode(body, type=_UnitFields)
             texts = [text.strip() for material in unit.given for text in (material.text, *material.items)]
             is_theirs = self.code in (unit.owner, unit.cluster, *unit.hidden.values())
             if is_theirs or not runs.isdisjoint(unit.runs) or not quotable_words.isdisjoint(texts):
                 units.append((study, version, id))
         return units
 
-    def _take_unit(self, unit: tuple[str, int, str]) -> None:
+    def _erase_unit(self, unit: tuple[str, int, str]) -> None:
         self.counts["labels_of_others"] += self.eraser.erase_unit(*unit)
         self.counts["units"] += 1
 
-    def _acts(self) -> int:
-        """Their acts; those that are about a study stay, signed anew."""
+    def _erase_acts(self) -> int:
+        """Delete their acts, sign those about a study with `withdrawn`, and return the number."""
         count = 0
-        for n, act in self._rows("act", Act, "rater = ?", storable(self.code)):
+        for n, act in self._read_rows("act", Act, "rater = ?", storable(self.code)):
             if act.rater.kind != "human":
                 continue
             if act.act in STUDY_ACTS:
@@ -252,13 +255,13 @@ class _Withdrawing:
         self._delete("answer_link", "person = ?", storable(self.code))
         quoted_code = msgspec.json.encode(self.code).decode()
         for table in ("act", "answer_link"):
-            for n, act in self._rows(table, Act, "instr(body, ?)", quoted_code):
-                body = encode(replace(act, detail=_renamed(act.detail, self.code))).decode()
+            for n, act in self._read_rows(table, Act, "instr(body, ?)", quoted_code):
+                body = encode(replace(act, detail=_replace_code(act.detail, self.code))).decode()
                 self.db.execute(f"UPDATE {table} SET body = ? WHERE n = ?", (body, n))
         return count
 
-    def _derived(self) -> list[tuple[str, int, str]]:
-        """Units that were made of other units' answers, theirs among them: they tell how many gave which."""
+    def _derived_units(self) -> list[tuple[str, int, str]]:
+        """Return units derived from other units' answers, theirs among them, because these count who gave which."""
         derived_units: list[tuple[str, int, str]] = []
         for study in self._studies.values():
             if study.protocol.targets == "items":
@@ -268,37 +271,40 @@ class _Withdrawing:
                 derived_units += [(*key_of(study), id) for (id,) in units if id in answered_units]
         return derived_units
 
-    def _settlements(self, words: ErasedWords) -> None:
-        """What others settled, without their moves, their words and their code; a majority must be one without them."""
+    def _redact_settlements(self, words: ErasedWords) -> None:
+        """Remove their moves, words and code from settlements.
+
+        A settlement by majority is deleted if it is not a majority without them.
+        """
         self.counts["settlements"] = self.counts["quotations"] = 0
-        theirs = {
+        their_places = {
             (label.study, label.version, label.unit, FieldReference(label.target, label.field))
             for label in self._labels
         }
-        for n, act in self._rows("act", Act, "act = 'adjudicated'"):
+        for n, act in self._read_rows("act", Act, "act = 'adjudicated'"):
             what: Settlement = convert(act.detail, Settlement, f"act {act.id}")
             study, spot = self._studies[act.study, act.version], FieldReference(what.target, what.field)
             field = study.protocol.field(what.field)
             rest = without(what, words, free=field is not None and field.kind == "text")
-            is_counted = what.by_means == "majority" and (act.study, act.version, act.unit, spot) in theirs
-            if rest is None or (is_counted and not self._is_most(study, act.unit, spot, what)):
+            is_counted = what.by_means == "majority" and (act.study, act.version, act.unit, spot) in their_places
+            if rest is None or (is_counted and not self._is_still_majority(study, act.unit, spot, what)):
                 self.counts["settlements"] += self._delete("act", "n = ?", n)
             elif rest != what:
                 detail: dict[str, Any] = decode(encode(rest), dict[str, Any], f"act {act.id}")
                 self._rewrite("act", n, replace(act, detail=detail))
 
-    def _is_most(self, study: Study, unit: str, spot: FieldReference, what: Settlement) -> bool:
-        """Whether most of those who are left say what was settled as what most say."""
-        of = (*key_of(study), storable(unit))
-        labels = [label for _, label in self._rows("label", Label, "study = ? AND version = ? AND unit = ?", *of)]
-        acts = [act for _, act in self._rows("act", Act, "study = ? AND version = ? AND unit = ?", *of)]
+    def _is_still_majority(self, study: Study, unit: str, spot: FieldReference, what: Settlement) -> bool:
+        """Return True if the majority of the remaining raters still agrees with a settlement by majority."""
+        key = (*key_of(study), storable(unit))
+        labels = [label for _, label in self._read_rows("label", Label, "study = ? AND version = ? AND unit = ?", *key)]
+        acts = [act for _, act in self._read_rows("act", Act, "study = ? AND version = ? AND unit = ?", *key)]
         most = majority_of(place_answers(study, spot, labels, set(handed_in(acts))))
         return most is not None and (most.value, most.reason_missing) == (what.value, what.reason_missing)
 
-    def _notes(self, words: ErasedWords) -> None:
-        """What others wrote on sheets of the same studies, without what it quotes of them."""
+    def _redact_notes(self, words: ErasedWords) -> None:
+        """Redact quotations of their words in others' answers and notes in the same studies."""
         for study in {(label.study, label.version) for label in self._labels}:
-            for n, label in self._rows("label", Label, "study = ? AND version = ?", storable(study[0]), study[1]):
+            for n, label in self._read_rows("label", Label, "study = ? AND version = ?", storable(study[0]), study[1]):
                 value = label.value
                 if isinstance(value, str) and self._is_text(label):
                     value = words.unsaid(value)
@@ -310,48 +316,48 @@ class _Withdrawing:
         self.db.execute(f"UPDATE {table} SET body = ? WHERE n = ?", (encode(row).decode(), n))
         self.counts["quotations"] += 1
 
-    # -- what others build on ----------------------------------------------------------------------------------
+    # -- acts that others build on -----------------------------------------------------------------------------
 
-    def _designs(self, runs: Collection[str]) -> int:
-        """Signs their drafts anew, and takes their words out of every row that repeats them; gives how many."""
-        rows = [(n, _revision(body)) for n, body in self.db.execute("SELECT n, body FROM design").fetchall()]
-        theirs = [revision for _, revision in rows if self._is(revision.by)]
-        marks = {words for revision in theirs for words in revision.marks.values() if words}
-        notes = {f"took back: {revision.note}" for revision in theirs if revision.note}
+    def _redact_designs(self, runs: Collection[str]) -> int:
+        """Sign their designs with `withdrawn` and remove their words from all designs. Return the number of theirs."""
+        rows = [(n, _decode_revision(body)) for n, body in self.db.execute("SELECT n, body FROM design").fetchall()]
+        their_revisions = [revision for _, revision in rows if self._is_person(revision.by)]
+        marks = {words for revision in their_revisions for words in revision.marks.values() if words}
+        notes = {f"took back: {revision.note}" for revision in their_revisions if revision.note}
         count = 0
         for n, old in rows:
             new = replace(old, marks={key: WITHDRAWN if words in marks else words for key, words in old.marks.items()})
-            if self._is(old.by):
+            if self._is_person(old.by):
                 new = replace(new, by=GONE, note="")
             elif old.note in notes:
                 new = replace(new, note="took back")
-            new = replace(new, design=_without(new.design, runs))
+            new = replace(new, design=_without_evidence(new.design, runs))
             if new != old:
-                count += self._is(old.by)
+                count += self._is_person(old.by)
                 values = (new.by.id, storable(new.note), encode(new).decode(), n)
                 self.db.execute("UPDATE design SET by = ?, note = ?, body = ? WHERE n = ?", values)
         return count
 
     def _sign_anew(self) -> None:
-        """Studies that they planned, runs that they redacted or archived, people whom they helped to withdraw."""
-        for n, study in self._rows("study", Study, "instr(body, ?)", self.signed):
+        """Sign with `withdrawn` the studies they planned, and their redactions, withdrawals of others and run acts."""
+        for n, study in self._read_rows("study", Study, "instr(body, ?)", self.signed):
             self.db.execute("UPDATE study SET body = ? WHERE n = ?", (encode(replace(study, by=GONE)).decode(), n))
-        for _, stone in self._rows("tombstone", Tombstone, "instr(body, ?)", self.signed, key="trace"):
+        for _, stone in self._read_rows("tombstone", Tombstone, "instr(body, ?)", self.signed, key="trace"):
             self._delete("tombstone", "trace = ?", stone.trace)
             self.db.execute(TOMBSTONE, tombstone_row(replace(stone, by=GONE)))
-        for _, row in self._rows("withdrawal", Withdrawal, "instr(body, ?)", self.signed, key="code"):
+        for _, row in self._read_rows("withdrawal", Withdrawal, "instr(body, ?)", self.signed, key="code"):
             self._delete("withdrawal", "code = ?", storable(row.code))
             insert_withdrawal(self.db, replace(row, by=GONE))
-        for n, act in self._rows("run_act", RunAct, "instr(body, ?)", self.signed):
+        for n, act in self._read_rows("run_act", RunAct, "instr(body, ?)", self.signed):
             body = encode(replace(act, by=GONE)).decode()
             self.db.execute("UPDATE run_act SET by = ?, body = ? WHERE n = ?", (GONE.id, body, n))
 
-    # -- beneath -----------------------------------------------------------------------------------------------
+    # -- helpers -----------------------------------------------------------------------------------------------
 
-    def _is(self, actor: Actor) -> bool:
+    def _is_person(self, actor: Actor) -> bool:
         return actor.kind == "human" and actor.id == self.code
 
-    def _rows(
+    def _read_rows(
         self, table: str, kind: type[Any], where: str = "1", *values: object, key: str = "n"
     ) -> Iterable[tuple[Any, Any]]:
         rows = self.db.execute(f"SELECT {key}, body FROM {table} WHERE {where}", values).fetchall()
@@ -365,41 +371,41 @@ class _Withdrawing:
 
 
 class _QuotedLabel(msgspec.Struct, frozen=True):
-    """A label, as far as it may be quoted."""
+    """The field of a label that units may quote."""
 
     value: Any = None
 
 
-class _Laid(msgspec.Struct, frozen=True):
+class _Material(msgspec.Struct, frozen=True):
     text: str = ""
     items: tuple[str, ...] = ()
 
 
-class _Quoting(msgspec.Struct, frozen=True):
-    """A unit, as far as it may be somebody's."""
+class _UnitFields(msgspec.Struct, frozen=True):
+    """Fields of a unit that may show that it belongs to a person."""
 
     runs: tuple[str, ...] = ()
-    given: tuple[_Laid, ...] = ()
+    given: tuple[_Material, ...] = ()
     cluster: str = ""
     owner: str = ""
     hidden: dict[str, str] = {}
 
 
-def _renamed(document: Any, code: str) -> Any:
-    """What an act tells, wherever in it a code stands, with `withdrawn` in its place."""
+def _replace_code(document: Any, code: str) -> Any:
+    """Return an act's detail with every occurrence of the code replaced by `withdrawn`."""
     if isinstance(document, dict):
-        return {GONE.id if key == code else key: _renamed(value, code) for key, value in document.items()}
+        return {GONE.id if key == code else key: _replace_code(value, code) for key, value in document.items()}
     if isinstance(document, list | tuple):
-        return [_renamed(value, code) for value in document]
+        return [_replace_code(value, code) for value in document]
     return GONE.id if document == code else document
 
 
-def _revision(body: str) -> Revision:
+def _decode_revision(body: str) -> Revision:
     return decode(body, Revision, "a design in the file", newest=DESIGN_VERSION)
 
 
-def _without(design: Design, runs: Collection[str]) -> Design:
-    """A design whose evidence leads to none of these runs."""
+def _without_evidence(design: Design, runs: Collection[str]) -> Design:
+    """Return a design without evidence from these runs."""
     remaining_links = {
         key: tuple(link for link in links if link.partition("@")[0] not in runs)
         for key, links in design.evidence.items()

@@ -1,4 +1,4 @@
-"""Published trace formats: find the runs in files and folders, and read each as `Imported`."""
+"""Trace formats of other projects: detect runs in files and folders, and read each as `Imported`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from store.formats.json_parts import first_value
 
 @dataclass(frozen=True)
 class RunSource:
-    """A file or folder that holds runs of a format; links inside are followed only within `root`.
+    """A file or folder with runs of a format. Links inside are followed only within `root`.
 
-    Its reader reads every text by `text`, and counts in `fallbacks` what it does not take as it stands. `encoding`
-    is the one that was named for all text, empty where each file tells its own.
+    Readers read every text through `text` and count in `fallbacks` what they cannot use. `encoding` is the encoding
+    that the user named for all texts, empty to detect it for each file.
     """
 
     format: str
@@ -39,14 +39,15 @@ class RunSource:
     fallbacks: Fallbacks = field(default_factory=Fallbacks, compare=False)
 
     def text(self, path: Path, *, most: int = JSON_BYTES) -> bytes:
-        """A text file's bytes in UTF-8, whatever its encoding, unpacked where its name ends in `.gz`.
+        """Return a text file as UTF-8, unpacked if its name ends in `.gz`.
 
-        Valid UTF-8 stays as it is. A `LabError` where the file cannot be read, or its encoding is not sure.
+        Valid UTF-8 is unchanged. Raise `LabError` if the file cannot be read or its encoding is uncertain.
         """
         return self.as_utf8(unpacked(self.root, path, most=most), path)
 
     def as_utf8(self, data: bytes, place: object) -> bytes:
-        """Bytes of a text as UTF-8; another encoding, and damaged characters, are counted."""
+        """Return a text's bytes as UTF-8. Count other encodings and damaged characters as fallbacks."""
+        # ASCII is valid UTF-8. With NUL bytes it may be UTF-16.
         if not self.encoding and data.isascii() and b"\0" not in data:
             return data
         decoded = decode_text(data, str(place), self.encoding, hint=NAME_ENCODING)
@@ -57,7 +58,7 @@ class RunSource:
         return decoded.text.encode("utf-8", "surrogatepass") if decoded.encoding or decoded.damaged else data
 
     def side_text(self, path: Path, *, most: int = JSON_BYTES) -> bytes | None:
-        """As `text`, of a file beside a run; None where it is not there, or cannot be read, which is counted."""
+        """Return a file beside a run like `text`, or None if it is missing, or unreadable, which is counted."""
         if not path.is_file():
             return None
         try:
@@ -67,7 +68,7 @@ class RunSource:
             return None
 
     def side_json(self, path: Path, *, most: int = JSON_BYTES) -> Any:
-        """The JSON of a file beside a run; None where it is not there, or cannot be read, which is counted."""
+        """Return the JSON of a file beside a run, or None if it is missing, or unreadable, which is counted."""
         data = self.side_text(path, most=most)
         try:
             return None if data is None else read_json(data, str(path)).value
@@ -77,18 +78,18 @@ class RunSource:
 
 
 class FailedRun(NamedTuple):
-    """A source, or a part of one, that could not be read, and why in one sentence."""
+    """A source, or a part of one, that could not be read, with the reason as a sentence."""
 
     path: str
     error: str
 
 
 class KnownRun(NamedTuple):
-    """A run that the asker said it has already; its pictures were not read.
+    """A run whose steps the caller already has. Its pictures were not read.
 
-    `times` are those of its steps in its source's log; where a source has none, `pictures` reads the sha256 of its
-    steps' pictures. Where the run that is here bears others, this is a further attempt of the very same steps, and
-    `under` reads it as a run of another id.
+    `times` are the steps' times in the source's log. `pictures` returns the sha256 of the steps' pictures, for sources
+    without times. If the stored run has others, this is a further attempt with identical steps, and `under` reads it as
+    a run with another id.
     """
 
     id: str
@@ -100,11 +101,11 @@ class KnownRun(NamedTuple):
 
 NAME_ENCODING = "Save it as UTF-8, or name its encoding: --encoding gbk."
 _SHADOW, _SHADOWS = "._", "__MACOSX"
-"""What macOS calls the files that it lays beside others on foreign disks, and their folder in its archives."""
+"""Prefix of the files that macOS writes beside others on foreign disks, and their folder in its archives."""
 
 
 class CandidateFile:
-    """A regular file that may be of some format; it is opened only where a format asks how it begins, and once.
+    """A regular file that may belong to a format. It is opened once, and only if a format inspects its content.
 
     A link that leads out of `root` is not opened.
     """
@@ -116,41 +117,41 @@ class CandidateFile:
 
     @cached_property
     def opening(self) -> bytes:
-        """Its first bytes, unpacked where its name ends in `.gz`, from the first that is no blank; text as UTF-8."""
+        """First bytes, unpacked if the name ends in `.gz`, without leading blanks, as UTF-8 if they are text."""
         return opening_as_utf8(beginning(self.path, SNIFFED, self.root)).lstrip(BLANK)
 
     @cached_property
-    def _first(self) -> tuple[Any, bool]:
+    def _first_value(self) -> tuple[Any, bool]:
         return first_value(self.opening)
 
     @property
     def value(self) -> Any:
-        """The first JSON value of its opening, as far as that goes; None where it begins with none."""
-        return self._first[0]
+        """First JSON value of the opening, completed if cut off, or None if there is none."""
+        return self._first_value[0]
 
     @property
     def items(self) -> list[dict[str, Any]]:
-        """The mappings that its first JSON value is or, where that is a list, holds."""
+        """Objects in the first JSON value: itself, or the items of a list."""
         values = self.value if isinstance(self.value, list) else [self.value]
         return [item for item in values if isinstance(item, dict)]
 
     @property
     def is_cut(self) -> bool:
-        """Whether `value` is only what is whole of a value that is longer than the opening, or cut off."""
-        return self._first[1]
+        """True if the opening ends within `value`, so that only its complete parts are read."""
+        return self._first_value[1]
 
     @property
     def is_json(self) -> bool:
-        """Whether its name says that it holds JSON."""
+        """True if the file's name ends like a JSON file's."""
         return self.name.endswith((".json", ".json.gz"))
 
 
 class Format(NamedTuple):
-    """One trace format: which folders (with the names in them) and files are its own, and how they are read.
+    """One trace format: how its folders and files are recognized and read.
 
-    `name` is what `--format` takes, `title` what people call it. A folder that is a run is not looked into further;
-    `is_run_folder` is given the folder, the names in it, and the root that no link may lead out of. `is_without_log`
-    tells why a folder that the format's own program left is no run, as one with screens but no log; empty for others.
+    `name` is the value of `--format`, `title` the name for people. `is_run_folder` gets a folder, the names in it, and
+    the root that no link may leave. Folders inside a run are not searched. `is_without_log` returns why a folder
+    written by the format's own program is not a run, for example screens without a log, and an empty text for others.
     """
 
     name: str
@@ -179,7 +180,7 @@ _READERS = {
     "tau2": "tau2.reader:TAU2",
     "inspect": "inspect.reader:INSPECT",
 }
-"""Which module below this folder reads a format, and by what name; in the order in which they are asked."""
+"""Module and attribute of each format's reader, below this folder, in the order of detection."""
 
 _WRITERS = {
     "jsonl": "jsonl.writer",
@@ -191,14 +192,15 @@ _WRITERS = {
     "parquet": "tables.parquet_writer",
 }
 FORMATS = tuple(_READERS)
-"""What runs are read from, by name."""
+"""Names of the formats that can be read."""
 WRITTEN = tuple(_WRITERS)
-"""What runs are written as, by name."""
+"""Names of the formats that can be written."""
 
 
 def formats() -> dict[str, Format]:
-    """Every known format by name."""
+    """Return every readable format by name."""
     by_name: dict[str, Format] = {}
+    # Imported on use, because few commands read a foreign format.
     for name, place in _READERS.items():
         module, _, attribute = place.partition(":")
         by_name[name] = getattr(import_module(f"store.formats.{module}"), attribute)
@@ -206,22 +208,22 @@ def formats() -> dict[str, Format]:
 
 
 class StoredRun(Protocol):
-    """A run as it is kept, for those who write it elsewhere; events are read as they are written."""
+    """A stored run, for writers. Events are read while they are written."""
 
     @property
     def id(self) -> str: ...
 
     @property
     def reviewed(self) -> str | None:
-        """The run whose reviewed text this is; None where it is as it was recorded."""
+        """Id of the run whose reviewed text this is, or None for a run as recorded."""
 
     def events(self) -> Iterator[AnyEvent]: ...
 
     def original(self, seq: int) -> dict[str, Any]:
-        """The values that event `seq` had before it was reviewed, by field; empty where it is as it was recorded."""
+        """Return the values that a review changed in event `seq`, by field, empty if none."""
 
     def blobs(self) -> Iterator[tuple[str, Blob]]:
-        """The pictures and phone states that are in the file, by their sha256."""
+        """Yield the pictures and phone states of the run that are available, with their sha256."""
 
     @property
     def verdicts(self) -> Sequence[Verdict]: ...
@@ -237,10 +239,10 @@ class StoredRun(Protocol):
 
 
 class Writer(NamedTuple):
-    """One format that is written.
+    """One format that can be written.
 
-    `write` puts runs into an empty folder, takes them one at a time (each is read as it is written), tells the id of
-    each that is done, and has every byte on the disk on return. `LabError` where a run has no place in the format.
+    `write` writes runs into an empty folder, one at a time, and reports the id of each when it is done. All bytes are
+    on the disk when it returns. It raises `LabError` if a run does not fit the format.
     """
 
     name: str
@@ -249,16 +251,16 @@ class Writer(NamedTuple):
 
 
 def writers() -> dict[str, Writer]:
-    """Every format that runs are written in, by name."""
+    """Return every format that can be written, by name."""
     return {name: import_module(f"store.formats.{module}").WRITER for name, module in _WRITERS.items()}
 
 
 def read(
     path: Path, format: str | None = None, *, known: Callable[[str], bool] = lambda id: False
 ) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Every run below `path`, one at a time; what cannot be read is a `FailedRun`, and the others still come.
+    """Yield every run below `path`, one at a time. An unreadable one is a `FailedRun` and does not stop the others.
 
-    `known` tells which ids need not be read in full. Raises `LabError` where there is no such format.
+    `known` returns True for ids that need not be read in full. Raise `LabError` if there is no such format.
     """
     for source in detect(path, format):
         if isinstance(source, FailedRun):
@@ -268,7 +270,7 @@ def read(
 
 
 class _Search(NamedTuple):
-    """What is looked for: formats, in which encoding texts are, and where what holds no run is counted."""
+    """Parameters of a search: formats, encoding of texts, and counts of files without runs."""
 
     choice: list[Format]
     is_all: bool
@@ -276,7 +278,7 @@ class _Search(NamedTuple):
     fallbacks: Fallbacks
 
     def owner(self, folder: Path, names: set[str], root: Path) -> str | None:
-        """The format of which a folder is a run."""
+        """Return the name of the format whose run a folder is, or None if there is none."""
         return next((one.name for one in self.choice if one.is_run_folder(folder, names, root)), None)
 
     def source(self, format: str, path: Path, root: Path) -> RunSource:
@@ -286,41 +288,41 @@ class _Search(NamedTuple):
 def detect(
     path: Path, format: str | None = None, *, encoding: str = "", fallbacks: Fallbacks | None = None
 ) -> Iterator[RunSource | FailedRun]:
-    """The files and folders below `path` that hold runs, in the order of their names; links to folders are left.
+    """Yield the files and folders below `path` that hold runs, by name. Links to folders are not followed.
 
-    Folders and files that should hold a run and do not are counted in `fallbacks`.
+    Folders and files that look like runs but are not are counted in `fallbacks`.
     """
     codec = known_encoding(encoding) if encoding else ""
-    search = _Search(_chosen(format), format is None, codec, Fallbacks() if fallbacks is None else fallbacks)
+    search = _Search(_choose_formats(format), format is None, codec, Fallbacks() if fallbacks is None else fallbacks)
     try:
         if not path.is_dir():
-            yield from _named_file(path, search)
+            yield from _detect_named_file(path, search)
             return
     except OSError as error:
-        yield _unreadable(path, error)
+        yield _failed_run(path, error)
         return
-    yield from _in_folder(path, search)
+    yield from _detect_in_folder(path, search)
 
 
-def _named_file(path: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
+def _detect_named_file(path: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     if not path.is_file():
         return
     if path.is_symlink():
-        path = path.resolve()  # who names a link means what it leads to; links that are met are not followed out
+        path = path.resolve()  # a link that the user names is resolved; links found inside folders may not leave them
     if owner := search.owner(path.parent, {path.name}, path.parent):
         yield search.source(owner, path.parent, path.parent)
         return
-    sources = list(_one_file(path, path.parent, search))
+    sources = list(_detect_file(path, path.parent, search))
     if not sources and (kind := packed_kind(path, path.parent)):
         sources = [FailedRun(str(path), f"{path}: is packed ({kind}). Unpack it, and name the folder.")]
     yield from sources
 
 
-def _unreadable(path: Path, error: OSError) -> FailedRun:
+def _failed_run(path: Path, error: OSError) -> FailedRun:
     return FailedRun(str(path), f"{error.filename or path}: cannot be read ({error.strerror}).")
 
 
-def _chosen(format: str | None) -> list[Format]:
+def _choose_formats(format: str | None) -> list[Format]:
     formats_by_name = formats()
     if format is None:
         return list(formats_by_name.values())
@@ -330,33 +332,34 @@ def _chosen(format: str | None) -> list[Format]:
     return [formats_by_name[format]]
 
 
-def _in_folder(root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
+def _detect_in_folder(root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     unreadable: list[OSError] = []
-    unfinished = formats()["jsonl"].skips_folder  # half an export of ours is no format's run
+    unfinished = formats()["jsonl"].skips_folder  # an unfinished export of hitlab is skipped whatever the format
     skips = {unfinished, _SHADOWS.__eq__, *(trace_format.skips_folder for trace_format in search.choice)}
     for folder, below, names in os.walk(root, onerror=unreadable.append):
         here = Path(folder)
+        # macOS copies `._run.jsonl` beside `run.jsonl`, with metadata only.
         names = [name for name in names if not name.startswith(_SHADOW)]
         try:
             owner = search.owner(here, {*names}, root)
         except OSError as error:
             below.clear()
-            yield _unreadable(here, error)
+            yield _failed_run(here, error)
             continue
         if owner is not None:
             below.clear()
             yield search.source(owner, here, root)
             continue
         below[:] = sorted(name for name in below if not any(skip(name) for skip in skips))
-        yield from _in_files(here, names, root, search)
-    yield from (_unreadable(Path(error.filename), error) for error in unreadable)
+        yield from _detect_in_files(here, names, root, search)
+    yield from (_failed_run(Path(error.filename), error) for error in unreadable)
 
 
-def _in_files(folder: Path, names: list[str], root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
-    """The runs in a folder's files; where none is, why the folder should have been one is counted."""
+def _detect_in_files(folder: Path, names: list[str], root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
+    """Yield the runs in a folder's files. If there are none, count why the folder is not a run."""
     unclaimed: list[Path] = []
     for name in sorted(names):
-        sources = list(_one_file(folder / name, root, search))
+        sources = list(_detect_file(folder / name, root, search))
         yield from sources
         if not sources:
             unclaimed.append(folder / name)
@@ -367,16 +370,17 @@ def _in_files(folder: Path, names: list[str], root: Path, search: _Search) -> It
     for path in unclaimed:
         if _PACKED.search(path.name) and (kind := packed_kind(path, root)):
             search.fallbacks.add("packed", path, kind)
+        # A file of two bytes is `[]` or `{}`, and holds no run.
         elif search.is_all and _RUN_LIKE.fullmatch(path.name) and path.is_file() and path.stat().st_size > 2:
             search.fallbacks.add("file", path)
 
 
 _PACKED = re.compile(r"\.(?:zip|tar|tgz|tbz2?|txz|7z|rar|tar\.\w{2,4})$", re.I)
 _RUN_LIKE = re.compile(r"(?:traj|trajector(?:y|ies)|trace|actions?|steps|episode)[\w-]*\.jsonl?(?:\.gz)?", re.I)
-"""How files are named that hold an agent's steps."""
+"""Names of files that typically hold an agent's steps."""
 
 
-def _one_file(path: Path, root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
+def _detect_file(path: Path, root: Path, search: _Search) -> Iterator[RunSource | FailedRun]:
     candidate = CandidateFile(path, root)
     try:
         if not path.is_file():
@@ -388,4 +392,4 @@ def _one_file(path: Path, root: Path, search: _Search) -> Iterator[RunSource | F
     except LabError as error:
         yield FailedRun(str(path), error.sentence)
     except OSError as error:
-        yield _unreadable(path, error)
+        yield _failed_run(path, error)

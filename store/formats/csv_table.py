@@ -1,4 +1,4 @@
-"""Tables as spreadsheets save them: other separators, `sep=;`, decimal commas; read as the same numbers."""
+"""CSV tables as spreadsheets save them: other separators, a `sep=;` line, decimal commas."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from store.formats import RunSource
 from store.formats.values import decoded
 
 _SEPARATORS = ",;\t|"
-"""What may stand between cells; spreadsheets of half the world write semicolons."""
+"""Possible cell separators. Spreadsheets write semicolons in locales with decimal commas."""
 _SEP = re.compile(r"\Asep=(.)\r?\n", re.I)
 _COMMA = re.compile(r"[-+]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+")
 _POINT = re.compile(r"[-+]?\d+\.\d+")
 
 
 def table_of(source: RunSource, data: bytes, path: Path) -> list[dict[str, str]]:
-    """The rows of a table by column; cells that a row has too many of, or none for, are left out.
+    """Return the rows of a table by column, without surplus or missing cells.
 
-    Decimal commas become points where the separator is another and no cell holds a point. What was read otherwise
-    than a plain CSV is counted; a `LabError` where it is no table.
+    Decimal commas become points if the separator is not a comma and no cell has a point. Deviations from plain CSV are
+    counted as fallbacks. Raise `LabError` if the data is not a table.
     """
     text = decoded(data, str(path))
-    named = _SEP.match(text)
-    text = text[named.end() :] if named else text
-    separator = named[1] if named else _separator(text)
+    sep_line = _SEP.match(text)
+    text = text[sep_line.end() :] if sep_line else text
+    separator = sep_line[1] if sep_line else _separator(text)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:
@@ -40,16 +40,17 @@ def table_of(source: RunSource, data: bytes, path: Path) -> list[dict[str, str]]
 
 
 def _separator(text: str) -> str:
-    """What stands between the names of the columns."""
+    """Return the separator that is most frequent in the header line."""
     return max(_SEPARATORS, key=text.partition("\n")[0].count)
 
 
 def _with_points(rows: list[list[str]]) -> list[list[str]]:
+    # A cell with a decimal point shows that commas are not decimal here.
     cells = [cell.strip() for row in rows for cell in row]
     if any(_POINT.fullmatch(cell) for cell in cells) or not any(_COMMA.fullmatch(cell) for cell in cells):
         return rows
-    return [[_point(cell) for cell in row] for row in rows]
+    return [[_with_point(cell) for cell in row] for row in rows]
 
 
-def _point(cell: str) -> str:
+def _with_point(cell: str) -> str:
     return cell.strip().replace(".", "").replace(",", ".") if _COMMA.fullmatch(cell.strip()) else cell

@@ -1,4 +1,4 @@
-"""What readers of published demonstrations share: who acted, how one ends, and the pictures that paths name."""
+"""Shared parts of the readers of published demonstrations: actor, end, and lookup of pictures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lab.core.trace import Ended
 from store.formats.files import PICTURE
 
 ANNOTATOR = Actor("human", "annotator")
-"""Who demonstrated, where a source does not say."""
+"""Agent of a demonstration whose source names none."""
 
 _PICTURE = re.compile(rf"\.{PICTURE}\Z", re.I)
 _MOST_NAMES = 200_000
@@ -25,12 +25,12 @@ _PARTS = 64
 
 
 def episode_bytes(value: Any) -> bytes:
-    """One demonstration's bytes, the same however its file is laid out: what its id is made of."""
+    """Return a demonstration's canonical encoding, independent of its file's layout. The id is computed from it."""
     return msgspec.json.encode(value, order="deterministic")
 
 
 def ended(actions: Iterable[Action], stated: int | None, reason: str = "", impossible: bool = False) -> Ended:
-    """How a demonstration ends: completed, unless its source tells of more steps than it holds, or holds none."""
+    """Return the end of a demonstration: completed, unless the source has no steps or fewer than it states."""
     action_list = list(actions)
     if not action_list:
         return Ended(status="failed", reason="the source holds no steps")
@@ -42,64 +42,70 @@ def ended(actions: Iterable[Action], stated: int | None, reason: str = "", impos
 
 
 class ImageFinder:
-    """Finds the pictures that a file below `root` names, and never one from outside it."""
+    """Finds pictures that a file refers to, never outside `root`."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self._root = os.path.abspath(root)
         self._folder = os.path.abspath(folder)
         self._by_name: dict[str, list[str]] | None = None
-        self._ways: dict[str, bool] = {}
+        self._known_folders: dict[str, bool] = {}
 
     def find(self, reference: Any, extra: dict[str, Any], near: Iterable[str] = ()) -> Path | None:
-        """The file that `reference` names, from the folder upwards, then below it in `near`, then by its name alone.
+        """Return the file that `reference` names, or None if there is none, with the reason in `extra["screenshot"]`.
 
-        Where there is none, `extra` says so as `screenshot`.
+        It is searched relative to the file's folder, its parents up to the root, the folders `near`, and by name only.
         """
         if not isinstance(reference, str) or not reference.strip():
             return None
+        # Paths may come from Windows. A stranger's reference may also have any length.
         parts = PurePosixPath(reference.replace("\\", "/")).parts[-_PARTS:]
         name = parts[-1] if parts else ""
-        for place in self._places(parts, name, near):
+        for place in self._candidate_paths(parts, name, near):
             if os.path.isfile(place):
                 return Path(place)
-        if name not in ("", "/", "..") and (path := self._named(parts)) is not None:
+        if name not in ("", "/", "..") and (path := self._find_by_name(parts)) is not None:
             return Path(path)
         leads_out = parts[:1] == ("/",) or ".." in parts or ":" in (parts or ("",))[0]
         why = "leads out of the folder; it is not followed" if leads_out else "is not there"
         extra["screenshot"] = escape_surrogates(f"{reference} {why}")
         return None
 
-    def _places(self, parts: tuple[str, ...], name: str, near: Iterable[str]) -> Iterator[str]:
+    def _candidate_paths(self, parts: tuple[str, ...], name: str, near: Iterable[str]) -> Iterator[str]:
         below = [os.path.join(self._folder, *parts)] if parts[:1] != ("/",) else []
         above = self._folder
         while below and above != self._root and above.startswith(self._root):
             above = os.path.dirname(above)
             below.append(os.path.join(above, *parts))
-        for place in [*below, *(os.path.join(self._folder, way, name) for way in near if name and self._there(way))]:
+        for place in [
+            *below,
+            *(os.path.join(self._folder, way, name) for way in near if name and self._folder_exists(way)),
+        ]:
             clean = os.path.normpath(place)
+            # Drops paths that leave the root by `..`.
             if clean.startswith(self._root + os.sep):
                 yield clean
 
-    def _there(self, way: str) -> bool:
-        """Whether a folder is there; looked up once, for each of its files is asked for."""
-        if way not in self._ways:
-            self._ways[way] = os.path.isdir(os.path.join(self._folder, way))
-        return self._ways[way]
+    def _folder_exists(self, way: str) -> bool:
+        """Return True if a folder exists, cached because it is asked for each of its files."""
+        if way not in self._known_folders:
+            self._known_folders[way] = os.path.isdir(os.path.join(self._folder, way))
+        return self._known_folders[way]
 
-    def _named(self, parts: tuple[str, ...]) -> str | None:
-        """The one file below the root whose path ends most like `parts`; None where several do."""
+    def _find_by_name(self, parts: tuple[str, ...]) -> str | None:
+        """Return the file below the root whose path ends most like `parts`, or None if several match equally."""
         if self._by_name is None:
-            self._by_name = self._index()
-        shared = {path: _shared(path, parts) for path in self._by_name.get(parts[-1], [])}
+            self._by_name = self._index_pictures()
+        shared = {path: _shared_suffix(path, parts) for path in self._by_name.get(parts[-1], [])}
         best = [path for path, count in shared.items() if count == max(shared.values())]
         return best[0] if len(best) == 1 else None
 
-    def _index(self) -> dict[str, list[str]]:
+    def _index_pictures(self) -> dict[str, list[str]]:
         index: dict[str, list[str]] = {}
         name_count = 0
         for folder, below, names in os.walk(self._root):
             below.sort()
             name_count += len(names) + 1
+            # Bounds the walk if the root is a very large folder.
             if name_count > _MOST_NAMES:
                 break
             for name in names:
@@ -108,7 +114,7 @@ class ImageFinder:
         return index
 
 
-def _shared(path: str, parts: tuple[str, ...]) -> int:
+def _shared_suffix(path: str, parts: tuple[str, ...]) -> int:
     theirs = Path(path).parts
     count = 0
     while count < min(len(theirs), len(parts)) and theirs[-1 - count] == parts[-1 - count]:

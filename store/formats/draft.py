@@ -1,4 +1,4 @@
-"""A run that a reader puts together: its steps in order and its end, as the events that a live run would make."""
+"""Builder for imported runs: steps in order and an end become the events that a live run would record."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Answered, AnyEvent, Asked, Conditions, DeviceInfo, Ended, Source, Started, Step
 
 USER = Actor("model", "user-simulator")
-"""Who answered where a source does not say: benchmarks let a model speak for the person."""
+"""Default author of replies, because most benchmarks simulate the user with a model."""
 
 
 def run_id(format: str, name: str, data: bytes) -> str:
-    """The id of a run from what names it in its source and its bytes (or, for large files, their sha256's bytes)."""
+    """Return a run's id, derived from its name in the source and its bytes (for large files: their sha256)."""
     return imported_id(format, escape_surrogates(name).encode() + b"\0" + data)
 
 
-_RESULTS = ("result", "execution_result", "action_result", "tool_result", "execution", "outcome")
-_WHYS = ("error", "error_message", "message", "reason", "summary")
+_RESULT_FIELDS = ("result", "execution_result", "action_result", "tool_result", "execution", "outcome")
+_REASON_FIELDS = ("error", "error_message", "message", "reason", "summary")
 
 
 def error_in(fields: Mapping[str, Any]) -> str | None:
-    """Why an act failed, where a step's own fields, or the result among them, say `success: false`; else None."""
-    for part in (fields, *(fields.get(name) for name in _RESULTS)):
+    """Return the reason of a failure if a step's fields or its result say `success: false`, else None."""
+    for part in (fields, *(fields.get(name) for name in _RESULT_FIELDS)):
         if isinstance(part, Mapping) and (part.get("success") is False or part.get("ok") is False):
-            return next((why for name in _WHYS if isinstance(why := part.get(name), str) and why), "failed")
+            return next((why for name in _REASON_FIELDS if isinstance(why := part.get(name), str) and why), "failed")
     return None
 
 
 class Draft:
-    """One run being read. Give its parts in the source's order, then `imported()`.
+    """One run being read. Add its parts in the source's order, then call `imported()`.
 
-    `path` is where it came from, as people name it; `data` its main file's bytes. An id comes from `run_id`, so
-    that a reader can ask whether a run is known before it reads its pictures.
+    `path` is the origin as shown to users. `data` are the main file's bytes. The id is computed by `run_id`, so that a
+    reader can check if a run is known before it reads the pictures.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Draft:
         self._events: list[AnyEvent] = []
         self._ended: Ended | None = None
         self.count = 0
-        """Steps so far; the next one's index."""
+        """Number of steps so far, and index of the next one."""
 
     def step(
         self,
@@ -99,7 +99,7 @@ class Draft:
         started: str = "",
         ended: str = "",
     ) -> None:
-        """One step; a question, and its reply where there is one, become events of their own before it."""
+        """Add one step. A question and its reply also become events of their own before it."""
         observation = before or Observation()
         proposed = Proposed(action, thought, raw=raw, usage=usage, by=by, instruction=instruction)
         if question is not None:
@@ -135,12 +135,12 @@ class Draft:
         by: Actor = USER,
         options: tuple[str, ...] = (),
     ) -> tuple[Question, Reply | None]:
-        """The question of the next step and its reply, for `step`; `reply` is None where none came."""
+        """Return the next step's question and reply, as arguments for `step`. `reply` is None if there was none."""
         question = Question(f"q{self.count}", "ask", text, options)
         return question, None if reply is None else Reply(question.id, reply, by, decision=decision)
 
     def verdict(self, name: str, value: Any = None, reason: str = "", /, **extra: Any) -> None:
-        """A judgement of the source's own, in its words; `extra` are its further fields, whatever they are called."""
+        """Add a verdict of the source in its own words, with its further fields as `extra`."""
         self.verdicts.append(Verdict(name, value, reason, extra))
 
     def end(
@@ -154,11 +154,14 @@ class Draft:
         at: str = "",
         ms: float | None = None,
     ) -> None:
-        """How it ended; `usage` is what the whole run cost where the source tells only that."""
+        """Set the end of the run. `usage` is the whole run's, for sources that do not report it by step."""
         self._ended = Ended(status=status, score=score, reason=reason, final=final, usage=usage, at=at, ms=ms)
 
     def imported(self) -> Imported:
-        """The run, its events numbered from 0; its phone is as large as the first screen where nothing else tells."""
+        """Return the run with its events numbered from 0.
+
+        The device has the first screenshot's size if none is given, and the user is the first reply's author.
+        """
         steps = [event for event in self._events if isinstance(event, Step)]
         started = self.started
         if started.device.size is None:

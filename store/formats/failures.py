@@ -1,4 +1,4 @@
-"""What stops a reader, told as a `FailedRun` instead of raised."""
+"""Conversion of a reader's errors into `FailedRun`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Reads = Callable[[RunSource, Callable[[str], bool]], Iterator[Imported | KnownRu
 
 
 def with_failures(read: Reads) -> Reads:
-    """A `Format.read` that ends with a `FailedRun` of its source where a `LabError` or an `OSError` stops it."""
+    """Decorate a `Format.read`: a `LabError` or `OSError` ends it with a `FailedRun` of its source."""
 
     @wraps(read)
     def read_with_failures(

@@ -1,4 +1,4 @@
-"""What of a source was not taken as it stands there: counted by kind, with the first place of each, and told."""
+"""Fallbacks: parts of a source that a reader could not use, counted by kind with the first place of each."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _SENTENCES: dict[FallbackKind, tuple[str, str]] = {
     "packed": ("packed file was left closed", "packed files were left closed"),
     "file": ("file looks like a run of no known format", "files look like runs of no known format"),
 }
-"""What is said of one and of several, in the order in which it is told."""
+"""Singular and plural words for each kind, in the order of printing."""
 
 _LONGEST = 200
-"""Characters of a reason that are told."""
+"""Maximum length of a printed reason."""
 
 
 class Fallback(msgspec.Struct, frozen=True):
-    """One kind of what was not taken as it stands: how often, and where first, with the reason where one is told."""
+    """One kind of fallback: how often, and the first place with its reason, if known."""
 
     kind: FallbackKind
     count: int
@@ -49,20 +49,20 @@ class Fallback(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """How many of what, and the first."""
+        """Count, kind and first place as a sentence."""
         one, several = _SENTENCES[self.kind]
         return f"{self.count:,} {one if self.count == 1 else several}, the first: {self.first}."
 
 
 class Fallbacks:
-    """Counts by kind what readers did not take as it stands; the only way of theirs to a default."""
+    """Counts fallbacks by kind. Readers must count here whenever they use a default."""
 
     def __init__(self) -> None:
         self._counts: dict[FallbackKind, int] = {}
         self._firsts: dict[FallbackKind, str] = {}
 
     def add(self, kind: FallbackKind, place: object, why: str = "", count: int = 1) -> None:
-        """Counts one at a place: a file and a line or field, and why in a few words."""
+        """Count a fallback at a place (a file with a line or field), with a short reason."""
         self._counts[kind] = self._counts.get(kind, 0) + count
         words = " ".join(why.split())[:_LONGEST].rstrip(". ")
         first = f"{place} ({words})" if words else str(place)
@@ -73,12 +73,12 @@ class Fallbacks:
             self.add(other.kind, other.first, count=other.count)
 
     def taken(self) -> list[Fallback]:
-        """All that was counted so far; nothing of it is counted any more."""
+        """Return all fallbacks counted so far and reset the counts."""
         counted = list(self)
         self._counts.clear()
         self._firsts.clear()
         return counted
 
     def __iter__(self) -> Iterator[Fallback]:
-        """One of each kind, in the order in which they are told."""
+        """Yield one fallback for each kind, in the order of printing."""
         return (Fallback(kind, self._counts[kind], self._firsts[kind]) for kind in _SENTENCES if kind in self._counts)

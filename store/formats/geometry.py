@@ -1,4 +1,4 @@
-"""A stranger's numbers as pixels: points in several spaces, boxes, and which way a finger moves."""
+"""Geometry from untrusted numbers: points in several coordinate spaces, boxes, directions of swipes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from lab.core.step import ActionKind, Direction, Point
 
 Box = tuple[int, int, int, int]
 _MOST = 2**31 - 1
-_BEYOND = 1.5
-"""How far a finger may leave the screen, as a part of it."""
-_WAY: dict[Direction, Point] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
-_BACK: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
+_MAX_BEYOND = 1.5
+"""Maximum distance of a touch from the origin, as a share of the screen."""
+_VECTORS: dict[Direction, Point] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+_OPPOSITES: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
 def number(value: Any) -> float | None:
-    """A finite number that can be a coordinate, also one written as text; None for anything else."""
+    """Return a finite number in the range of coordinates, also if written as text, or None for anything else."""
     if type(value) is int and -_MOST < value < _MOST:
         return float(value)
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -29,30 +29,31 @@ def number(value: Any) -> float | None:
 
 
 def point(x: Any, y: Any, size: Point | None = None, whole: float | None = None) -> Point | None:
-    """Two numbers as a pixel; with `whole`, they count up to that across and down a picture of `size`.
+    """Return two numbers as a pixel. With `whole`, they range up to that across a picture of `size`.
 
-    `whole` is 1 for coordinates from 0 to 1, 1000 for those from 0 to 1000; None for pixels. None where either is
-    no number, or the picture's size is needed and not known. A fraction is no pixel, and what lies far beyond
-    `whole` counts something else: neither is rounded to a place.
+    `whole` is 1 for coordinates from 0 to 1, 1000 for those from 0 to 1000, None for pixels. Return None if either is
+    not a number, or the size is needed and unknown. Fractions are not pixels, and values far beyond `whole` use another
+    space: neither is rounded to a pixel.
     """
     across, down = number(x), number(y)
     if across is None or down is None:
         return None
     if whole is None:
+        # (1, 1) and (0, 0) can be pixels. A fraction between them cannot.
         is_share = min(across, down) >= 0 and max(across, down) <= 1 and (across % 1 or down % 1)
         return None if is_share else pixel(across, down)
-    if size is None or max(abs(across), abs(down)) > _BEYOND * whole:
+    if size is None or max(abs(across), abs(down)) > _MAX_BEYOND * whole:
         return None
     return pixel(across / whole * size[0], down / whole * size[1])
 
 
 def pixel(across: float, down: float) -> Point | None:
-    """The pixel that two computed numbers are nearest to; None where no screen is that large."""
+    """Return the nearest pixel, or None if it is outside the range of any screen."""
     return None if max(abs(across), abs(down)) >= _MOST else (round(across), round(down))
 
 
 def box(values: Any, size: Point | None = None, whole: float | None = None) -> Box | None:
-    """Four numbers, left, top, right, bottom, as pixels (see `point`), put in order; None where they are none."""
+    """Return left, top, right and bottom as pixels in order (see `point`), or None if `values` are not four numbers."""
     if not isinstance(values, list | tuple) or len(values) != 4:
         return None
     first, second = point(values[0], values[1], size, whole), point(values[2], values[3], size, whole)
@@ -64,33 +65,33 @@ def box(values: Any, size: Point | None = None, whole: float | None = None) -> B
 
 
 def centre(of: Box) -> Point:
-    """The pixel in the middle of a box."""
+    """Return the pixel in the middle of a box."""
     return (of[0] + of[2]) // 2, (of[1] + of[3]) // 2
 
 
 def direction(value: Any) -> Direction | None:
-    """up, down, left or right, however it is written; None for anything else."""
+    """Return up, down, left or right in any spelling, or None for anything else."""
     word = value.strip().lower() if isinstance(value, str) else value
-    return next((way for way in _WAY if way == word), None)
+    return next((way for way in _VECTORS if way == word), None)
 
 
 def opposite(way: Direction) -> Direction:
-    """The content's direction of a finger's, and the other way round."""
-    return _BACK[way]
+    """Return the opposite direction: content moves against the finger."""
+    return _OPPOSITES[way]
 
 
 def finger(way: Direction, size: Point | None, share: float = 0.5) -> Point | None:
-    """The movement of a finger in that direction, over a share of the picture's width or height; None without one."""
+    """Return the finger's movement in a direction over a share of the picture's size, or None if that is unknown."""
     if size is None:
         return None
-    dx, dy = _WAY[way]
+    dx, dy = _VECTORS[way]
     return round(dx * size[0] * share), round(dy * size[1] * share)
 
 
 def swept(kind: ActionKind, way: Direction | None, size: Point | None) -> Point | None:
-    """The finger's movement of a swipe, or of a scroll, whose direction names the content; None for other kinds.
+    """Return the finger's movement of a swipe or scroll, or None for other kinds.
 
-    Down shows what is below: there the finger moves up.
+    A scroll's direction names the content: down shows what is below, so the finger moves up.
     """
     if way is None or kind not in ("scroll", "swipe"):
         return None
@@ -98,12 +99,12 @@ def swept(kind: ActionKind, way: Direction | None, size: Point | None) -> Point 
 
 
 def moved(at: Point | None, to: Point | None) -> Point | None:
-    """The way from one pixel to another; None where either is not known, or no screen is that large."""
+    """Return the vector from one pixel to another, or None if either is unknown or it is out of range."""
     return pixel(to[0] - at[0], to[1] - at[1]) if at and to else None
 
 
 def way_of(vector: Point) -> Direction | None:
-    """The direction in which a finger moved most; None where it did not move."""
+    """Return the main direction of a finger's movement, or None if it did not move."""
     dx, dy = vector
     if not dx and not dy:
         return None

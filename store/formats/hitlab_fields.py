@@ -1,4 +1,4 @@
-"""What our writers add beside a format's own words, where those cannot say all of an act: under one key, `hitlab`."""
+"""Fields that hitlab adds to exports under the key `hitlab`, for what a format cannot express."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from lab.core.step import Action
 from lab.core.task import Actor
 
 OURS = "hitlab"
-"""The key of what we add to a format."""
+"""Key of hitlab's own fields in a format."""
 EXPORTED = "hitlab_run"
-"""Where the first step of a run that was read from an export of ours keeps which run that was (`store.lineage`)."""
-_KEPT = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms", "boxes")
+"""Key in the first step's `extra` for the id of the exported run that an import came from (`store.lineage`)."""
+_FIELDS = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms", "boxes")
 
 
 def with_ours(action: Action, fields: Any) -> Action:
-    """An action that was read, with what we wrote beside it; as it was where that is none of ours."""
-    if not isinstance(fields, dict) or not set(fields) <= set(_KEPT):
+    """Return an action completed by hitlab's fields of an export, unchanged if they are not valid."""
+    if not isinstance(fields, dict) or not set(fields) <= set(_FIELDS):
         return action
     try:
-        return msgspec.convert({**_values(action), **fields, "raw": action.raw, "space": action.space}, Action)
+        return msgspec.convert({**_field_values(action), **fields, "raw": action.raw, "space": action.space}, Action)
     except msgspec.ValidationError:
         return action
 
 
 def beside(action: Action, reread_action: Action, unless: Iterable[str] = ()) -> dict[str, Any]:
-    """What must stand beside an action's spelling so that it is read again as it is.
+    """Return the fields to add beside an action's spelling so that reading gives the same action.
 
-    `reread_action` is how it would be. Boxes of a touch, and a movement that follows from a direction, may be more than
-    there was.
+    `reread_action` is the action read without them. Boxes and a movement derived from a direction may be added by the
+    reader.
     """
-    own_values, reread_values = _values(action), _values(reread_action)
+    own_values, reread_values = _field_values(action), _field_values(reread_action)
     free = {*unless, *(() if action.vector else ("vector",))}
-    return {name: own_values[name] for name in _KEPT if own_values[name] != reread_values[name] and name not in free}
+    return {name: own_values[name] for name in _FIELDS if own_values[name] != reread_values[name] and name not in free}
 
 
 def agent_of(fields: Any, otherwise: Actor) -> Actor:
-    """Who acted, where we wrote it ourselves."""
+    """Return the agent that hitlab wrote into an export, else `otherwise`."""
     try:
         return msgspec.convert(fields, Actor)
     except msgspec.ValidationError:
@@ -47,10 +47,10 @@ def agent_of(fields: Any, otherwise: Actor) -> Actor:
 
 
 def exported_from(fields: dict[str, Any]) -> dict[str, str]:
-    """Which run was exported, for the first step's `extra`, where we wrote it ourselves."""
+    """Return the id of the exported run, for the first step's `extra`, empty if the file is not hitlab's."""
     run = fields.get("run")
     return {EXPORTED: run} if isinstance(run, str) and run else {}
 
 
-def _values(action: Action) -> dict[str, Any]:
-    return {name: msgspec.to_builtins(getattr(action, name)) for name in _KEPT}
+def _field_values(action: Action) -> dict[str, Any]:
+    return {name: msgspec.to_builtins(getattr(action, name)) for name in _FIELDS}

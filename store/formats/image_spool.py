@@ -1,4 +1,4 @@
-"""Pictures that are met while a large file is read: made PNG at once and put aside on the disk."""
+"""Pictures found while reading a large file: converted to PNG and spooled to the disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lab.core.ui_tree import UiTree
 from store.images import picture_kind, picture_size
 
 _IN_MEMORY = 16 * 1024**2
-"""Most bytes of pictures that are held; beyond, they stand in a temporary file without a name."""
+"""Bytes of pictures kept in memory. Beyond, they are in an unnamed temporary file."""
 
 _COLOURS = {1: 0, 2: 4, 3: 2, 4: 6}
 """PNG's colour type by bytes per pixel (ISO 15948, table 9)."""
@@ -26,12 +26,16 @@ _MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
 
 
 def png(pixels: bytes, width: int, height: int, depth: int) -> bytes:
-    """Rows of 8-bit grey, grey with alpha, RGB or RGBA (`depth` 1 to 4) as a PNG, packed for speed."""
+    """Encode rows of 8-bit grey, grey with alpha, RGB or RGBA (`depth` 1 to 4) as PNG, with fast compression."""
     row = width * depth
+    # Level 3 trades size for speed.
     packer = zlib.compressobj(3)
     rows = memoryview(pixels)
     packed = b"".join(
-        part for y in range(height) for part in (packer.compress(b"\0"), packer.compress(rows[y * row : (y + 1) * row]))
+        # Each row begins with its filter type, 0 for none (ISO 15948, 9.2).
+        part
+        for y in range(height)
+        for part in (packer.compress(b"\0"), packer.compress(rows[y * row : (y + 1) * row]))
     )
     header = struct.pack(">IIBBBBB", width, height, 8, _COLOURS[depth], 0, 0, 0)
     body = [(b"IHDR", header), (b"IDAT", packed + packer.flush()), (b"IEND", b"")]
@@ -41,25 +45,25 @@ def png(pixels: bytes, width: int, height: int, depth: int) -> bytes:
 
 
 class SpooledImage(NamedTuple):
-    """A picture that was put aside: its sha256, and its pixels."""
+    """A spooled picture: its sha256, and its size in pixels."""
 
     sha256: str
     size: Point
 
 
 class Spool:
-    """The pictures of one file by their sha256; kept once each, most of them on the disk."""
+    """The pictures of one file by sha256, each stored once, most of them on the disk."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 (it closes with this object)
         self._places: dict[str, tuple[int, int]] = {}
         self._end = 0
         self.mended = 0
-        """How many had to be mended, or turned into PNG."""
+        """Number of pictures that were repaired or converted to PNG."""
         weakref.finalize(self, self._file.close)
 
     def add(self, data: bytes) -> SpooledImage | None:
-        """Puts a picture's bytes aside; None where they are none, or too large."""
+        """Spool a picture's bytes. Return None if they are not a picture or too large."""
         if picture_kind(data) is None and (mended := mended_picture(data)):
             data = mended.data
             self.mended += 1
@@ -75,7 +79,7 @@ class Spool:
         return SpooledImage(sha256, size)
 
     def add_pixels(self, pixels: bytes, width: int, height: int, mode: str) -> SpooledImage | None:
-        """Puts pixels of a PIL mode (L, LA, RGB, RGBA) aside as a PNG; None where that is not what they are."""
+        """Spool pixels of a PIL mode (L, LA, RGB, RGBA) as PNG. Return None if their number does not match."""
         depth = _MODES.get(mode)
         if depth is None or len(pixels) != width * height * depth or not pixels:
             return None
@@ -91,14 +95,14 @@ class Spool:
 
 
 class RunImages(Mapping[str, Blob]):
-    """The pictures that one run shows, out of the file's; their bytes are read when they are wanted."""
+    """The pictures of one run in a file's spool, read on access."""
 
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
         self._shown: dict[str, None] = {}
 
     def seen(self, shot: SpooledImage | None, tree: UiTree | None, size: Point | None) -> Observation:
-        """What was seen: a picture, which belongs to this run from now on, or none and the screen's `size`."""
+        """Return an observation with a picture, which now belongs to this run, or with only the screen's `size`."""
         if shot is None:
             return Observation(size=size, tree=tree)
         self._shown[shot.sha256] = None

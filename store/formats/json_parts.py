@@ -1,4 +1,4 @@
-"""A large JSON file read part by part: one run's worth of values at a time instead of all of them."""
+"""Reading of large JSON files in parts: the values of one run at a time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _CLOSING = {"{": "}", "[": "]"}
 
 
 class SplitObject(NamedTuple):
-    """An object's fields but one, which is a list whose items are read when they are asked for.
+    """An object's fields, and the items of one list field, decoded lazily.
 
-    `notes` say what of the other fields could not be kept as it stood. `items` yields a `StorableValue` for each, or
-    the `LabError` that says why that one cannot be read.
+    `notes` are changes made to the other fields to store them. `items` yields a `StorableValue` for each item, or a
+    `LabError` if it cannot be read.
     """
 
     rest: dict[str, Any]
@@ -32,9 +32,10 @@ class SplitObject(NamedTuple):
 
 
 def first_value(data: bytes) -> tuple[Any, bool]:
-    """The JSON mapping or list that a text begins with, and whether it is cut off: then it is what is whole of it.
+    """Return the JSON object or list at the start of a text, and True if it is cut off.
 
-    None where there is neither. For telling formats apart: nothing is cleaned, and nothing after it is looked at.
+    Of a cut-off value only the complete parts are returned. Return None if the text starts with neither. This is for
+    detection only: nothing is cleaned, and the rest is ignored.
     """
     text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     if not text.startswith(("{", "[")):
@@ -44,16 +45,17 @@ def first_value(data: bytes) -> tuple[Any, bool]:
         return decoder.raw_decode(text)[0], False
     except RecursionError:
         return None, False
+    # Cut off or invalid: try again with all brackets closed.
     except ValueError:
         pass
     try:
-        return decoder.raw_decode(_closed(text))[0], True
+        return decoder.raw_decode(_close_brackets(text))[0], True
     except (ValueError, RecursionError):
         return None, False
 
 
-def _closed(text: str) -> str:
-    """Cut-off JSON without its last, unfinished value, and every bracket closed."""
+def _close_brackets(text: str) -> str:
+    """Return cut-off JSON without its last, unfinished value, all brackets closed."""
     open_brackets: list[str] = []
     end = 0
     for token in _TOKEN.finditer(text):
@@ -69,31 +71,32 @@ def _closed(text: str) -> str:
 
 
 def is_list(data: bytes) -> bool:
-    """Whether JSON is a list, as far as its beginning tells."""
+    """Return True if JSON starts like a list."""
     return data[:SNIFFED].lstrip(BLANK).startswith(b"[")
 
 
 def pieces(data: bytes, field: str, what: str) -> SplitObject:
-    """An object's `field` as items, and the rest; raises `LabError` where this is no such object.
+    """Split an object into the items of `field` and the rest. Raise `LabError` if it is not such an object.
 
-    JSON that only a tolerant reader takes (with NaN, or bytes that are no text) is read as a whole instead.
+    JSON that only the tolerant reader accepts (NaN, invalid UTF-8) is read as a whole instead.
     """
+    # Counts values in the bytes, before any of them takes memory.
     check_items(data, what, levels=2)
     try:
         raw_fields = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=dict[str, msgspec.Raw])
         parts = msgspec.json.decode(raw_fields.pop(field, None) or b"null", type=list[msgspec.Raw] | None)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return _whole(data, field, what)
+        return _split_whole(data, field, what)
     rest: dict[str, Any] = {}
     notes: Notes = []
     for name, part in raw_fields.items():
         rest[name], changes = read_json(bytes(part), f"{what} field {name}")
         notes += [(f"{name}.{place}" if place else name, original) for place, original in changes]
-    return SplitObject(rest, notes, _read(parts or [], f"{what} field {field}"))
+    return SplitObject(rest, notes, _decode_parts(parts or [], f"{what} field {field}"))
 
 
 def each(data: bytes, what: str) -> Iterator[StorableValue | LabError]:
-    """The items of a JSON list, read as they are asked for; raises `LabError` where it is none."""
+    """Return an iterator over the items of a JSON list, decoded lazily. Raise `LabError` if it is not a list."""
     check_items(data, what)
     try:
         parts = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=list[msgspec.Raw])
@@ -101,11 +104,11 @@ def each(data: bytes, what: str) -> Iterator[StorableValue | LabError]:
         value, notes = read_json(data, what)
         if not isinstance(value, list):
             raise LabError(what, "is no list") from None
-        return _split(value, notes, "")
-    return _read(parts, what)
+        return _split_items(value, notes, "")
+    return _decode_parts(parts, what)
 
 
-def _read(parts: list[msgspec.Raw], what: str) -> Iterator[StorableValue | LabError]:
+def _decode_parts(parts: list[msgspec.Raw], what: str) -> Iterator[StorableValue | LabError]:
     for i, part in enumerate(parts):
         try:
             yield read_json(bytes(part), f"{what}[{i}]")
@@ -113,7 +116,7 @@ def _read(parts: list[msgspec.Raw], what: str) -> Iterator[StorableValue | LabEr
             yield error
 
 
-def _whole(data: bytes, field: str, what: str) -> SplitObject:
+def _split_whole(data: bytes, field: str, what: str) -> SplitObject:
     value, notes = read_json(data, what)
     if not isinstance(value, dict):
         raise LabError(what, "holds no mapping of fields")
@@ -123,10 +126,10 @@ def _whole(data: bytes, field: str, what: str) -> SplitObject:
     if not isinstance(items, list):
         raise LabError(what, f"field {field}: is no list")
     outside = [note for note in notes if not note[0].startswith(f"{field}[")]
-    return SplitObject(value, outside, _split(items, notes, field))
+    return SplitObject(value, outside, _split_items(items, notes, field))
 
 
-def _split(items: list[Any], notes: Notes, field: str) -> Iterator[StorableValue | LabError]:
+def _split_items(items: list[Any], notes: Notes, field: str) -> Iterator[StorableValue | LabError]:
     for i, item in enumerate(items):
         here = f"{field}[{i}]"
         own = [(place[len(here) :].lstrip("."), original) for place, original in notes if place.startswith(here)]

@@ -1,4 +1,4 @@
-"""Files that writers make: each is a new one, and on the disk when it is done."""
+"""New files of writers, synced to the disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from lab.core.made_files import open_file
 
 @contextmanager
 def saved(path: Path) -> Iterator[IO[bytes]]:
-    """A new file to write into; on the disk on leaving."""
+    """Open a new file for writing, and sync it to the disk on exit."""
+    # `x`: an export never overwrites a file.
     with open_file(path, "xb") as file:
         yield file
         file.flush()
@@ -21,6 +22,6 @@ def saved(path: Path) -> Iterator[IO[bytes]]:
 
 
 def save(path: Path, data: bytes) -> None:
-    """Writes a new file, on the disk on return."""
+    """Write a new file, on the disk on return."""
     with saved(path) as file:
         file.write(data)

@@ -1,4 +1,4 @@
-"""The pictures of a run that is read: each told by its sha256 and size at once, its bytes when they are wanted."""
+"""Pictures of a run being read: hash and size are known at once, bytes are loaded on access."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from store.formats.files import read_within, unread
 from store.images import picture_ends, picture_kind, picture_size
 
 _HELD = 64 * 1024**2
-"""Most bytes of one run's files that are held; those beyond are read again when they are wanted."""
+"""Bytes of one run's picture files kept in memory. Others are read again on access."""
 
 
 class _File(NamedTuple):
@@ -28,42 +28,43 @@ class _File(NamedTuple):
 
 
 class Pictures(Mapping[str, Blob]):
-    """A run's pictures by their sha256, from files of its source and from bytes that stand inside other files."""
+    """A run's pictures by sha256, from picture files and from bytes inside other files."""
 
     def __init__(self, source: RunSource) -> None:
         self._root = source.root
         self._fallbacks = source.fallbacks
-        self._kept: dict[str, Blob] = {}
+        self._blobs: dict[str, Blob] = {}
         self._files: dict[str, _File] = {}
-        self._held = 0
+        self._held_bytes = 0
         self.size = 0
-        """The bytes of all of them together, also of those that are not held."""
+        """Total bytes of the pictures, including those not in memory."""
         self.from_files = False
-        """Whether any of them stands in a file of its own."""
+        """True if any picture is a file of its own."""
         self.cut: dict[str, str] = {}
-        """Those of which a file holds the beginning alone, each with a few words that say so."""
+        """Pictures whose files are truncated, by sha256, with the reason."""
 
     def file(self, path: Path, tree: UiTree | None = None) -> Observation:
-        """What was seen, from a picture's file; a `LabError` where it is none, too big, or outside the source."""
+        """Return an observation with a picture file. Raise `LabError` if it is not a picture, too big, or outside."""
         read_bytes = read_within(self._root, path, most=PICTURE_BYTES)
-        data, mime = self._checked(read_bytes, str(path))
+        data, mime = self._check_picture(read_bytes, str(path))
         sha256 = hashlib.sha256(data).hexdigest()
         self.from_files = True
         if not picture_ends(data):
             self.cut[sha256] = escape_surrogates(f"{path.name} is cut short")
         if sha256 not in self:
             self.size += len(data)
-            if self._held + len(data) <= _HELD:
-                self._held += len(data)
-                self._kept[sha256] = Blob(data, mime, str(path.resolve()) if data is read_bytes else "")
+            if self._held_bytes + len(data) <= _HELD:
+                self._held_bytes += len(data)
+                # A repaired picture has no path, because no file holds its bytes and could be linked.
+                self._blobs[sha256] = Blob(data, mime, str(path.resolve()) if data is read_bytes else "")
             else:
                 self._files[sha256] = _File(path, mime)
         return Observation(image=sha256, size=picture_size(data), tree=tree)
 
     def seen(self, path: Path | None, extra: dict[str, Any], tree: UiTree | None = None) -> Observation:
-        """As `file`; where there is no file, or none that can be read, what was seen without a picture.
+        """Return an observation like `file`, but without a picture if the file is missing or unreadable.
 
-        Why a file could not be read is put into `extra` as `screenshot`.
+        The reason is stored in `extra["screenshot"]`.
         """
         if path is None:
             return Observation(tree=tree)
@@ -74,7 +75,10 @@ class Pictures(Mapping[str, Blob]):
             return Observation(tree=tree)
 
     def seen_last(self, path: Path, tree: UiTree | None = None) -> Observation:
-        """As `seen`, of the screen after the last step, which no step tells of: a lost picture is counted at once."""
+        """Return the observation after the last step.
+
+        There is no step to record a lost picture, so it is counted at once.
+        """
         extra: dict[str, Any] = {}
         observation = self.seen(path, extra, tree)
         if why := extra.get("screenshot"):
@@ -82,34 +86,35 @@ class Pictures(Mapping[str, Blob]):
         return observation
 
     def whole(self, paths: Iterable[Path | None]) -> tuple[str | None, ...]:
-        """The sha256 of each picture; None where there is none, or a file holds its beginning alone."""
+        """Return the sha256 of each picture, or None for missing or truncated ones."""
         images = [self.seen(path, {}).image for path in paths]
         return tuple(None if image in self.cut else image for image in images)
 
     def add(self, data: bytes, tree: UiTree | None = None) -> Observation:
-        """What was seen, from a picture's bytes; a `LabError` where they are none."""
-        data, mime = self._checked(data, "picture")
+        """Return an observation with a picture given as bytes. Raise `LabError` if they are not a picture."""
+        data, mime = self._check_picture(data, "picture")
         blob = Blob(data, mime)
         sha256 = blob.sha256
         if sha256 not in self:
             self.size += len(data)
-            self._kept[sha256] = blob
+            self._blobs[sha256] = blob
         return Observation(image=sha256, size=picture_size(data), tree=tree)
 
     def __getitem__(self, sha256: str) -> Blob:
-        if sha256 in self._kept:
-            return self._kept[sha256]
+        if sha256 in self._blobs:
+            return self._blobs[sha256]
         path, mime = self._files[sha256]
         data = read_within(self._root, path, most=PICTURE_BYTES)
         blob = Blob(data, mime, str(path.resolve()))
+        # The hash is of the repaired bytes. A file that changed since has another one.
         if blob.sha256 != sha256 and (mended := mended_picture(data)):
             blob = Blob(mended.data, mime)
         if blob.sha256 != sha256:
             raise LabError(str(path), "has changed while it was read")
         return blob
 
-    def _checked(self, data: bytes, place: str) -> tuple[bytes, str]:
-        """A picture's bytes as they are kept, and their kind; what had to be mended is counted."""
+    def _check_picture(self, data: bytes, place: str) -> tuple[bytes, str]:
+        """Return a picture's bytes, repaired if necessary, and its kind. Count repairs as fallbacks."""
         mime = picture_kind(data)
         if mime is None and (mended := mended_picture(data)):
             self._fallbacks.add("mended picture", place, mended.why)
@@ -121,11 +126,11 @@ class Pictures(Mapping[str, Blob]):
         return data, mime
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._kept
+        yield from self._blobs
         yield from self._files
 
     def __len__(self) -> int:
-        return len(self._kept) + len(self._files)
+        return len(self._blobs) + len(self._files)
 
     def __contains__(self, sha256: object) -> bool:
-        return sha256 in self._kept or sha256 in self._files
+        return sha256 in self._blobs or sha256 in self._files

@@ -1,4 +1,4 @@
-"""A stranger's times as ours."""
+"""Times of other projects in hitlab's format."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def utc(value: Any) -> str:
-    """An ISO 8601 time in UTC; empty for anything else.
+    """Return an ISO 8601 time in UTC, empty for anything else.
 
-    One without a zone is taken as if it were UTC: then only differences between such times are to be trusted.
+    A time without a zone is treated as UTC, so that only differences between such times are reliable.
     """
     if not isinstance(value, str):
         return ""

@@ -1,4 +1,4 @@
-"""The UI tree of a file beside a run: mended where it is damaged, and counted where it is lost."""
+"""UI trees in files beside a run: repaired if damaged, counted if lost."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MOST = 64 * 1024**2
 def tree_in(
     source: RunSource, path: Path | None, extra: dict[str, Any], spelled: Callable[[bytes], bytes] = bytes
 ) -> ReadTree | None:
-    """The tree of a file, `spelled` as uiautomator spells it; None where there is none, or none that can be read.
+    """Return the tree in a file, converted by `spelled` to uiautomator's XML, or None if missing or unreadable.
 
-    Why it could not be read is put into `extra` as `tree`, by which it is counted.
+    The reason is stored in `extra["tree"]`, by which it is counted.
     """
     if path is None:
         return None

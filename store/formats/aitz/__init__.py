@@ -1,1 +1,1 @@
-"""Android in the Zoo's demonstrations."""
+"""Reader for Android in the Zoo's demonstrations."""

@@ -1,4 +1,4 @@
-"""AITZ's actions in our words; its coordinates are shares of the screen, y first, and -1 where there is none.
+"""AITZ's actions as hitlab's. Its coordinates are shares of the screen, y first, and -1 for none.
 
 Source: `coat/action_utils.py` of IMNearth/CoAT. AgentCPM-GUI's data of the same shape adds types 0, 1 and 12.
 """
@@ -15,12 +15,12 @@ from store.formats.values import numbers, words
 
 SPACE = "0-1"
 RAW = ("result_action_type", "result_action_text", "result_touch_yx", "result_lift_yx", "result_action_app_name")
-"""The fields of a step that spell its action."""
+"""Fields of a step that spell its action."""
 
-_TAP = 0.04
-"""The farthest that a finger may move in a tap, as a share of the screen."""
+_MAX_TAP = 0.04
+"""Maximum movement of a tap, as a share of the screen."""
 _STEEP = 0.9
-"""From this ratio of down to across on, a swipe counts as up or down."""
+"""Ratio of vertical to horizontal movement from which on a swipe counts as up or down."""
 _NAMED = {
     "LONG_POINT": 0, "NO_ACTION": 1, "TYPE": 3, "DUAL_POINT": 4, "PRESS_BACK": 5, "PRESS_HOME": 6, "PRESS_ENTER": 7,
     "STATUS_TASK_COMPLETE": 10, "STATUS_TASK_IMPOSSIBLE": 11, "OPEN_APP": 12,
@@ -28,10 +28,13 @@ _NAMED = {
 
 
 def action_of(step: dict[str, Any], size: Point | None) -> Action:
-    """A step's action; `size` is its screenshot's, without which there are no pixels. Unknown types are `other`."""
+    """Return a step's action. Unknown types become `other`.
+
+    `size` is the screenshot's. Without it positions are None.
+    """
     raw = {key: step[key] for key in RAW if key in step}
     text = words(step.get("result_action_text"))
-    match _type(step.get("result_action_type")):
+    match _action_type(step.get("result_action_type")):
         case 0:
             return Action("long_press", at=_pixel(step.get("result_touch_yx"), size), raw=raw, space=SPACE)
         case 1:
@@ -55,7 +58,7 @@ def action_of(step: dict[str, Any], size: Point | None) -> Action:
     return Action("other", text=text or None, raw=raw, space=SPACE)
 
 
-def _type(value: Any) -> int | None:
+def _action_type(value: Any) -> int | None:
     if isinstance(value, str) and value.strip().upper() in _NAMED:
         return _NAMED[value.strip().upper()]
     amount = number(value)
@@ -63,33 +66,33 @@ def _type(value: Any) -> int | None:
 
 
 def _gesture(step: dict[str, Any], size: Point | None, raw: dict[str, Any]) -> Action:
-    """A tap where the finger hardly moved, else a swipe with its vector."""
-    touch, lift = _share(step.get("result_touch_yx")), _share(step.get("result_lift_yx"))
+    """Return a tap if the finger hardly moved, else a swipe with its vector."""
+    touch, lift = _relative_position(step.get("result_touch_yx")), _relative_position(step.get("result_lift_yx"))
     if touch is None:
         return Action("other", raw=raw, space=SPACE)
     at = point(touch[1], touch[0], size, 1)
-    if lift is None or math.dist(touch, lift) <= _TAP:
+    if lift is None or math.dist(touch, lift) <= _MAX_TAP:
         return Action("click", at=at, raw=raw, space=SPACE)
     to = point(lift[1], lift[0], size, 1)
     return Action(
         "swipe",
         at=at,
         to=to,
-        direction=_way(lift[1] - touch[1], lift[0] - touch[0]),
+        direction=_main_direction(lift[1] - touch[1], lift[0] - touch[0]),
         vector=moved(at, to),
         raw=raw,
         space=SPACE,
     )
 
 
-def _way(across: float, down: float) -> Direction:
+def _main_direction(across: float, down: float) -> Direction:
     if abs(down) >= _STEEP * abs(across):
         return "up" if down < 0 else "down"
     return "left" if across < 0 else "right"
 
 
-def _share(value: Any) -> tuple[float, float] | None:
-    """A place as y and x; None where it is none, which the source spells -1, -1."""
+def _relative_position(value: Any) -> tuple[float, float] | None:
+    """Return a position as y and x, or None if it is missing (-1, -1 in the source) or invalid."""
     shares = [number(coordinate) for coordinate in numbers(value)]
     if len(shares) != 2 or shares[0] is None or shares[1] is None or shares == [-1, -1]:
         return None
@@ -97,14 +100,14 @@ def _share(value: Any) -> tuple[float, float] | None:
 
 
 def _pixel(value: Any, size: Point | None) -> Point | None:
-    share = _share(value)
+    share = _relative_position(value)
     return point(share[1], share[0], size, 1) if share else None
 
 
 def tree_of(step: dict[str, Any], size: Point | None) -> UiTree | None:
-    """The elements that were found on the screenshot, each with its text and its type; None where none are told.
+    """Return the elements detected on the screenshot, with text and type, or None if there are none.
 
-    A box is y, x, height and width: pixels, or shares of the screen where none is above 1.
+    A box is y, x, height and width: in pixels, or in shares of the screen if none is above 1.
     """
     boxes = [numbers(box) for box in numbers(step.get("ui_positions"))]
     texts, types = numbers(step.get("ui_text")), numbers(step.get("ui_types"))

@@ -1,7 +1,8 @@
 """AITZ (Android in the Zoo, CoAT): demonstrations as JSON lists of steps, `<SUBSET>-<episode_id>/<same>.json`.
 
-Screenshots are `<same>_<step>.png` beside it. A file may hold the steps of several episodes. What a step is about
-(`coat_action_desc`) is its instruction; each `coat_` field but the thought also stays verbatim. Source: IMNearth/CoAT.
+Screenshots are `<same>_<step>.png` beside it. A file may hold the steps of several episodes. A step's description
+(`coat_action_desc`) becomes its instruction. All `coat_` fields except the thought are also stored unchanged. Source:
+IMNearth/CoAT.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _SUBSETS = ("GENERAL", "INSTALL", "GOOGLE_APPS", "SINGLE", "WEB_SHOPPING")
 
 
 class _Source(NamedTuple):
-    """One file that is being read."""
+    """A file being read."""
 
     found: RunSource
     notes: Notes
@@ -44,13 +45,13 @@ class _Source(NamedTuple):
 
 
 def read(run_source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Every episode of a file, in the order in which they first appear."""
+    """Yield every episode of a file in order of first appearance."""
     path = str(run_source.path)
     try:
         value, notes = read_json(run_source.text(run_source.path), path)
         if not isinstance(value, list):
             raise LabError(path, "holds no list of steps")
-        episodes = _episodes(value, path)
+        episodes = _episode_places(value, path)
     except LabError as error:
         yield FailedRun(path, error.sentence)
         return
@@ -60,8 +61,8 @@ def read(run_source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imp
         yield _run(source, key, [(i, value[i]) for i in places], is_known)
 
 
-def _episodes(steps: list[Any], path: str) -> dict[str, list[int]]:
-    """Where each episode's steps stand, by its own order of steps."""
+def _episode_places(steps: list[Any], path: str) -> dict[str, list[int]]:
+    """Return the indices of each episode's steps, sorted by the episode's own step numbers."""
     places: dict[str, list[int]] = {}
     for i, step in enumerate(steps):
         if not isinstance(step, dict):
@@ -108,8 +109,8 @@ def _step(source: _Source, draft: Draft, place: int, step: dict[str, Any]) -> Ac
         extra["step_id"] = step["step_id"]
     if changes := missing(source.notes, f"[{place}]."):
         extra["missing"] = changes
-    observation = source.pictures.seen(_shot(source, step, extra), extra)
-    size = observation.size or _size(step)
+    observation = source.pictures.seen(_find_screenshot(source, step, extra), extra)
+    size = observation.size or _stated_size(step)
     tree = tree_of(step, size)
     if tree is None:
         extra.update({key: step[key] for key in ("ui_positions", "ui_text", "ui_types") if step.get(key)})
@@ -124,8 +125,8 @@ def _step(source: _Source, draft: Draft, place: int, step: dict[str, Any]) -> Ac
     return action
 
 
-def _shot(source: _Source, step: dict[str, Any], extra: dict[str, Any]) -> Path | None:
-    """Its screenshot: where its paths say, by their names beside the file, or named after the file and the step."""
+def _find_screenshot(source: _Source, step: dict[str, Any], extra: dict[str, Any]) -> Path | None:
+    """Return the screenshot: at its stated paths, under their names beside the file, or named after file and step."""
     path, notes = source.found.path, dict[str, Any]()
     own = f"{path.stem}_{words(step.get('step_id'))}.png"
     for stated_path in (step.get("image_path"), step.get("image_full_path"), own):
@@ -135,13 +136,13 @@ def _shot(source: _Source, step: dict[str, Any], extra: dict[str, Any]) -> Path 
     return None
 
 
-def _size(step: dict[str, Any]) -> Point | None:
+def _stated_size(step: dict[str, Any]) -> Point | None:
     across, down = number(step.get("image_width")), number(step.get("image_height"))
     return (int(across), int(down)) if across and down else None
 
 
 def _subset(source: RunSource, step: dict[str, Any]) -> str:
-    """Which part of AITW it is from, as the source names it, else as its paths do."""
+    """Return the subset of AITW, as the source names it or as found in its paths."""
     if subset_words := words(step.get("subset")):
         return subset_words
     path_names = f"{source.path.stem} {words(step.get('image_path'))}".upper()

@@ -1,1 +1,1 @@
-"""AndroidControl's demonstrations, as they stand in its TFRecord files."""
+"""Reader for AndroidControl's demonstrations in TFRecord files."""

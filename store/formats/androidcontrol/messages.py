@@ -1,7 +1,7 @@
-"""The protocol buffers of AndroidControl: `tf.train.Example`, and the accessibility forest as far as it is read.
+"""Protocol buffers of AndroidControl: `tf.train.Example`, and the used fields of the accessibility forest.
 
-Text is taken as bytes, so that what is no UTF-8 does not make a whole screen unreadable.
-Source: TensorFlow's `core/example/{example,feature}.proto`; `android_env/proto/a11y` of google-deepmind/android_env.
+Text fields are declared as bytes, so that invalid UTF-8 does not make a whole screen unreadable. Source: TensorFlow's
+`core/example/{example,feature}.proto`. `android_env/proto/a11y` of google-deepmind/android_env.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _MESSAGES: dict[str, list[tuple[str, int, str]]] = {
     ],
     "Rect": [("left", 1, "int32"), ("top", 2, "int32"), ("right", 3, "int32"), ("bottom", 4, "int32")],
 }  # fmt: skip
-"""Messages by name: their fields' names, numbers and kinds; a star marks those that may be there several times."""
+"""Messages by name: name, number and type of their fields. A star marks repeated fields."""
 
 
 @cache
 def message(name: str) -> Any:
-    """The class of a message; `LabError` where protobuf is not installed."""
+    """Return the class of a message. Raise `LabError` if protobuf is not installed."""
     return _classes()[name]
 
 
@@ -74,7 +74,7 @@ def _classes() -> dict[str, Any]:
 
 
 def parsed(name: str, data: bytes, what: str) -> Any:
-    """A message of that name from its bytes; `LabError` names `what` where they are none."""
+    """Return a message parsed from bytes. Raise `LabError` that names `what` if they are invalid."""
     from google.protobuf.message import DecodeError
 
     parsed_message = message(name)()

@@ -1,9 +1,8 @@
-"""AndroidControl's demonstrations: TFRecord files such as `android_control-00000-of-00020`, packed by gzip or not.
+"""AndroidControl: TFRecord files such as `android_control-00000-of-00020`, gzipped or not.
 
-A record is an episode: its goal, its screens, an action between each two of them and an instruction for each action.
-Reading needs the package protobuf (the extra `androidcontrol`). `splits.json` and `test_subsplits.json`, where they
-stand beside the file, tell which split an episode belongs to.
-Source: `android_control/README.md` of google-research/google-research.
+A record is an episode: its goal, its screens, an action between every two screens, and an instruction for each action.
+Reading needs the package protobuf (the extra `androidcontrol`). `splits.json` and `test_subsplits.json` beside the file
+assign episodes to splits. Source: `android_control/README.md` of google-research/google-research.
 """
 
 from __future__ import annotations
@@ -36,13 +35,15 @@ NAME = "androidcontrol"
 _SHARD = re.compile(r"android_?control.*-\d{5}-of-\d{5}(?:\.gz)?|.*\.tfrecords?(?:\.gz)?", re.I)
 _KEYS = (b"accessibility_trees", b"screenshot_widths", b"step_instructions")
 _SPLITS = {"splits.json": "split", "test_subsplits.json": "subsplit"}
-_OURS = {"episode_id", "goal", "screenshots", "accessibility_trees", "screenshot_widths", "screenshot_heights",
-         "actions", "step_instructions"}  # fmt: skip
+_KNOWN_FEATURES = {
+    "episode_id", "goal", "screenshots", "accessibility_trees", "screenshot_widths", "screenshot_heights", "actions",
+    "step_instructions",
+}  # fmt: skip
 _MOST_SPLITS = 64 * 1024**2
 
 
 class _Episode(NamedTuple):
-    """One record, its features as lists by name."""
+    """One record: its features as lists by name."""
 
     place: str
     fields: dict[str, list[Any]]
@@ -56,16 +57,16 @@ class _Episode(NamedTuple):
 
 
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Every episode of a file, one at a time; a damaged one is told, and the others still come."""
+    """Yield every episode of a file, one at a time. A damaged one is a `FailedRun` and does not stop the others."""
     path = source.path
     try:
         message("Example")
-        splits = _splits(source)
+        splits = _read_splits(source)
         with FileStream(path, source.root) as stream:
             count = 0
             for record in records(stream):
-                run = _one(record, f"{path}#{count}", path, splits, is_known)
-                if isinstance(run, Imported) and (damaged := _damaged(run)):
+                run = _read_record(record, f"{path}#{count}", path, splits, is_known)
+                if isinstance(run, Imported) and (damaged := _count_damaged(run)):
                     source.fallbacks.add("damaged text", f"{path}#{count}", count=damaged)
                 yield run
                 count += 1
@@ -75,7 +76,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
         yield FailedRun(str(path), error.sentence)
 
 
-def _one(
+def _read_record(
     record: bytes | LabError, place: str, path: Path, splits: dict[str, dict[str, str]], is_known: Callable[[str], bool]
 ) -> Imported | KnownRun | FailedRun:
     if isinstance(record, LabError):
@@ -91,8 +92,8 @@ def _one(
         return FailedRun(place, error.sentence)
 
 
-def _damaged(run: Imported) -> int:
-    """How many damaged characters a run's words and trees hold."""
+def _count_damaged(run: Imported) -> int:
+    """Return the number of damaged characters in a run's texts and trees."""
     steps = [event for event in run.events if isinstance(event, Step)]
     nodes = (node for step in steps if step.before.tree for node in step.before.tree.nodes())
     started = next(event for event in run.events if isinstance(event, Started))
@@ -115,7 +116,7 @@ def _imported(episode: _Episode, id: str, sha256: str, path: str, splits: dict[s
     shots = RunImages(spool := Spool())
     number = episode.one("episode_id") or "unknown"
     raws = [_read_action(text) for text in episode.texts("actions")]
-    observations, troubles = _screens(episode, shots, spool)
+    observations, troubles = _observations(episode, shots, spool)
     actions = [action_of(raw, observations[i].size if i < len(observations) else None) for i, raw in enumerate(raws)]
     draft = Draft(
         id,
@@ -154,7 +155,8 @@ def _steps(
     for i, action in enumerate(actions):
         extra: dict[str, Any] = {"screenshot": troubles[i]} if i in troubles else {}
         if i == 0:
-            extra |= _rest(episode)
+            extra |= _unknown_features(episode)
+            # Surplus instructions belong to no step, so the first one stores all of them.
             if len(texts) > len(actions):
                 extra["step_instructions"] = texts
         draft.step(
@@ -165,17 +167,17 @@ def _steps(
         )
 
 
-def _rest(episode: _Episode) -> dict[str, Any]:
-    """The record's further features, which no release has had yet; long bytes are left out."""
+def _unknown_features(episode: _Episode) -> dict[str, Any]:
+    """Return the record's unknown features, for future releases, without long values."""
     return {
         name: [text_of(value) if isinstance(value, bytes) else value for value in values if len(str(value)) < 10_000]
         for name, values in episode.fields.items()
-        if name not in _OURS and values
+        if name not in _KNOWN_FEATURES and values
     }
 
 
-def _screens(episode: _Episode, shots: RunImages, spool: Spool) -> tuple[list[Observation], dict[int, str]]:
-    """What was seen before each action and at the end, and why something of it could not be read."""
+def _observations(episode: _Episode, shots: RunImages, spool: Spool) -> tuple[list[Observation], dict[int, str]]:
+    """Return the observations before each action and at the end, and errors by index."""
     pictures, trees = episode.fields.get("screenshots", []), episode.fields.get("accessibility_trees", [])
     observations: list[Observation] = []
     troubles: dict[int, str] = {}
@@ -189,11 +191,11 @@ def _screens(episode: _Episode, shots: RunImages, spool: Spool) -> tuple[list[Ob
                 tree = tree_of(trees[i], f"accessibility tree {i}")
             except LabError as error:
                 troubles[i] = error.sentence
-        observations.append(shots.seen(shot, tree, _size(episode, i)))
+        observations.append(shots.seen(shot, tree, _screen_size(episode, i)))
     return observations, troubles
 
 
-def _size(episode: _Episode, i: int) -> Point | None:
+def _screen_size(episode: _Episode, i: int) -> Point | None:
     sides = [episode.fields.get(name, [])[i : i + 1] for name in ("screenshot_widths", "screenshot_heights")]
     match sides:
         case [[int(width)], [int(height)]] if 0 < width < 2**20 and 0 < height < 2**20:
@@ -208,21 +210,21 @@ def _read_action(text: str) -> Any:
         return text
 
 
-def _splits(source: RunSource) -> dict[str, dict[str, str]]:
-    """For each kind of split, the episodes' own: a file lists the episodes of each of its splits."""
-    out: dict[str, dict[str, str]] = {}
+def _read_splits(source: RunSource) -> dict[str, dict[str, str]]:
+    """Return the split of each episode, by kind of split. The files list the episodes of each split."""
+    splits: dict[str, dict[str, str]] = {}
     for name, kind in _SPLITS.items():
         path = source.path.parent / name
         if not path.is_file():
             continue
         value, _ = read_json(source.text(path, most=_MOST_SPLITS), str(path))
-        split_by_episode = out.setdefault(kind, {})
+        split_by_episode = splits.setdefault(kind, {})
         for split, ids in value.items() if isinstance(value, dict) else ():
             for id in ids if isinstance(ids, list) else ():
                 split_by_episode[str(id)] = (
                     f"{split_by_episode[str(id)]}, {split}" if str(id) in split_by_episode else split
                 )
-    return out
+    return splits
 
 
 def _is_shard(candidate: CandidateFile) -> bool:
@@ -233,6 +235,7 @@ def _is_shard(candidate: CandidateFile) -> bool:
     opening = candidate.opening
     if opening.startswith(b"\x1f\x8b"):
         try:
+            # 31 means a gzip header with the largest window.
             opening = zlib.decompressobj(31).decompress(opening, 256 * 1024)
         except zlib.error:
             return False

@@ -1,4 +1,4 @@
-"""The records of a TFRecord file: each its length, that one's checksum, its bytes, and their checksum.
+"""Records of a TFRecord file: length, its checksum, data, and their checksum.
 
 Source: TensorFlow's description of the format (`tensorflow/core/lib/io/record_writer.h`).
 """
@@ -15,9 +15,9 @@ MOST_RECORD = 512 * 1024**2
 
 
 def records(stream: FileStream) -> Iterator[bytes | LabError]:
-    """Every record in order; one whose bytes are not those that were written is an error in its place.
+    """Yield every record in order. One with a wrong checksum is a `LabError` in its place.
 
-    Raises `LabError` where a length is damaged, and so nothing after it can be found.
+    Raise `LabError` if a length is damaged, because the next record cannot be found then.
     """
     number = 0
     while not stream.ended():
@@ -28,6 +28,7 @@ def records(stream: FileStream) -> Iterator[bytes | LabError]:
         length = int.from_bytes(header, "little")
         if length > MOST_RECORD:
             raise LabError(place, f"is {length:,} bytes, more than the {MOST_RECORD:,} that are read")
+        # The length is trustworthy, so a damaged record does not hide the next one.
         data = stream.take(length)
         right = masked_crc32c(data) == stream.number("<I", 4)
         yield data if right else LabError(place, "is damaged: its checksum is wrong")

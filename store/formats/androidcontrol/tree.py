@@ -1,4 +1,4 @@
-"""An accessibility forest as a screen's nodes: a root for each window, those in front last."""
+"""Conversion of an accessibility forest to a UI tree: a root for each window, the front window last."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from store.formats.androidcontrol.messages import parsed
 _FLAGS = ("checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "password",
           "selected")  # fmt: skip
 _DEEPEST = 100
-"""Levels of nodes; what stands deeper is shown beside its window."""
+"""Maximum depth of nodes. Deeper ones become further roots."""
 
 
 def tree_of(data: bytes, what: str) -> UiTree:
-    """The nodes that a person could see, from the forest's bytes; `LabError` where they are none."""
+    """Return the visible nodes of a forest. Raise `LabError` if its bytes are invalid."""
     windows = sorted(parsed("Forest", data, what).windows, key=lambda window: window.layer)
-    return UiTree(tuple(node for window in windows for node in _window(window.tree.nodes)))
+    return UiTree(tuple(node for window in windows for node in _window_roots(window.tree.nodes)))
 
 
-def _window(nodes: Any) -> list[Node]:
-    """A window's roots: it is kept as a list whose nodes name their children, and may name them wrongly."""
+def _window_roots(nodes: Any) -> list[Node]:
+    """Return a window's root nodes. The window is a flat list whose nodes refer to children, possibly wrongly."""
     children = _children(nodes)
     depths = _depths(children)
     nodes_by_place: dict[int, Node | None] = {}
@@ -32,7 +32,7 @@ def _window(nodes: Any) -> list[Node]:
 
 
 def _children(nodes: Any) -> list[list[int]]:
-    """Each node's children by their places; a child belongs to the first that names it, and never to itself."""
+    """Return each node's children as indices. A child belongs to the first node that refers to it, never to itself."""
     places = {node.unique_id: place for place, node in reversed(list(enumerate(nodes)))}
     with_parent: set[int] = set()
     children: list[list[int]] = []
@@ -44,21 +44,23 @@ def _children(nodes: Any) -> list[list[int]]:
 
 
 def _depths(children: list[list[int]]) -> dict[int, int]:
-    """Every node's depth, parents before their children; one in a circle, or too deep, is a root of its own."""
+    """Return every node's depth, parents before children. Nodes in a cycle or too deep become roots."""
     all_children = {child for node_children in children for child in node_children}
     depths: dict[int, int] = {}
+    # Every index follows the real roots, so that nodes in cycles are reached as well.
     for root in [*(place for place in range(len(children)) if place not in all_children), *range(len(children))]:
         stack = [] if root in depths else [(root, 0)]
         while stack:
             place, depth = stack.pop()
             if place not in depths:
+                # Depth 0 after the limit makes the node a root.
                 depths[place] = depth % _DEEPEST
                 stack.extend((child, depth + 1) for child in reversed(children[place]))
     return depths
 
 
 def _node(node: Any, children: tuple[Node, ...]) -> Node | None:
-    """One node; None where it cannot be seen, nor anything in it."""
+    """Return one node, or None if neither it nor any descendant is visible."""
     if not node.is_visible_to_user and not children:
         return None
     box = node.bounds_in_screen
@@ -77,5 +79,5 @@ def _node(node: Any, children: tuple[Node, ...]) -> Node | None:
 
 
 def text_of(data: bytes) -> str:
-    """Text that should be UTF-8; what is not becomes U+FFFD, which its reader counts."""
+    """Decode text that should be UTF-8. Invalid bytes become U+FFFD, which the reader counts."""
     return escape_surrogates(data.decode("utf-8", "replace"))

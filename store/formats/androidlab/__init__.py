@@ -1,1 +1,1 @@
-"""AndroidLab's task folders."""
+"""Reader for AndroidLab's task folders."""

@@ -1,9 +1,8 @@
-"""AndroidLab's `parsed_action` in our words.
+"""AndroidLab's `parsed_action` as hitlab's.
 
-An element is a box, or a point, in pixels; where the model wrote it in its own space (0 to 999, or 0 to 1), later
-versions keep the pixels beside it (`relative_element`, `origin_element`). A swipe names the finger's direction, and
-goes as far as the controller's `swipe` makes it. Type presses Enter after the text. Source: `page_executor` and
-`utils_mobile/and_controller.py`.
+An element is a box or a point in pixels. If the model uses its own space (0 to 999, or 0 to 1), later versions store
+the pixels as well (`relative_element`, `origin_element`). A swipe names the finger's direction and is as long as in the
+controller's `swipe`. Type presses Enter after the text. Source: `page_executor` and `utils_mobile/and_controller.py`.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ _KINDS: dict[str, ActionKind] = {
 _PIXELS = ("relative_element", "origin_element")
 _REACH = {"long": 3, "medium": 2}
 _STEP: dict[Direction, Point] = {"up": (0, -2), "down": (0, 2), "left": (-1, 0), "right": (1, 0)}
-"""A swipe in tenths of the screen's width, before its reach."""
+"""Movement of a swipe in tenths of the screen's width, before its reach."""
 
 
 def action_of(raw: Any, size: Point | None) -> Action:
-    """A parsed action as ours; `size` is the screen's."""
+    """Return a parsed action as hitlab's. `size` is the screen's."""
     if not isinstance(raw, dict):
         return Action("other", raw=raw)
     name = spelled_out(raw.get("action") or raw.get("type")) or ""
@@ -59,7 +58,7 @@ def action_of(raw: Any, size: Point | None) -> Action:
 
 
 def _target(args: dict[str, Any], size: Point | None) -> tuple[Box | None, Point | None, str | None]:
-    """The box, the point, and the space in which the model wrote them."""
+    """Return the box, the point, and the space in which the model wrote them."""
     element = args.get("element")
     pixels = next((args[name] for name in _PIXELS if isinstance(args.get(name), list)), None)
     place = element if isinstance(element, list) else pixels
@@ -76,7 +75,7 @@ def _target(args: dict[str, Any], size: Point | None) -> tuple[Box | None, Point
 
 
 def _vector(way: Direction, dist: Any, size: Point | None) -> Point | None:
-    """How far the finger moves: a tenth of the width, twice that up and down, times the reach."""
+    """Return the finger's movement: a tenth of the width, twice that vertically, times the reach."""
     if size is None:
         return None
     unit = size[0] // 10

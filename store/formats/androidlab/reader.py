@@ -1,9 +1,8 @@
-"""Runs of AndroidLab: folders with `traces/trace.jsonl`, `Screen/`, `xml/`, and the results beside them.
+"""AndroidLab: folders with `traces/trace.jsonl`, `Screen/`, `xml/`, and results elsewhere.
 
-Each line is one step; `image` and `xml` name files of the recording machine, of which only the last part counts. A
-screenshot's name holds the second at which it was taken. Whether a task was completed is found out later and kept in
-`results.jsonl`, in a folder of its own (`outputs/<run>_<time>/`). Source: `recorder/json_recoder.py`,
-`evaluation/task.py`, `generate_result.py`.
+Each line is one step. `image` and `xml` are paths on the recording machine, of which only the file name is used. A
+screenshot's name contains its time in seconds. Success is computed later and stored in `results.jsonl`, in a folder of
+its own (`outputs/<run>_<time>/`). Source: `recorder/json_recoder.py`, `evaluation/task.py`, `generate_result.py`.
 """
 
 from __future__ import annotations
@@ -33,23 +32,25 @@ from store.formats.values import as_text
 
 NAME = "androidlab"
 ROUNDS = 25
-"""The most steps of a run unless told otherwise; no run says what it was told."""
+"""Default maximum number of steps. A run does not record its real limit."""
 
+# Number of equal actions after which the benchmark stops a run.
 _STUCK = 5
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d$")
 _TAKEN = re.compile(r"screenshot-(?:(\d{1,6}|end)-)?(\d{9,10}(?:\.\d+)?)(?:-before|-after)?\.(?:png|jpe?g|webp)")
+# Possessive and bounded quantifiers, because a model's output may be long and must not cause backtracking.
 _CALL = re.compile(r"^\W{0,64}+(?:Action:\s*+)?(?:do|finish)\s*+\(", re.M)
 _PLACEHOLDERS = ("", "** XML **", "** screenshot **")
 _MARKS = {"parsed_action", "xml", "ac_xml", "current_activity", "target", "window"}
-"""Fields of a step, one of which stands beside its `trace_id` and `image`: those two are a tracer's, too."""
-_OURS = {
+"""Fields of a step, at least one of which must exist beside `trace_id` and `image`, which other tracers use, too."""
+_PLACED = {
     "trace_id", "index", "image", "xml", "ac_xml", "current_activity", "window", "target", "parsed_action",
     "current_response", "response",
 }  # fmt: skip
 
 
 class _AndroidLabRun(NamedTuple):
-    """One run's lines and where its files are."""
+    """One run's lines and the paths of its files."""
 
     source: RunSource
     home: Path
@@ -61,7 +62,7 @@ class _AndroidLabRun(NamedTuple):
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The one run of a folder."""
+    """Yield the one run of a folder."""
     yield _run(source, is_known)
 
 
@@ -95,7 +96,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
         at=_time(first),
     )
     _steps(draft, run, pictures, first)
-    score = _judge(draft, run)
+    score = _add_verdict(draft, run)
     if run.cut:
         run.source.fallbacks.add("line", path, "the last line is cut short")
         draft.verdict("source", None, "the last line of trace.jsonl is cut short")
@@ -104,7 +105,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
 
 
 def _lines(data: bytes, what: str) -> tuple[list[dict[str, Any]], bool]:
-    """The steps, and whether the last line is cut short; a broken line before the last is a `LabError`."""
+    """Return the steps, and True if the last line is cut off. Raise `LabError` for an earlier broken line."""
     rows = [row for row in data.splitlines() if row.strip()]
     lines: list[dict[str, Any]] = []
     for i, row in enumerate(rows):
@@ -133,15 +134,15 @@ def _task(run: _AndroidLabRun) -> Task:
 
 
 def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float | None) -> None:
-    """Every line as a step; `first` is when the first screen was taken, in seconds since 1970."""
+    """Add every line as a step. `first` is the time of the first screenshot in seconds since 1970."""
     for i, line in enumerate(run.lines):
-        extra = {key: value for key, value in line.items() if key not in _OURS and value not in (None, [], {})}
+        extra = {key: value for key, value in line.items() if key not in _PLACED and value not in (None, [], {})}
         if extra.get("prompt") in (*_PLACEHOLDERS, line.get("target")):
             extra.pop("prompt", None)
         if line.get("index") not in (i, None):
             extra["index"] = line["index"]
         picture_time = _picture_time(line.get("image"))
-        before = _before(run, line, pictures, extra)
+        before = _observation(run, line, pictures, extra)
         response = as_text(line.get("current_response", line.get("response")))
         action = action_of(line.get("parsed_action"), before.size)
         draft.step(
@@ -152,12 +153,12 @@ def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float |
             error=None if line.get("parsed_action") is not None else "the source holds no action",
             extra=extra,
             at=_time(picture_time),
-            ms=_since(first, picture_time),
+            ms=_elapsed_ms(first, picture_time),
         )
 
 
-def _before(run: _AndroidLabRun, line: dict[str, Any], pictures: Pictures, extra: dict[str, Any]) -> Observation:
-    name = _last(line.get("image"))
+def _observation(run: _AndroidLabRun, line: dict[str, Any], pictures: Pictures, extra: dict[str, Any]) -> Observation:
+    name = _file_name(line.get("image"))
     path = run.home / "Screen" / name if name else None
     observation = pictures.seen(path, extra, _tree(run, line, extra))
     window = line.get("window")
@@ -168,8 +169,8 @@ def _before(run: _AndroidLabRun, line: dict[str, Any], pictures: Pictures, extra
 
 
 def _tree(run: _AndroidLabRun, line: dict[str, Any], extra: dict[str, Any]) -> UiTree | None:
-    """The screen's tree: the accessibility service's where uiautomator's failed."""
-    name = next((name for key in ("xml", "ac_xml") if (name := _last(line.get(key))) not in ("", "ERROR")), "")
+    """Return the screen's tree: uiautomator's, or the accessibility service's if that failed."""
+    name = next((name for key in ("xml", "ac_xml") if (name := _file_name(line.get(key))) not in ("", "ERROR")), "")
     if not name:
         return None
     read = tree_in(run.source, run.home / "xml" / name, extra)
@@ -177,14 +178,14 @@ def _tree(run: _AndroidLabRun, line: dict[str, Any], extra: dict[str, Any]) -> U
 
 
 def _thought(response: str) -> str:
-    """What the model says before its call."""
+    """Return the text before the model's call."""
     match = _CALL.search(response)
     return (response[: match.start()] if match else response).strip()
 
 
-def _judge(draft: Draft, run: _AndroidLabRun) -> float | None:
-    """The task's line in the nearest results.jsonl, as a verdict and a score; None where there is none."""
-    for path in _results(run):
+def _add_verdict(draft: Draft, run: _AndroidLabRun) -> float | None:
+    """Add the task's line of the nearest results.jsonl as a verdict, and return its score, or None if there is none."""
+    for path in _results_files(run):
         try:
             lines, _ = _lines(run.source.text(path), str(path))
         except LabError as error:
@@ -201,8 +202,8 @@ def _judge(draft: Draft, run: _AndroidLabRun) -> float | None:
     return None
 
 
-def _results(run: _AndroidLabRun) -> Iterator[Path]:
-    """Where results of this run may be, within the folder that was named: above it, and in `outputs` folders there."""
+def _results_files(run: _AndroidLabRun) -> Iterator[Path]:
+    """Yield existing results files for this run, from its folder up to the root, also in `outputs` folders."""
     if not run.home.is_relative_to(run.source.root):
         return
     name = run.home.parent.name
@@ -210,8 +211,9 @@ def _results(run: _AndroidLabRun) -> Iterator[Path]:
         beside = [above / "results.jsonl"]
         outputs = above / "outputs"
         if outputs.is_dir():
-            mine = (f for f in outputs.iterdir() if f.name == name or f.name.startswith(f"{name}_"))
-            beside += [folder / "results.jsonl" for folder in sorted(mine, reverse=True)]
+            own_folders = (f for f in outputs.iterdir() if f.name == name or f.name.startswith(f"{name}_"))
+            # Newest first: the names of these folders end with their time.
+            beside += [folder / "results.jsonl" for folder in sorted(own_folders, reverse=True)]
         yield from (path for path in beside if path.is_file())
         if above == run.source.root:
             return
@@ -220,6 +222,7 @@ def _results(run: _AndroidLabRun) -> Iterator[Path]:
 def _end(draft: Draft, run: _AndroidLabRun, score: float | None, pictures: Pictures, first: float | None) -> None:
     shots = run.home / "Screen"
     ends = [path for path in shots.glob("screenshot-end-*") if _TAKEN.fullmatch(path.name)] if shots.is_dir() else []
+    # The names sort by time.
     final = pictures.seen_last(max(ends)) if ends else None
     picture_time = _picture_time(max(ends).name) if ends else None
     status, reason = _status(run.lines, run.cut)
@@ -229,7 +232,7 @@ def _end(draft: Draft, run: _AndroidLabRun, score: float | None, pictures: Pictu
         reason,
         final=final,
         at=_time(picture_time),
-        ms=_since(first, picture_time),
+        ms=_elapsed_ms(first, picture_time),
     )
 
 
@@ -247,8 +250,8 @@ def _status(lines: list[dict[str, Any]], is_cut: bool) -> tuple[Any, str]:
 
 
 def _picture_time(image: Any) -> float | None:
-    """Seconds since 1970, from a screenshot's name."""
-    match = _TAKEN.fullmatch(_last(image))
+    """Return the time in a screenshot's name, in seconds since 1970, or None if it has none."""
+    match = _TAKEN.fullmatch(_file_name(image))
     return float(match[2]) if match else None
 
 
@@ -256,19 +259,19 @@ def _time(seconds: float | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
 
 
-def _since(first: float | None, now: float | None) -> float | None:
-    """Milliseconds of the run."""
+def _elapsed_ms(first: float | None, now: float | None) -> float | None:
+    """Return milliseconds since the start of the run, or None if a time is unknown."""
     return None if first is None or now is None else round((now - first) * 1000, 3)
 
 
-def _last(path: Any) -> str:
-    """The last part of a path of any machine; empty where it is none that a folder can hold."""
+def _file_name(path: Any) -> str:
+    """Return the file name of a path from any machine, empty if it is not a valid name."""
     name = re.split(r"[/\\]", path)[-1] if isinstance(path, str) else ""
     return "" if name in (".", "..") or "\0" in name else name
 
 
 def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
-    """Whether `traces/trace.jsonl`, or trace.jsonl itself, begins as AndroidLab's does."""
+    """Return True if `traces/trace.jsonl`, or trace.jsonl itself, begins like AndroidLab's."""
     path = folder / "trace.jsonl" if "trace.jsonl" in names else folder / "traces" / "trace.jsonl"
     try:
         if not path.is_file():
@@ -283,7 +286,7 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Why a folder with AndroidLab's screens and trees is no run; empty for others."""
+    """Return why a folder with AndroidLab's screens and trees is not a run, or empty for other folders."""
     has_screens = (folder / "Screen").is_dir() and (folder / "xml").is_dir()
     return "screens and trees, and no traces/trace.jsonl" if has_screens and "trace.jsonl" not in names else ""
 

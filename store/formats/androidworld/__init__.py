@@ -1,1 +1,1 @@
-"""AndroidWorld's episodes: packed pickles, read without running what is in them."""
+"""Reader for AndroidWorld's episodes: gzipped pickles, read without running their code."""

@@ -1,6 +1,6 @@
-"""AndroidWorld's actions and UI elements in our words.
+"""AndroidWorld's actions and UI elements as hitlab's.
 
-A scroll names the content's direction, a swipe the finger's. An `index` counts the elements that the agent was shown.
+A scroll names the content's direction, a swipe the finger's. `index` refers to the list of elements shown to the agent.
 Source: `android_world/env/json_action.py`, `actuation.py` and `representation_utils.py`.
 """
 
@@ -41,27 +41,27 @@ _KINDS: dict[str, ActionKind] = {
 _STATUS = {"complete": "complete", "success": "complete", "infeasible": "infeasible", "impossible": "infeasible"}
 _PLACED: frozenset[str] = frozenset({"click", "double_tap", "long_press", "input_text", "scroll", "swipe", "drag"})
 
-_SAID = re.compile(r"^[^\S\n]*+Reason\s*+[:：]", re.M)
-_THEN = re.compile(r"^[^\S\n]*+Action\s*+[:：]", re.M)
-_ACT = re.compile(r"Action\s*+[:：]\s*+(?=\{)")
+_REASON = re.compile(r"^[^\S\n]*+Reason\s*+[:：]", re.M)
+_NEXT_ACTION = re.compile(r"^[^\S\n]*+Action\s*+[:：]", re.M)
+_ACTION = re.compile(r"Action\s*+[:：]\s*+(?=\{)")
 _FLAGS = ("checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "selected")
-_OTHERS = ("hint_text", "tooltip", "is_editable", "metadata")
+_UNPLACED = ("hint_text", "tooltip", "is_editable", "metadata")
 """Fields of an element for which a node has no place."""
 
 
 def action_of(
     raw: Any, size: Point | None, scale: float = 1, boxes: Callable[[int], Bounds | None] | None = None
 ) -> Action:
-    """A source action, JSON-shaped, as ours; `raw` stays beside it. What is not known, or has no type, is `other`.
+    """Return a JSON action as hitlab's, with `raw` unchanged. Unknown or missing types become `other`.
 
-    `size` are the pixels of the observed screen, `scale` how many of them one of the source's pixels is; `boxes`
-    gives the box of an element by its index, in observed pixels.
+    `size` is the observed screen's in pixels. `scale` converts the source's pixels to observed ones. `boxes` returns an
+    element's box by index, in observed pixels.
     """
     if not isinstance(raw, dict):
         return Action("other", raw=raw)
     name = str(raw.get("action_type", "")).strip().lower().replace("-", "_").replace(" ", "_")
     kind = _KINDS.get(name, "other")
-    at, box, space = _place(raw, kind, scale, boxes)
+    at, box, space = _locate(raw, kind, scale, boxes)
     end = _scaled(_point(raw.get("end_x"), raw.get("end_y"), raw.get("touch_end")), scale)
     way = direction(raw.get("direction"))
     vector = moved(at, end)
@@ -83,10 +83,10 @@ def action_of(
     )
 
 
-def _place(
+def _locate(
     raw: dict[str, Any], kind: str, scale: float, boxes: Callable[[int], Bounds | None] | None
 ) -> tuple[Point | None, Bounds | None, str | None]:
-    """Where an action is done, the box of its element, and the space in which its source says so."""
+    """Return the position of an action, the box of its element, and the space of the source's coordinates."""
     at = _point(raw.get("x"), raw.get("y")) or _point(raw.get("start_x"), raw.get("start_y"), raw.get("touch_start"))
     if at is not None:
         return _scaled(at, scale), None, "px"
@@ -108,14 +108,15 @@ def _scaled(at: Point | None, scale: float) -> Point | None:
 
 
 def parsed(output: Any) -> dict[str, Any] | None:
-    """The action that a model's output names, as `Action: {...}` or as nothing but JSON; None where there is none."""
+    """Return the action in a model's output, given as `Action: {...}` or as JSON only, or None if there is none."""
     if not isinstance(output, str):
         return None
-    match = _ACT.search(output)
+    match = _ACTION.search(output)
     start = match.end() if match else output.find("{") if output.lstrip().startswith(("{", "`")) else -1
     if start < 0:
         return None
     try:
+        # The output may go on after the action, so only the first value is decoded.
         value, _ = json.JSONDecoder().raw_decode(output[start : start + 100_000])
     except (ValueError, RecursionError):
         return None
@@ -123,24 +124,24 @@ def parsed(output: Any) -> dict[str, Any] | None:
 
 
 def reason_in(output: Any) -> str:
-    """The reasoning in a model's output: what stands after `Reason:` and before its action; may be empty."""
-    if not isinstance(output, str) or (match := _SAID.search(output)) is None:
+    """Return the reasoning in a model's output, between `Reason:` and the action, empty if there is none."""
+    if not isinstance(output, str) or (match := _REASON.search(output)) is None:
         return ""
-    then = _THEN.search(output, match.end())
+    then = _NEXT_ACTION.search(output, match.end())
     return output[match.end() : then.start() if then else None].strip()
 
 
 def tree_of(elements: list[Any], screen: Point | None, scale: float = 1) -> UiTree:
-    """Elements as a screen's nodes, one beside the other in their order, so that an index stays a place."""
+    """Return elements as sibling nodes in their order, so that an index stays valid."""
     return UiTree(tuple(_node(fields_of(element) or {}, screen, scale) for element in elements))
 
 
 def others_of(elements: list[Any]) -> dict[str, dict[str, Any]]:
-    """What a node has no place for, by the element's index; what says nothing is left out."""
+    """Return fields for which a node has no place, by the element's index, without empty ones."""
     more_fields = {}
     for i, element in enumerate(elements):
         fields = fields_of(element) or {}
-        others = {name: fields[name] for name in _OTHERS if fields.get(name)}
+        others = {name: fields[name] for name in _UNPLACED if fields.get(name)}
         if fields.get("is_visible") is False:
             others["is_visible"] = False
         if others:
@@ -152,22 +153,22 @@ def _node(fields: dict[Any, Any], screen: Point | None, scale: float) -> Node:
     flags: dict[str, Any] = {flag: fields.get(f"is_{flag}") is True for flag in _FLAGS}
     return Node(
         bounds=_bounds(fields, screen, scale),
-        text=_word(fields.get("text")),
-        desc=_word(fields.get("content_description")),
-        id=_word(fields.get("resource_name")) or _word(fields.get("resource_id")),
-        cls=_word(fields.get("class_name")) or "android.view.View",
-        package=_word(fields.get("package_name")),
+        text=_escaped_text(fields.get("text")),
+        desc=_escaped_text(fields.get("content_description")),
+        id=_escaped_text(fields.get("resource_name")) or _escaped_text(fields.get("resource_id")),
+        cls=_escaped_text(fields.get("class_name")) or "android.view.View",
+        package=_escaped_text(fields.get("package_name")),
         enabled=fields.get("is_enabled") is not False,
         **flags,
     )
 
 
-def _word(value: Any) -> str:
+def _escaped_text(value: Any) -> str:
     return escape_surrogates(value) if isinstance(value, str) else ""
 
 
 def _bounds(fields: dict[Any, Any], screen: Point | None, scale: float) -> Bounds:
-    """The box in pixels of the observed screen; one that counts from 0 to 1 is used where there is no other."""
+    """Return the box in pixels of the observed screen, from the pixel box or else from the normalized one."""
     for name, across, down in (("bbox_pixels", 1.0, 1.0), ("bbox", *(screen or (0.0, 0.0)))):
         box = fields_of(fields.get(name)) or {}
         corners = [number(box.get(side)) for side in ("x_min", "y_min", "x_max", "y_max")]

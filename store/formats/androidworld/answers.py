@@ -1,4 +1,4 @@
-"""What a model's web answer, kept whole in a step, says it cost."""
+"""Token counts and seconds of a model's HTTP response stored in a step."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _NAMES = (
 
 
 def usage_of(answer: Any) -> Usage | None:
-    """Tokens and seconds of an answer: a `requests` response's stand-in, or its JSON; None where it tells neither."""
+    """Return tokens and seconds of a response (a stand-in for one of `requests`, or its JSON), or None if unknown."""
     seconds: float | None = None
     if isinstance(answer, ForeignObject) and isinstance(answer.kind, Global) and answer.kind.name == "Response":
         elapsed = answer.fields.get("elapsed")
         seconds = elapsed.total_seconds() if isinstance(elapsed, datetime.timedelta) else None
         answer = answer.fields.get("_content")
     usage = _token_mapping(answer)
-    counts = {ours: _count(usage, theirs) for ours, theirs in _NAMES}
+    counts = {ours: _token_count(usage, theirs) for ours, theirs in _NAMES}
     if seconds is None and not any(count is not None for count in counts.values()):
         return None
     return Usage(prompt_tokens=counts["prompt_tokens"], completion_tokens=counts["completion_tokens"], seconds=seconds)
 
 
 def _token_mapping(answer: Any) -> dict[Any, Any]:
-    """The mapping in which an answer tells its tokens; empty where there is none."""
+    """Return the mapping with a response's token counts, empty if there is none."""
     text = answer.data if isinstance(answer, LargeBytes) else answer
     if isinstance(text, str | bytes) and len(text) < _LONGEST and text.lstrip()[:1] in ("{", b"{"):
         try:
@@ -45,6 +45,6 @@ def _token_mapping(answer: Any) -> dict[Any, Any]:
     return {}
 
 
-def _count(counts: dict[Any, Any], names: tuple[str, ...]) -> int | None:
+def _token_count(counts: dict[Any, Any], names: tuple[str, ...]) -> int | None:
     count = next((counts[name] for name in names if name in counts), None)
     return count if type(count) is int and 0 <= count < 2**53 else None

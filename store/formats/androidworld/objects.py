@@ -1,6 +1,6 @@
-"""What a pickle's objects become: times, containers, arrays and pictures of a few known names; stand-ins for the rest.
+"""Objects of a pickle: times, containers, arrays and pictures of a few known classes, stand-ins for all others.
 
-Arrays are built from their shape, kind and bytes, whose sizes must agree; numpy itself is never asked.
+Arrays are built from shape, type and bytes, whose sizes must match. numpy is never called.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from store.formats.androidworld.values import Array, Dtype, ForeignObject, Globa
 from store.formats.image_spool import Spool, SpooledImage
 
 _LEAST_PICTURE = 16
-"""Pixels across and down from which on an array of bytes is taken for a picture."""
+"""Minimum width and height of a byte array that counts as a picture."""
 _MOST_NUMBERS = 4096
 _LONGEST_NAME = 400
-"""Characters of a class with its module and a member; a longer one may be named again and again."""
+"""Maximum length of a class with module and member, because a pickle may repeat a long name many times."""
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _ARRAYS = {"numpy.core.multiarray", "numpy._core.multiarray", "numpy.core.numeric", "numpy._core.numeric"}
 _BUILTINS = {"builtins", "__builtin__"}
 
 
 class ObjectMaker:
-    """Makes and fills the objects of one pickle; `spool` takes its pictures, None where they are not wanted."""
+    """Makes and fills the objects of one pickle. `spool` receives its pictures. None drops them."""
 
     def __init__(self, what: str, spool: Spool | None) -> None:
         self.what = what
         self.spool = spool
 
     def made(self, kind: Any, args: tuple[Any, ...]) -> Any:
-        """What calling `kind` with `args` stands for; nothing is called."""
+        """Return the object that calling `kind` with `args` would make, without calling anything."""
         if not isinstance(kind, Global):
             return ForeignObject(kind, args)
         if kind.module in _ARRAYS:
-            return self._of_numpy(kind, args)
-        make = _MADE.get((kind.module if kind.module not in _BUILTINS else "builtins", kind.name))
+            return self._make_numpy(kind, args)
+        make = _CONSTRUCTORS.get((kind.module if kind.module not in _BUILTINS else "builtins", kind.name))
         if make is None:
             return ForeignObject(kind, args)
         try:
@@ -46,7 +46,7 @@ class ObjectMaker:
             value = None
         return ForeignObject(kind, args) if value is None else value
 
-    def _of_numpy(self, kind: Global, args: tuple[Any, ...]) -> Any:
+    def _make_numpy(self, kind: Global, args: tuple[Any, ...]) -> Any:
         match kind.name, args:
             case "_reconstruct", _:
                 return Array()
@@ -55,12 +55,12 @@ class ObjectMaker:
                 return numbers[0] if numbers else ForeignObject(kind, args)
             case "_frombuffer", (data, dtype, shape, order):
                 array = Array()
-                self._fill(array, shape, dtype, order == "F", data)
+                self._fill_array(array, shape, dtype, order == "F", data)
                 return array
         return ForeignObject(kind, args)
 
     def append(self, target: Any, items: list[Any]) -> None:
-        """Adds items to a list, or to what stands for one."""
+        """Append items to a list or a stand-in."""
         if isinstance(target, list):
             target.extend(items)
         elif isinstance(target, ForeignObject):
@@ -69,30 +69,34 @@ class ObjectMaker:
             raise LabError(self.what, "adds items to something that is no list")
 
     def put(self, target: Any, items: list[Any]) -> None:
-        """Puts keys and values, in turn, into a mapping, or into what stands for one."""
+        """Insert alternating keys and values into a mapping or a stand-in."""
         if len(items) % 2 or not isinstance(target, dict | ForeignObject):
             raise LabError(self.what, "puts a key without a value, or into something that is no mapping")
-        pairs = [(self._key(items[i]), items[i + 1]) for i in range(0, len(items), 2)]
+        pairs = [(self._comparable_key(items[i]), items[i + 1]) for i in range(0, len(items), 2)]
         if isinstance(target, dict):
             target.update(pairs)
         else:
             target.items.extend(pairs)
 
-    def _key(self, key: Any) -> Any:
-        """A key that is quickly compared: what nests could be nested without end."""
+    def _comparable_key(self, key: Any) -> Any:
+        """Return a key that is cheap to compare, because a stranger's key may be nested without limit."""
         match key:
             case None | bool() | int() | float() | str() | Global():
                 return key
             case bytes() if len(key) <= _MOST_NUMBERS:
                 return key
             case tuple() if len(key) <= 16:
-                return "(" + ", ".join(str(self._key(part)) for part in key if not isinstance(part, tuple)) + ")"
+                return (
+                    "("
+                    + ", ".join(str(self._comparable_key(part)) for part in key if not isinstance(part, tuple))
+                    + ")"
+                )
             case ForeignObject():
-                return f"{key.kind if isinstance(key.kind, Global) else 'object'}{self._key(key.args)}"
+                return f"{key.kind if isinstance(key.kind, Global) else 'object'}{self._comparable_key(key.args)}"
         raise LabError(self.what, "holds a mapping with a key that is neither text nor number")
 
     def build(self, target: Any, state: Any) -> None:
-        """Gives an object its state."""
+        """Set an object's state."""
         match target:
             case Array():
                 self._build_array(target, state)
@@ -101,9 +105,9 @@ class ObjectMaker:
                     target.order = state[1] if state[1] in ("<", ">", "|") else "|"
                     target.code = target.code if state[3] is None and state[4] is None else "V"
             case ForeignObject():
-                target.state = self._image(target, state) or state
+                target.state = self._spool_pil_image(target, state) or state
             case dict() | list():
-                pass  # attributes of a subclass; its items are what counts
+                pass  # attributes of a subclass; only its items matter
             case _:
                 raise LabError(self.what, "sets the state of something that has none")
 
@@ -111,9 +115,9 @@ class ObjectMaker:
         if not isinstance(state, tuple) or len(state) not in (4, 5):
             raise LabError(self.what, "holds an array whose state is none")
         shape, dtype, fortran, data = state[-4:]
-        self._fill(target, shape, dtype, bool(fortran), data)
+        self._fill_array(target, shape, dtype, bool(fortran), data)
 
-    def _fill(self, target: Array, shape: Any, dtype: Any, fortran: bool, data: Any) -> None:
+    def _fill_array(self, target: Array, shape: Any, dtype: Any, fortran: bool, data: Any) -> None:
         sizes = shape if isinstance(shape, tuple) else (shape,)
         if len(sizes) > 32 or not all(type(one) is int and 0 <= one < 2**31 for one in sizes):
             raise LabError(self.what, "holds an array whose shape is none")
@@ -130,23 +134,24 @@ class ObjectMaker:
             target.numbers = data
             return
         raw = data.data if isinstance(data, LargeBytes) else data
+        # Column-major arrays are left out rather than reordered.
         if raw is None or (fortran and len(sizes) > 1):
             return
-        if dtype.code == "u1" and (shot := self._shot(raw, sizes)):
+        if dtype.code == "u1" and (shot := self._spool_picture(raw, sizes)):
             target.shot = shot
         elif count <= _MOST_NUMBERS:
             target.numbers = dtype.numbers(raw)
         if isinstance(data, LargeBytes):
             data.data = None
 
-    def _shot(self, raw: bytes, sizes: tuple[int, ...]) -> SpooledImage | None:
+    def _spool_picture(self, raw: bytes, sizes: tuple[int, ...]) -> SpooledImage | None:
         if self.spool is None or len(sizes) not in (2, 3) or min(sizes[:2]) < _LEAST_PICTURE:
             return None
         mode = _MODES.get(sizes[2] if len(sizes) == 3 else 1)
         return self.spool.add_pixels(raw, sizes[1], sizes[0], mode) if mode else None
 
-    def _image(self, target: ForeignObject, state: Any) -> SpooledImage | None:
-        """The picture of a PIL image: its state is its info, mode, size, palette and bytes."""
+    def _spool_pil_image(self, target: ForeignObject, state: Any) -> SpooledImage | None:
+        """Return the picture of a PIL image. Its state is info, mode, size, palette and bytes."""
         kind = target.kind
         if self.spool is None or not isinstance(kind, Global) or not kind.module.startswith("PIL."):
             return None
@@ -164,6 +169,7 @@ def _datetime(args: tuple[Any, ...]) -> Any:
     zone = args[1] if len(args) > 1 and isinstance(args[1], datetime.timezone) else None
     if not isinstance(args[0], bytes):
         return datetime.datetime(*args[:7])
+    # The layout of `datetime.__reduce__`. The month's highest bit is the fold.
     high, low, month, day, hour, minute, second, *micro = args[0]
     return datetime.datetime(
         high * 256 + low, month & 127, day, hour, minute, second, int.from_bytes(bytes(micro)), tzinfo=zone
@@ -190,7 +196,7 @@ def _list(args: tuple[Any, ...]) -> Any:
 
 
 def _bytes(args: tuple[Any, ...]) -> Any:
-    """Bytes that an old protocol wrote as text."""
+    """Return bytes that an old protocol wrote as text."""
     if not args:
         return b""
     if isinstance(args[0], bytes | LargeBytes):
@@ -207,7 +213,7 @@ def _dict(args: tuple[Any, ...]) -> Any:
     return {} if all(isinstance(one, Global) or not one for one in args) else None
 
 
-def _remade(args: tuple[Any, ...]) -> Any:
+def _reconstructed(args: tuple[Any, ...]) -> Any:
     kind, _, state = args
     instance: Any = {} if str(kind) in ("collections.OrderedDict", "collections.defaultdict") else ForeignObject(kind)
     if isinstance(instance, ForeignObject) and state is not None:
@@ -215,8 +221,8 @@ def _remade(args: tuple[Any, ...]) -> Any:
     return instance
 
 
-def _member(args: tuple[Any, ...]) -> Any:
-    """A member of an enumeration by its name, as the first releases of Python 3.11 write one; it stays a name."""
+def _enum_member(args: tuple[Any, ...]) -> Any:
+    """Return an enumeration's member as a name only. The first releases of Python 3.11 pickle one with `getattr`."""
     match args:
         case (Global() as kind, str(name)) if (
             name.isidentifier() and len(kind.module + kind.name + name) < _LONGEST_NAME
@@ -225,7 +231,7 @@ def _member(args: tuple[Any, ...]) -> Any:
     return None
 
 
-_MADE: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
+_CONSTRUCTORS: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
     ("datetime", "datetime"): _datetime,
     ("datetime", "date"): _date,
     ("datetime", "timedelta"): _delta,
@@ -234,15 +240,16 @@ _MADE: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
     ("collections", "OrderedDict"): _dict,
     ("collections", "defaultdict"): _dict,
     ("builtins", "dict"): _dict,
-    ("builtins", "getattr"): _member,
+    ("builtins", "getattr"): _enum_member,
     ("builtins", "list"): _list,
     ("builtins", "tuple"): _list,
+    # Sets become lists, because JSON has no sets.
     ("builtins", "set"): _list,
     ("builtins", "frozenset"): _list,
     ("builtins", "bytes"): _bytes,
     ("builtins", "bytearray"): _bytes,
     ("_codecs", "encode"): _bytes,
-    ("copyreg", "_reconstructor"): _remade,
-    ("copy_reg", "_reconstructor"): _remade,
+    ("copyreg", "_reconstructor"): _reconstructed,
+    ("copy_reg", "_reconstructor"): _reconstructed,
 }
-"""What is made of known names; None stands for a stand-in."""
+"""Constructors by module and name. A result of None becomes a stand-in."""

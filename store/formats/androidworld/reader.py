@@ -1,7 +1,7 @@
 """AndroidWorld's pickles: `<Task>_<instance>.pkl.gz`, a list of episodes.
 
-Source: `android_world/checkpointer.py`. This file finds the episodes; a pickle is read by `unpickling`,
-which runs none of it, and what an episode means is in `run`.
+Source: `android_world/checkpointer.py`. This module finds the episodes. `unpickling` reads a pickle without running any
+of it, and `run` interprets an episode.
 """
 
 from __future__ import annotations
@@ -24,31 +24,38 @@ from store.formats.image_spool import Spool
 from store.formats.stream import FileStream
 
 _MARKS = (b"task_template", b"episode_data")
-"""The first two fields of an episode beside its goal; others, such as `exception_info`, are many programs'."""
-_NAMED = re.compile(r"[A-Za-z]\w*_\d+\.pkl\.gz")
+"""First two fields of an episode besides its goal.
+
+Other fields, such as `exception_info`, occur in many programs' pickles.
+"""
+_FILE_NAME = re.compile(r"[A-Za-z]\w*_\d+\.pkl\.gz")
 
 
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Every episode of a pickle; pictures are not made where the first of them is known."""
+    """Yield every episode of a pickle.
+
+    Pictures are skipped on a first reading if the first episode is known, and read again if another is not.
+    """
     path = source.path
     try:
-        digest = _digest(path, source.root)
-        spool = None if is_known(_id(digest, 0)) else Spool()
+        # The id is of the packed file, so that a known file is unpickled without its pictures.
+        digest = _file_digest(path, source.root)
+        spool = None if is_known(_episode_id(digest, 0)) else Spool()
         episodes = _episodes(path, source.root, spool)
-        if spool is None and not all(is_known(_id(digest, i)) for i in range(len(episodes))):
+        if spool is None and not all(is_known(_episode_id(digest, i)) for i in range(len(episodes))):
             spool = Spool()
             episodes = _episodes(path, source.root, spool)
     except LabError as error:
         yield FailedRun(str(path), error.sentence)
         return
     for i, fields in enumerate(episodes):
-        yield _one(path, digest, i, fields, spool, is_known)
+        yield _read_episode(path, digest, i, fields, spool, is_known)
 
 
-def _one(
+def _read_episode(
     path: Path, digest: bytes, i: int, fields: Any, spool: Spool | None, is_known: Callable[[str], bool]
 ) -> Imported | KnownRun | FailedRun:
-    id, source_path, place = _id(digest, i), escape_surrogates(str(path)), f"{path}#{i}"
+    id, source_path, place = _episode_id(digest, i), escape_surrogates(str(path)), f"{path}#{i}"
     if is_known(id) or spool is None:
         return KnownRun(id, source_path)
     try:
@@ -62,7 +69,7 @@ def _one(
 
 
 def _episodes(path: Path, root: Path, spool: Spool | None) -> list[Any]:
-    """The episodes of a pickle: a list of them, one alone, or the list beside the names of finished tasks."""
+    """Return the episodes of a pickle: from a list, a single episode, or a list beside the names of finished tasks."""
     with FileStream(path, root) as stream:
         value = unpickle(stream, spool)
     if isinstance(value, tuple) and value and isinstance(value[0], list):
@@ -73,11 +80,11 @@ def _episodes(path: Path, root: Path, spool: Spool | None) -> list[Any]:
     return episodes
 
 
-def _id(digest: bytes, i: int) -> str:
+def _episode_id(digest: bytes, i: int) -> str:
     return run_id(NAME, str(i), digest)
 
 
-def _digest(path: Path, root: Path) -> bytes:
+def _file_digest(path: Path, root: Path) -> bytes:
     try:
         with open_within(root, path) as file:
             return hashlib.file_digest(file, "sha256").digest()
@@ -86,12 +93,12 @@ def _digest(path: Path, root: Path) -> bytes:
 
 
 def _is_pickle(candidate: CandidateFile) -> bool:
-    """A pickle that names an episode's fields; one named in the benchmark's way also where it is damaged."""
+    """Return True for a pickle that contains an episode's fields, or is named as the benchmark does even if damaged."""
     if not candidate.name.endswith((".pkl.gz", ".pickle.gz", ".pkl", ".pickle")):
         return False
     if all(mark in candidate.opening for mark in _MARKS):
         return True
-    return _NAMED.fullmatch(candidate.name) is not None and not candidate.opening.startswith(b"\x80")
+    return _FILE_NAME.fullmatch(candidate.name) is not None and not candidate.opening.startswith(b"\x80")
 
 
 ANDROIDWORLD = Format(

@@ -1,9 +1,8 @@
 """One episode of AndroidWorld as events.
 
-`episode_data` is a list per column, of which some hold None where a step failed, and some may be shorter: value i
-belongs to step i, as the project itself reads it. Screens and elements are those before the action; the last screen
-after one is the run's end. How a run ends here: failed where it crashed, completed where its agent said so or the
-source says it succeeded, budget else.
+`episode_data` is a dict of columns. Some hold None where a step failed, and some may be shorter: value i belongs to
+step i, as in the project's own code. Screens and elements are those before the action. The last screen after an action
+is the run's final one. The status is failed after a crash, completed if the agent or the source says so, else budget.
 Source: `android_world/suite_utils.py`, `episode_runner.py`, `constants.py` and `agents/*.py`.
 """
 
@@ -45,7 +44,7 @@ Row = dict[str, Any]
 
 
 class AndroidWorldEpisode(NamedTuple):
-    """One run as the pickle holds it: `id` and `sha256` of the file, `place` of the run for messages."""
+    """One run in a pickle: `id`, `path` and `sha256` of the file, and the run's `place` for messages."""
 
     id: str
     path: str
@@ -55,36 +54,36 @@ class AndroidWorldEpisode(NamedTuple):
 
 
 def is_episode(value: Any) -> bool:
-    """Whether a value of a pickle is one of AndroidWorld's episodes."""
+    """Return True if a value of a pickle is an episode of AndroidWorld."""
     return isinstance(value, dict) and "episode_data" in value
 
 
 def imported(episode: AndroidWorldEpisode, spool: Spool) -> Imported:
-    """An episode as events numbered from 0, its pictures and its verdicts; `LabError` where it makes no sense."""
+    """Return an episode as an imported run. Raise `LabError` if it is inconsistent."""
     return _RunDraft(episode, spool).imported()
 
 
 class _RunDraft:
-    """One episode on its way to events."""
+    """Conversion of one episode to events."""
 
     def __init__(self, episode: AndroidWorldEpisode, spool: Spool) -> None:
         self.episode = episode
         self.spool = spool
         self.shaper = Shaper(episode.place)
         self.shots = RunImages(spool)
-        self.rows, self.rest = _rows(episode)
+        self.rows, self.rest = _split_rows(episode)
         self.ragged = frozenset(self.rest.get("ragged", ()))
-        self.screen = _size(fields_of(episode.fields.get("screen_config")) or {})
+        self.screen = _screen_size(fields_of(episode.fields.get("screen_config")) or {})
         self.last: Action | None = None
         self.acted = False
         fields = episode.fields
-        self.score, self.told = _score(fields.get("is_successful"))
+        self.score, self.told = _parse_score(fields.get("is_successful"))
         crash = fields.get("exception_info")
-        self.crash = self._text(crash) if crash is not None and not _is_nan(crash) else ""
+        self.crash = self._as_text(crash) if crash is not None and not _is_nan(crash) else ""
 
     def imported(self) -> Imported:
         fields = self.episode.fields
-        name = self._text(fields.get("agent_name")) or "unknown"
+        name = self._as_text(fields.get("agent_name")) or "unknown"
         seed = fields.get("seed")
         draft = Draft(
             self.episode.id,
@@ -101,19 +100,19 @@ class _RunDraft:
         for i, row in enumerate(self.rows):
             self._step(draft, i, row)
         draft.verdict("is_successful", self.told, self.crash)
-        draft.verdict("source", **self._source())
+        draft.verdict("source", **self._source_fields())
         self._end(draft)
         return draft.imported()
 
     def _task(self) -> Task:
         fields = self.episode.fields
-        template = self._text(fields.get("task_template")) or "unknown"
+        template = self._as_text(fields.get("task_template")) or "unknown"
         instance = fields.get("instance_id")
-        traits = {"instance": self._text(instance)} if type(instance) in (int, str) else {}
-        return Task(id=template, kind="general", instruction=self._text(fields.get("goal")), traits=traits)
+        traits = {"instance": self._as_text(instance)} if type(instance) in (int, str) else {}
+        return Task(id=template, kind="general", instruction=self._as_text(fields.get("goal")), traits=traits)
 
     def _step(self, draft: Draft, i: int, row: Row) -> None:
-        shot = self._shot(row, _BEFORE) or self._any_shot(row)
+        shot = self._find_picture(row, _BEFORE) or self._find_any_picture(row)
         size = shot.size if shot else self.screen
         scale = _scale(size, self.screen)
         elements = _elements(row, _ELEMENTS)
@@ -121,10 +120,11 @@ class _RunDraft:
         self.shaper.notes.clear()
         source = self._action(row)
         extra = self._extra(i, row, elements)
-        action = action_of(source, size, scale, None if tree is None else lambda index: _box(tree, index))
+        action = action_of(source, size, scale, None if tree is None else lambda index: _element_box(tree, index))
         output = next((row[name] for name in _OUTPUTS if isinstance(row.get(name), str)), None)
         thought = next((row[name] for name in _THOUGHTS if isinstance(row.get(name), str)), None)
         reason = reason_in(output)
+        # The column may be shifted, but the output certainly belongs to this step.
         if reason and self.ragged & {*_THOUGHTS}:
             thought = reason
         usages = [usage for name in _ANSWERS if (usage := usage_of(row.get(name)))]
@@ -133,24 +133,24 @@ class _RunDraft:
         draft.step(
             action,
             self.shots.seen(shot, tree, self.screen),
-            thought=self._text(thought or reason),
-            raw=self._text(output) if output else None,
+            thought=self._as_text(thought or reason),
+            raw=self._as_text(output) if output else None,
             usage=usage,
-            error=self._text(error) if isinstance(error, str) and error else None,
+            error=self._as_text(error) if isinstance(error, str) and error else None,
             extra=extra,
         )
         self.last = action
         self.acted |= action.raw is not None
 
     def _action(self, row: Row) -> Any:
-        """The step's action, JSON-shaped; its output is read where none stands beside it for certain.
+        """Return the step's action as JSON, parsed from the model's output if no column certainly has it.
 
-        A column that is shorter than the others lacks some step's value, and nothing tells whose.
+        A column shorter than the others misses a value for an unknown step, so it is used last.
         """
-        beside = [(name, row.get(name)) for name in _ACTIONS if name not in self.ragged]
+        certain = [(name, row.get(name)) for name in _ACTIONS if name not in self.ragged]
         outputs = [(name, row.get(name)) for name in _OUTPUTS]
         late = [(name, row.get(name)) for name in _ACTIONS if name in self.ragged]
-        for name, value in [*beside, *outputs, *late]:
+        for name, value in [*certain, *outputs, *late]:
             own_fields = fields_of(value)
             fields = own_fields if own_fields is not None and "action_type" in own_fields else parsed(value)
             if fields is not None:
@@ -158,7 +158,7 @@ class _RunDraft:
         return None
 
     def _extra(self, i: int, row: Row, elements: list[Any]) -> dict[str, Any]:
-        """The columns that have no place of their own; pictures and what stands in the tree are left out."""
+        """Return the columns without a place of their own, except pictures and elements that the tree contains."""
         output = next((name for name in _OUTPUTS if isinstance(row.get(name), str)), "")
         placed_columns = {*_ELEMENTS, *_AFTER_ELEMENTS} if elements else set()
         placed_columns |= {output, next((name for name in _THOUGHTS if isinstance(row.get(name), str)), "")}
@@ -180,11 +180,11 @@ class _RunDraft:
         return extra
 
     def _is_picture(self, value: Any) -> bool:
-        """Whether these are a picture's bytes, which have no place in JSON."""
+        """Return True if a value is a picture's bytes, which JSON cannot hold."""
         data = value.data if isinstance(value, LargeBytes) else value
         return isinstance(data, bytes) and data.startswith((b"\x89PNG", b"\xff\xd8\xff"))
 
-    def _shot(self, row: Row, names: tuple[str, ...]) -> SpooledImage | None:
+    def _find_picture(self, row: Row, names: tuple[str, ...]) -> SpooledImage | None:
         for name in names:
             value = row.get(name)
             data = value.data if isinstance(value, LargeBytes) else value
@@ -193,16 +193,16 @@ class _RunDraft:
                 return shot
         return None
 
-    def _any_shot(self, row: Row) -> SpooledImage | None:
+    def _find_any_picture(self, row: Row) -> SpooledImage | None:
         names = tuple(name for name in row if not name.lower().startswith(_NOT_BEFORE))
-        return self._shot(row, names)
+        return self._find_picture(row, names)
 
-    def _source(self) -> dict[str, Any]:
-        """The episode's own fields that have no other place."""
+    def _source_fields(self) -> dict[str, Any]:
+        """Return the episode's remaining fields."""
         self.shaper.notes.clear()
         fields = self.episode.fields
         source = {
-            self._text(key): self.shaper.shape(value, str(key))
+            self._as_text(key): self.shaper.shape(value, str(key))
             for key, value in fields.items()
             if key not in _TOP and value is not None and not shot_of(value)
         }
@@ -223,13 +223,17 @@ class _RunDraft:
         elif not self.acted or self.last.kind in ENDING or (self.score or 0) > 0:
             status = "completed"
         draft.end(
-            status, self.score, reason, final=self._final(), usage=None if seconds is None else Usage(seconds=seconds)
+            status,
+            self.score,
+            reason,
+            final=self._final_observation(),
+            usage=None if seconds is None else Usage(seconds=seconds),
         )
 
-    def _final(self) -> Any:
-        """The screen after the last act; what only ends a run leaves the screen as it was."""
+    def _final_observation(self) -> Any:
+        """Return the screen after the last action. A final action such as `status` does not change the screen."""
         for row in reversed(self.rows):
-            if (shot := self._shot(row, _AFTER)) is not None:
+            if (shot := self._find_picture(row, _AFTER)) is not None:
                 elements = _elements(row, _AFTER_ELEMENTS)
                 tree = tree_of(elements, self.screen, _scale(shot.size, self.screen)) if elements else None
                 return self.shots.seen(shot, tree, None)
@@ -237,7 +241,7 @@ class _RunDraft:
                 return None
         return None
 
-    def _text(self, value: Any) -> str:
+    def _as_text(self, value: Any) -> str:
         return (
             escape_surrogates(value)
             if isinstance(value, str)
@@ -247,8 +251,8 @@ class _RunDraft:
         )
 
 
-def _rows(episode: AndroidWorldEpisode) -> tuple[list[Row], dict[str, Any]]:
-    """The steps, each with its columns; and what of `episode_data` is no column."""
+def _split_rows(episode: AndroidWorldEpisode) -> tuple[list[Row], dict[str, Any]]:
+    """Return the steps with their columns, and the fields of `episode_data` that are not columns."""
     data = episode.fields.get("episode_data")
     if isinstance(data, list | tuple) and all(isinstance(row, dict) for row in data):
         return [{str(name): value for name, value in row.items()} for row in data], {}
@@ -269,7 +273,7 @@ def _rows(episode: AndroidWorldEpisode) -> tuple[list[Row], dict[str, Any]]:
 
 
 def _elements(row: Row, names: tuple[str, ...]) -> list[Any]:
-    """The elements of a step's screen, in their order; empty where they are told in words or not at all."""
+    """Return the elements of a step's screen in order, empty if they are missing or given as text."""
     for name in names:
         value = row.get(name)
         if isinstance(value, list | tuple) and value and all(fields_of(element) for element in value):
@@ -277,12 +281,12 @@ def _elements(row: Row, names: tuple[str, ...]) -> list[Any]:
     return []
 
 
-def _box(tree: UiTree, index: int) -> Bounds | None:
+def _element_box(tree: UiTree, index: int) -> Bounds | None:
     box = tree.roots[index].bounds if index < len(tree.roots) else None
     return box if box and box.area else None
 
 
-def _size(config: dict[Any, Any]) -> Point | None:
+def _screen_size(config: dict[Any, Any]) -> Point | None:
     match config.get("width"), config.get("height"):
         case int(width), int(height) if min(width, height) > 0 and max(width, height) < 2**20:
             return width, height
@@ -290,15 +294,16 @@ def _size(config: dict[Any, Any]) -> Point | None:
 
 
 def _scale(shot_size: Point | None, screen: Point | None) -> float:
-    """How many pixels of what was seen one of the phone's is: not 1 where screens were kept smaller than they were."""
+    """Return observed pixels per pixel of the phone: not 1 if screenshots were stored scaled down."""
     if not shot_size or not screen:
         return 1
     wide, high = (a / b for a, b in zip(sorted(shot_size), sorted(screen), strict=True))
+    # Sorted sides, because the screen may be rotated. Another shape is not a scaled screen.
     return high if math.isclose(wide, high, rel_tol=0.02) else 1
 
 
-def _score(value: Any) -> tuple[float | None, Any]:
-    """The score from 0 to 1, and the source's own value where it is a number at all."""
+def _parse_score(value: Any) -> tuple[float | None, Any]:
+    """Return the score from 0 to 1, and the source's own number. Each is None if invalid."""
     if isinstance(value, bool):
         return float(value), value
     if not isinstance(value, int | float) or not math.isfinite(value):

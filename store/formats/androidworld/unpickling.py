@@ -1,10 +1,10 @@
-"""Pickles without pickle: a machine of our own that reads its codes and never imports, calls or runs anything.
+"""Safe reader of pickles: interprets the opcodes itself and never imports, calls or runs anything.
 
-Every class and function is a name. What is made of it is an inert stand-in, but for times, plain containers, and
-arrays of numbers, which are built here from their bytes after their sizes were checked. Pictures become PNG, and are
-put aside, as soon as they are met. Memory is bounded: by counts of what is made, and by what is held of long bytes.
+Every class and function is only a name. Objects become inert stand-ins, except times, plain containers, and arrays of
+numbers, which are built from their bytes after their sizes are checked. Pictures are converted to PNG and spooled at
+once. Memory is bounded by the number of objects and the size of long byte strings.
 
-Source: the codes as `pickletools` documents them (protocols 0 to 5).
+Source: the opcodes as documented in `pickletools` (protocols 0 to 5).
 """
 
 from __future__ import annotations
@@ -23,21 +23,24 @@ from store.formats.stream import FileStream
 
 _MOST_CODES = 30_000_000
 _MOST_MADE = 4_000_000
-"""Codes that are followed, and objects that are made."""
+"""Maximum numbers of opcodes and of objects."""
 _MOST_TEXT = 128 * 1024**2
 _LONG = 64 * 1024
-"""Bytes from which on they are held apart, and let go when there are too many of them."""
+"""Length from which on byte strings are stored separately and dropped when there are too many."""
 _MOST_LONG = 128 * 1024**2
 _MOST_HELD = 64 * 1024**2
 _LONGEST_NUMBER = 64
 _FAR = 1024
-"""How far beyond the last a place in the memo may be."""
+"""Maximum gap between the last index in the memo and a new one."""
 
 _MARK = object()
 
 
 def unpickle(stream: FileStream, spool: Spool | None) -> Any:
-    """The value of a pickle; its pictures go into `spool`, without one they are left. `LabError` where it is none."""
+    """Return the value of a pickle. Raise `LabError` if it is invalid.
+
+    Pictures go to `spool`, or are dropped without one.
+    """
     try:
         return PickleMachine(stream, spool).run()
     except (IndexError, KeyError, struct.error, TypeError, ValueError) as error:
@@ -47,7 +50,7 @@ def unpickle(stream: FileStream, spool: Spool | None) -> Any:
 
 
 class PickleMachine:
-    """Follows a pickle's codes over a stack of values; each code is a method, found by its byte."""
+    """Interprets a pickle's opcodes over a stack of values."""
 
     def __init__(self, stream: FileStream, spool: Spool | None) -> None:
         self.stream = stream
@@ -60,7 +63,7 @@ class PickleMachine:
         self.held: list[LargeBytes] = []
 
     def run(self) -> Any:
-        """Follows the codes up to the full stop, and gives what is on the stack then."""
+        """Run the opcodes up to STOP and return the top of the stack."""
         take, codes = self.stream.take, _codes(self)
         for _ in range(_MOST_CODES):
             code = take(1)
@@ -76,14 +79,14 @@ class PickleMachine:
         return LabError(self.what, why)
 
     def push(self, value: Any) -> None:
-        """A new object on the stack."""
+        """Push a new object."""
         self.made += 1
         if self.made > _MOST_MADE:
             raise self.refused(f"holds more than {_MOST_MADE:,} objects")
         self.stack.append(value)
 
     def marked(self) -> list[Any]:
-        """What stands above the last mark, which goes with it."""
+        """Return the values above the last mark, and remove the mark."""
         stack = self.stack
         at = len(stack) - 1
         while stack[at] is not _MARK:
@@ -96,8 +99,10 @@ class PickleMachine:
 
     # Numbers and text
 
+    # pickle itself encodes text with `surrogatepass`.
     def said(self, data: bytes, encoding: str = "utf-8", errors: str = "surrogatepass") -> None:
         text = data.decode(encoding, errors)
+        # The real size: text beyond Latin-1 takes two or four bytes a character.
         self.text += sys.getsizeof(text)
         if self.text > _MOST_TEXT:
             raise self.refused(f"holds more than {_MOST_TEXT:,} bytes of text")
@@ -110,7 +115,7 @@ class PickleMachine:
         self.said(self.stream.take(length))
 
     def bytes_of(self, form: str, size: int) -> None:
-        """Bytes; long ones are held apart, and the first of them let go where there are too many."""
+        """Push bytes. Long ones are stored separately, and the oldest of them dropped if there are too many."""
         length = self.stream.number(form, size)
         if length < _LONG:
             self.text += length
@@ -123,6 +128,7 @@ class PickleMachine:
             self.push(LargeBytes(None, length))
             return
         data = self.stream.take(length)
+        # An encoded picture is spooled at once, so that it need not stay in memory.
         if data.startswith(b"\x89PNG\r\n") and self.maker.spool and (shot := self.maker.spool.add(data)):
             self.push(shot)
             return
@@ -150,6 +156,7 @@ class PickleMachine:
     def quoted_line(self) -> None:
         line = self.stream.line().strip()
         decoded, _ = codecs.escape_decode(line[1:-1])
+        # Texts of Python 2 are bytes in any encoding.
         self.said(bytes(decoded), "utf-8", "surrogateescape")
 
     # Containers
@@ -191,6 +198,7 @@ class PickleMachine:
     def put(self, place: int) -> None:
         if not 0 <= place <= len(self.memo) + _FAR or place >= _MOST_MADE:
             raise self.refused(f"remembers something at the place {place:,}")
+        # The gap is bounded above, so a huge index cannot fill the memory.
         self.memo.extend([None] * (place + 1 - len(self.memo)))
         self.memo[place] = self.stack[-1]
 
@@ -233,69 +241,71 @@ class PickleMachine:
 
 
 def _codes(m: PickleMachine) -> dict[bytes, Callable[[], Any]]:
-    """What is done at each code; those that reach outside the file (persistent ids, extension codes, buffers of
-    another stream) have no place here."""
+    """Return the handler of each opcode.
+
+    Opcodes that reach outside the file (persistent ids, extension codes, out-of-band buffers) are left out on purpose.
+    """
     stream, stack, push = m.stream, m.stack, m.push
     return {
-        b"\x80": m.protocol,
-        b"\x95": lambda: stream.take(8),
-        b"(": lambda: stack.append(_MARK),
-        b"0": lambda: stack.pop(),
-        b"1": m.marked,
-        b"2": lambda: stack.append(stack[-1]),
-        b"N": lambda: stack.append(None),
-        b"\x88": lambda: stack.append(True),
-        b"\x89": lambda: stack.append(False),
-        b"K": lambda: stack.append(stream.take(1)[0]),
-        b"M": lambda: m.number_of("<H", 2),
-        b"J": lambda: m.number_of("<i", 4),
-        b"G": lambda: m.number_of(">d", 8),
-        b"\x8a": lambda: m.long_of("<B", 1),
-        b"\x8b": lambda: m.long_of("<i", 4),
-        b"I": m.int_line,
-        b"L": m.int_line,
-        b"F": lambda: push(float(stream.line())),
-        b"S": m.quoted_line,
-        b"V": lambda: m.said(stream.line(), "raw-unicode-escape", "strict"),
-        b"\x8c": lambda: m.text_of("<B", 1),
-        b"X": lambda: m.text_of("<I", 4),
-        b"\x8d": lambda: m.text_of("<Q", 8),
-        b"U": lambda: m.said(stream.take(stream.take(1)[0]), "utf-8", "surrogateescape"),
-        b"T": lambda: m.text_of("<I", 4),
-        b"C": lambda: m.bytes_of("<B", 1),
-        b"B": lambda: m.bytes_of("<I", 4),
-        b"\x8e": lambda: m.bytes_of("<Q", 8),
-        b"\x96": lambda: m.bytes_of("<Q", 8),
-        b"\x98": lambda: None,
-        b"]": lambda: push([]),
-        b"}": lambda: push({}),
-        b")": lambda: push(()),
-        b"\x8f": lambda: push([]),
-        b"l": lambda: push(m.marked()),
-        b"t": lambda: push(tuple(m.marked())),
-        b"\x91": lambda: push(m.marked()),
-        b"d": m.dict_of,
-        b"\x85": lambda: m.tuple_of(1),
-        b"\x86": lambda: m.tuple_of(2),
-        b"\x87": lambda: m.tuple_of(3),
-        b"a": m.append_one,
-        b"e": lambda: m.append(m.marked()),
-        b"\x90": lambda: m.append(m.marked()),
-        b"s": m.put_one,
-        b"u": lambda: m.put_pairs(m.marked()),
-        b"\x94": lambda: m.put(len(m.memo)),
-        b"p": lambda: m.put(int(stream.line()[:20])),
-        b"q": lambda: m.put(stream.take(1)[0]),
-        b"r": lambda: m.put(stream.number("<I", 4)),
-        b"g": lambda: m.get(int(stream.line()[:20])),
-        b"h": lambda: m.get(stream.take(1)[0]),
-        b"j": lambda: m.get(stream.number("<I", 4)),
-        b"c": lambda: m.named(stream.line().decode(), stream.line().decode()),
-        b"\x93": lambda: m.named(*(stack.pop(-2), stack.pop())),
-        b"R": m.reduce,
-        b"\x81": m.reduce,
-        b"\x92": m.new_with_names,
-        b"b": m.build,
-        b"o": m.object_of,
-        b"i": m.instance_of,
+        b"\x80": m.protocol,  # PROTO
+        b"\x95": lambda: stream.take(8),  # FRAME
+        b"(": lambda: stack.append(_MARK),  # MARK
+        b"0": lambda: stack.pop(),  # POP
+        b"1": m.marked,  # POP_MARK
+        b"2": lambda: stack.append(stack[-1]),  # DUP
+        b"N": lambda: stack.append(None),  # NONE
+        b"\x88": lambda: stack.append(True),  # NEWTRUE
+        b"\x89": lambda: stack.append(False),  # NEWFALSE
+        b"K": lambda: stack.append(stream.take(1)[0]),  # BININT1
+        b"M": lambda: m.number_of("<H", 2),  # BININT2
+        b"J": lambda: m.number_of("<i", 4),  # BININT
+        b"G": lambda: m.number_of(">d", 8),  # BINFLOAT
+        b"\x8a": lambda: m.long_of("<B", 1),  # LONG1
+        b"\x8b": lambda: m.long_of("<i", 4),  # LONG4
+        b"I": m.int_line,  # INT
+        b"L": m.int_line,  # LONG
+        b"F": lambda: push(float(stream.line())),  # FLOAT
+        b"S": m.quoted_line,  # STRING
+        b"V": lambda: m.said(stream.line(), "raw-unicode-escape", "strict"),  # UNICODE
+        b"\x8c": lambda: m.text_of("<B", 1),  # SHORT_BINUNICODE
+        b"X": lambda: m.text_of("<I", 4),  # BINUNICODE
+        b"\x8d": lambda: m.text_of("<Q", 8),  # BINUNICODE8
+        b"U": lambda: m.said(stream.take(stream.take(1)[0]), "utf-8", "surrogateescape"),  # SHORT_BINSTRING
+        b"T": lambda: m.text_of("<I", 4),  # BINSTRING
+        b"C": lambda: m.bytes_of("<B", 1),  # SHORT_BINBYTES
+        b"B": lambda: m.bytes_of("<I", 4),  # BINBYTES
+        b"\x8e": lambda: m.bytes_of("<Q", 8),  # BINBYTES8
+        b"\x96": lambda: m.bytes_of("<Q", 8),  # BYTEARRAY8
+        b"\x98": lambda: None,  # READONLY_BUFFER
+        b"]": lambda: push([]),  # EMPTY_LIST
+        b"}": lambda: push({}),  # EMPTY_DICT
+        b")": lambda: push(()),  # EMPTY_TUPLE
+        b"\x8f": lambda: push([]),  # EMPTY_SET
+        b"l": lambda: push(m.marked()),  # LIST
+        b"t": lambda: push(tuple(m.marked())),  # TUPLE
+        b"\x91": lambda: push(m.marked()),  # FROZENSET
+        b"d": m.dict_of,  # DICT
+        b"\x85": lambda: m.tuple_of(1),  # TUPLE1
+        b"\x86": lambda: m.tuple_of(2),  # TUPLE2
+        b"\x87": lambda: m.tuple_of(3),  # TUPLE3
+        b"a": m.append_one,  # APPEND
+        b"e": lambda: m.append(m.marked()),  # APPENDS
+        b"\x90": lambda: m.append(m.marked()),  # ADDITEMS
+        b"s": m.put_one,  # SETITEM
+        b"u": lambda: m.put_pairs(m.marked()),  # SETITEMS
+        b"\x94": lambda: m.put(len(m.memo)),  # MEMOIZE
+        b"p": lambda: m.put(int(stream.line()[:20])),  # PUT
+        b"q": lambda: m.put(stream.take(1)[0]),  # BINPUT
+        b"r": lambda: m.put(stream.number("<I", 4)),  # LONG_BINPUT
+        b"g": lambda: m.get(int(stream.line()[:20])),  # GET
+        b"h": lambda: m.get(stream.take(1)[0]),  # BINGET
+        b"j": lambda: m.get(stream.number("<I", 4)),  # LONG_BINGET
+        b"c": lambda: m.named(stream.line().decode(), stream.line().decode()),  # GLOBAL
+        b"\x93": lambda: m.named(*(stack.pop(-2), stack.pop())),  # STACK_GLOBAL
+        b"R": m.reduce,  # REDUCE
+        b"\x81": m.reduce,  # NEWOBJ
+        b"\x92": m.new_with_names,  # NEWOBJ_EX
+        b"b": m.build,  # BUILD
+        b"o": m.object_of,  # OBJ
+        b"i": m.instance_of,  # INST
     }

@@ -1,4 +1,4 @@
-"""What a pickle holds where no code of it is run: inert stand-ins, arrays by their bytes, and all of it as JSON."""
+"""Values of a pickle that was read without running code: stand-ins, arrays from bytes, conversion to JSON."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ from store.formats.image_spool import SpooledImage
 
 _MOST_VALUES = 2_000_000
 _MOST_TEXT = 128 * 1024**2
-"""Values, and characters of text, of one run as JSON: what stands once in a pickle may be named a million times."""
+"""Maximum numbers of values, and of characters, in one run's JSON: a pickle may refer to one value a million times."""
 _DEEPEST = 100
+# Larger integers do not fit into a signed 64-bit integer.
 _INT_BITS = 63
-_FEW = 4096
-"""Most numbers of an array that are kept as numbers."""
+_MAX_NUMBERS = 4096
+"""Maximum number of an array's elements that are stored as numbers."""
 
-_ANSWERED = ("status_code", "reason", "elapsed", "_content")
-"""What is kept of a model's web answer: its headers and cookies, and the request with its key, are not the run's."""
+_RESPONSE_FIELDS = ("status_code", "reason", "elapsed", "_content")
+"""Fields stored of a model's HTTP response. Headers, cookies and the request with its API key are dropped."""
 
+# Pictures inside prompts, which are stored as pictures already.
 _INLINE = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=\s]{1024,}")
-_CODES = {"b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q",
+_STRUCT_CODES = {"b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q",
           "f2": "e", "f4": "f", "f8": "d"}  # fmt: skip
 
 
 class Global(NamedTuple):
-    """The name of something in a Python module; nothing is imported."""
+    """The name of an object in a Python module, which is never imported."""
 
     module: str
     name: str
@@ -39,7 +41,7 @@ class Global(NamedTuple):
 
 
 class LargeBytes:
-    """Many bytes; `data` is None once a picture was made of them, or where there were too many to be held."""
+    """A long byte string. `data` is None once a picture was made of it, or if too many were in memory."""
 
     __slots__ = ("data", "size")
 
@@ -49,7 +51,7 @@ class LargeBytes:
 
 
 class ForeignObject:
-    """An object of a class that is not known here: what it was made of, and what it held."""
+    """Stand-in for an object of an unknown class, with its arguments and state."""
 
     __slots__ = ("args", "items", "kind", "state")
 
@@ -61,13 +63,13 @@ class ForeignObject:
 
     @property
     def fields(self) -> dict[Any, Any]:
-        """Its attributes by name; those in slots come as the second part of a pair."""
+        """Attributes by name. Attributes in slots are in the second part of a pair."""
         parts = self.state if isinstance(self.state, tuple) else (self.state,)
         return {key: value for part in parts if isinstance(part, dict) for key, value in part.items()}
 
 
 class Dtype:
-    """The kind of an array's numbers, as numpy writes it: `u1`, `f8`, `U5`; `order` is `<`, `>` or `|`."""
+    """Element type of an array in numpy's notation: `u1`, `f8`, `U5`. `order` is `<`, `>` or `|`."""
 
     __slots__ = ("code", "order")
 
@@ -76,14 +78,14 @@ class Dtype:
 
     @property
     def width(self) -> int | None:
-        """Bytes of one of them; None where that is not told (objects, fields)."""
+        """Bytes of one element, or None if undefined (objects, fields)."""
         count = self.code[1:]
         if self.code[:1] not in "biufcSUmM" or not count.isdigit() or len(count) > 6:
             return None
         return int(count) * (4 if self.code[0] == "U" else 1)
 
     def numbers(self, data: bytes) -> list[Any] | None:
-        """The values that stand in `data`; None where they are no plain numbers or text."""
+        """Return the values in `data`, or None if they are not plain numbers or text."""
         order = ">" if self.order == ">" else "<"
         each = self.width
         if not each or len(data) % each:
@@ -91,12 +93,12 @@ class Dtype:
         if self.code[0] == "U":
             decoder = "utf-32-be" if order == ">" else "utf-32-le"
             return [data[i : i + each].decode(decoder, "replace").rstrip("\0") for i in range(0, len(data), each)]
-        code = _CODES.get(self.code)
+        code = _STRUCT_CODES.get(self.code)
         return list(struct.unpack(f"{order}{len(data) // each}{code}", data)) if code else None
 
 
 class Array:
-    """A numpy array: its picture where it is one, else the numbers of a small one; `shape` is empty for none."""
+    """A numpy array: its picture if it is one, else the values of a small one. `shape` is empty for a scalar."""
 
     __slots__ = ("dtype", "numbers", "shape", "shot")
 
@@ -108,20 +110,23 @@ class Array:
 
 
 def fields_of(value: Any) -> dict[Any, Any] | None:
-    """The fields of a mapping or of a stand-in; None for anything else."""
+    """Return the fields of a mapping or a stand-in, or None for anything else."""
     if isinstance(value, dict):
         return value
     return value.fields if isinstance(value, ForeignObject) else None
 
 
 def shot_of(value: Any) -> SpooledImage | None:
-    """The picture that a value is, where it is one."""
+    """Return the picture that a value represents, or None if it is not one."""
     image = value.shot if isinstance(value, Array) else value.state if isinstance(value, ForeignObject) else value
     return image if isinstance(image, SpooledImage) else None
 
 
 class Shaper:
-    """Makes JSON of what a pickle held, and counts: aliases cannot blow it up. `notes` say what was changed, where."""
+    """Converts a pickle's values to JSON within limits, so that aliases cannot inflate it.
+
+    `notes` lists changes by place.
+    """
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -130,7 +135,7 @@ class Shaper:
         self._text = 0
 
     def shape(self, value: Any, place: str = "", depth: int = 0) -> Any:
-        """`value` as JSON; pictures and long bytes are named and left out. `LabError` where it is too much."""
+        """Return `value` as JSON, with descriptions of pictures and long bytes. Raise `LabError` if it is too large."""
         self._values += 1
         if self._values > _MOST_VALUES:
             raise LabError(self.what, f"holds more than {_MOST_VALUES:,} values in one run")
@@ -154,32 +159,32 @@ class Shaper:
             case Global() | SpooledImage():
                 return str(value) if isinstance(value, Global) else f"picture {value.size[0]}x{value.size[1]}, left out"
             case dict():
-                return self._mapping(value, place, depth)
+                return self._shape_mapping(value, place, depth)
             case list() | tuple():
                 return [self.shape(one, f"{place}[{i}]", depth + 1) for i, one in enumerate(value)]
-        return self._object(value, place, depth)
+        return self._shape_object(value, place, depth)
 
-    def _mapping(self, value: dict[Any, Any], place: str, depth: int) -> dict[str, Any]:
+    def _shape_mapping(self, value: dict[Any, Any], place: str, depth: int) -> dict[str, Any]:
         pairs = (
             (self._counted_text(key if isinstance(key, str) else str(key), place), member)
             for key, member in value.items()
         )
         return {key: self.shape(member, f"{place}.{key}" if place else key, depth + 1) for key, member in pairs}
 
-    def _object(self, value: Any, place: str, depth: int) -> Any:
+    def _shape_object(self, value: Any, place: str, depth: int) -> Any:
         match value:
             case datetime.datetime() | datetime.date() | datetime.time():
                 return value.isoformat()
             case datetime.timedelta():
                 return value.total_seconds()
             case bytes():
-                return self._bytes(value, place)
+                return self._shape_bytes(value, place)
             case LargeBytes():
                 return f"{value.size:,} bytes, left out"
             case Array():
-                return self._array(value, place, depth)
+                return self._shape_array(value, place, depth)
             case ForeignObject():
-                return self._standin(value, place, depth)
+                return self._shape_stand_in(value, place, depth)
             case Dtype():
                 return f"dtype {value.order}{value.code}"
         return type(value).__name__
@@ -195,31 +200,32 @@ class Shaper:
             self.notes.append([place, "lone surrogate"])
         return escaped
 
-    def _bytes(self, value: bytes, place: str) -> str:
+    def _shape_bytes(self, value: bytes, place: str) -> str:
         try:
             return self._counted_text(value.decode(), place)
         except UnicodeDecodeError:
             return f"{len(value):,} bytes, left out"
 
-    def _array(self, value: Array, place: str, depth: int) -> Any:
+    def _shape_array(self, value: Array, place: str, depth: int) -> Any:
         if value.shot is not None:
             return self.shape(value.shot, place, depth)
-        if value.numbers is None or len(value.numbers) > _FEW:
+        if value.numbers is None or len(value.numbers) > _MAX_NUMBERS:
             return f"array of {value.dtype}, {'x'.join(map(str, value.shape))}, left out"
         numbers = value.numbers
         for length in reversed(value.shape[1:]):
             numbers = [numbers[i : i + length] for i in range(0, len(numbers), length)] if length else []
         return self.shape(numbers[0] if not value.shape and numbers else numbers, place, depth + 1)
 
-    def _standin(self, value: ForeignObject, place: str, depth: int) -> Any:
+    def _shape_stand_in(self, value: ForeignObject, place: str, depth: int) -> Any:
         name = str(value.kind) if isinstance(value.kind, Global) else "object"
+        # Its headers hold the API key.
         if name.startswith("requests.") and name.endswith("Request"):
             return "a request, left out"
-        out: dict[str, Any] = {"class": self._counted_text(name, place)}
+        shaped: dict[str, Any] = {"class": self._counted_text(name, place)}
         state = value.state
         if name == "requests.models.Response":
-            state = {key: member for key, member in value.fields.items() if key in _ANSWERED}
+            state = {key: member for key, member in value.fields.items() if key in _RESPONSE_FIELDS}
         for key, part in (("args", value.args), ("state", state), ("items", value.items)):
             if part:
-                out[key] = self.shape(part, f"{place}.{key}" if place else key, depth + 1)
-        return out
+                shaped[key] = self.shape(part, f"{place}.{key}" if place else key, depth + 1)
+        return shaped

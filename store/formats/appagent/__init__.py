@@ -1,1 +1,1 @@
-"""AppAgent's runs and demonstrations."""
+"""Reader for AppAgent's runs and demonstrations."""

@@ -1,7 +1,7 @@
-"""What AppAgent's model answered, and what its executor made of it, in our words.
+"""Answers of AppAgent's model and the resulting actions of its executor, as hitlab's.
 
 Source: `parse_explore_rsp` and `parse_grid_rsp` of `scripts/model.py`, `swipe` of `scripts/and_controller.py`,
-`scripts/step_recorder.py`. A text is cut at its first `)`, as the executor cuts it: that is what was typed.
+`scripts/step_recorder.py`. Text ends at its first `)`, because the executor cuts it there and types only that.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from store.formats.model_answers import answer_text
 _PARTS = frozenset({"Observation", "Thought", "Intermediate Goal", "Action", "Function", "Summary"})
 _PART = re.compile(rf"^[ \t]*[*#\"]*({'|'.join(sorted(_PARTS))})[*\"]*[ \t]*:[*]*[ \t]*", re.M)
 _CALLS = ("tap", "text", "long_press", "swipe")
-_HELD, _SWIPED = 1000, 400
-"""Milliseconds for which the executor holds a long press, and takes for a swipe."""
+_PRESS_MS, _SWIPE_MS = 1000, 400
+"""Duration in milliseconds of the executor's long press and swipe."""
 
 _UNITS = {"long": 3, "medium": 2}
 
 
 def parts(response: Any) -> dict[str, str]:
-    """An answer's named parts (Observation, Thought, Action, ...), from its text or from its JSON object.
+    """Return an answer's named parts (Observation, Thought, Action, ...), from its text or its JSON object.
 
     Early versions log the server's whole response.
     """
@@ -39,7 +39,7 @@ def parts(response: Any) -> dict[str, str]:
 
 
 class NumberedScreen:
-    """The screen an action is meant for: its numbered elements, its size, and whether a grid lay over it."""
+    """The screen that an action refers to: numbered elements, size, and True in `grid` if a grid was drawn over it."""
 
     def __init__(self, elements: list[NumberedElement] | None, size: Point | None, grid: bool = False) -> None:
         self.elements = elements
@@ -47,7 +47,7 @@ class NumberedScreen:
         self.grid = grid
 
     def element(self, number: str) -> NumberedElement | None:
-        """The element of a number; 0 and below count from the end, as they did for the executor's list."""
+        """Return the element with a number. 0 and below count from the end, as in the executor's list."""
         try:
             return None if self.elements is None else self.elements[int(number.strip()) - 1]
         except (ValueError, IndexError):
@@ -55,7 +55,7 @@ class NumberedScreen:
 
 
 def action_of(call: str, screen: NumberedScreen) -> Action:
-    """The executor's action for a function call; `other` where it knows none and its run ended."""
+    """Return the executor's action for a function call, `other` if it is unknown and ended the run."""
     text = call.strip()
     if "FINISH" in text:
         return Action("status", status="complete", raw=call)
@@ -68,11 +68,11 @@ def action_of(call: str, screen: NumberedScreen) -> Action:
     if name == "text" and not screen.grid:
         return Action("input_text", text=inside[1:-1], raw=call)
     values = [value.strip() for value in inside.split(",")]
-    return _on_grid(name, values, screen, call) if screen.grid else _on_element(name, values, screen, call)
+    return _grid_action(name, values, screen, call) if screen.grid else _element_action(name, values, screen, call)
 
 
 def recorded(line: str, screen: NumberedScreen) -> tuple[Action, str]:
-    """The action of one line of `record.txt`, and the id of its element."""
+    """Return the action in a line of `record.txt`, and the id of its element."""
     call, _, uid = line.rpartition(":::")
     if not call:
         text = line.strip()
@@ -85,27 +85,29 @@ def recorded(line: str, screen: NumberedScreen) -> tuple[Action, str]:
     if name == "text" and more:
         boxes = (element.box,) if element else ()
         return Action("input_text", text=more[0][1:-1], raw=line, space="index", boxes=boxes), uid
-    return _on_element(name, [number, *more], screen, line), uid
+    return _element_action(name, [number, *more], screen, line), uid
 
 
-def _on_element(name: str, values: list[str], screen: NumberedScreen, raw: str) -> Action:
+def _element_action(name: str, values: list[str], screen: NumberedScreen, raw: str) -> Action:
     element = screen.element(values[0])
     at = centre(element.box) if element else None
     boxes = (element.box,) if element else ()
     if name == "tap":
         return Action("click", at=at, raw=raw, space="index", boxes=boxes)
     if name == "long_press":
-        return Action("long_press", at=at, ms=_HELD, raw=raw, space="index", boxes=boxes)
+        return Action("long_press", at=at, ms=_PRESS_MS, raw=raw, space="index", boxes=boxes)
     way = direction(values[1].strip("\"'")) if len(values) > 1 else None
     if name != "swipe" or way is None:
         return Action("other", raw=raw)
-    vector = _swiped(way, values[2].strip("\"'") if len(values) > 2 else "medium", screen.size)
+    vector = _swipe_vector(way, values[2].strip("\"'") if len(values) > 2 else "medium", screen.size)
     to = (at[0] + vector[0], at[1] + vector[1]) if at and vector else None
-    return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPED, raw=raw, space="index", boxes=boxes)
+    return Action(
+        "swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPE_MS, raw=raw, space="index", boxes=boxes
+    )
 
 
-def _swiped(way: Direction, how: str, size: Point | None) -> Point | None:
-    """The finger's movement: tenths of the screen's width, twice as many up and down."""
+def _swipe_vector(way: Direction, how: str, size: Point | None) -> Point | None:
+    """Return the finger's movement: tenths of the screen's width, doubled vertically."""
     if size is None:
         return None
     unit = size[0] // 10 * _UNITS.get(how, 1)
@@ -118,21 +120,21 @@ def _swiped(way: Direction, how: str, size: Point | None) -> Point | None:
     return moves[way]
 
 
-def _on_grid(name: str, values: list[str], screen: NumberedScreen, raw: str) -> Action:
-    at = _cell(values[:2], screen)
+def _grid_action(name: str, values: list[str], screen: NumberedScreen, raw: str) -> Action:
+    at = _cell_point(values[:2], screen)
     if name == "tap":
         return Action("click", at=at, raw=raw, space="index")
     if name == "long_press":
-        return Action("long_press", at=at, ms=_HELD, raw=raw, space="index")
+        return Action("long_press", at=at, ms=_PRESS_MS, raw=raw, space="index")
     if name != "swipe":
         return Action("other", raw=raw)
-    to = _cell(values[2:4], screen)
+    to = _cell_point(values[2:4], screen)
     vector = moved(at, to)
     way = way_of(vector) if vector else None
-    return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPED, raw=raw, space="index")
+    return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPE_MS, raw=raw, space="index")
 
 
-def _cell(values: list[str], screen: NumberedScreen) -> Point | None:
+def _cell_point(values: list[str], screen: NumberedScreen) -> Point | None:
     if len(values) < 2 or screen.size is None or not values[0].isdecimal() or len(values[0]) > 6:
         return None
     return cell(int(values[0]), values[1].strip("\"'"), screen.size)

@@ -1,7 +1,7 @@
-"""The numbered elements that AppAgent draws on a screen, derived again from its XML, and the cells of its grid.
+"""Numbered elements that AppAgent draws on a screen, derived from its XML, and the cells of its grid.
 
 Source: `traverse_tree` of `scripts/and_controller.py`, the lists of `scripts/task_executor.py` and `self_explorer.py`,
-`draw_grid` of `scripts/utils.py`; the least distance of 30 pixels is that of the project's `config.yaml`.
+`draw_grid` of `scripts/utils.py`. The minimum distance of 30 pixels is from the project's `config.yaml`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from xml.etree import ElementTree
 from lab.core.step import Point
 from store.formats.geometry import Box, centre
 
-_NEAR = 30
+_MIN_DISTANCE = 30
 _BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]")
+# AppAgent appends a description to an id only below this length.
 _SHORT = 20
 _CELLS = range(120, 181)
 _MOST, _MOST_SEEN = 1000, 20_000
-"""Elements that are numbered, and looked at; a real screen has about a hundred."""
+"""Maximum numbers of elements numbered and examined. A real screen has about a hundred."""
 
 
 class NumberedElement(NamedTuple):
@@ -31,18 +32,18 @@ class NumberedElement(NamedTuple):
 
 
 def elements(xml: bytes, useless: Collection[str] = ()) -> list[NumberedElement]:
-    """The elements in the order of their numbers (the first is 1); `useless` are left out, as the explorer does.
+    """Return the elements in the order of their numbers (from 1), without `useless` ones, as the explorer does.
 
-    Clickable ones first, then the focusable ones that are not near a clickable one; of several whose centres are
-    near one another the first stands. The bytes must be XML that `UiTree.from_xml` has read.
+    Clickable elements come first, then focusable ones that are not near a clickable one. Of elements with close centres
+    the first is used. `xml` must be XML that `UiTree.from_xml` has read.
     """
     top = ElementTree.fromstring(xml[max(0, xml.find(b"<")) :])
-    clickable, focusable = _with(top, "clickable"), _with(top, "focusable")
-    lone = [element for element in focusable if not _near(element, clickable)]
+    clickable, focusable = _elements_with(top, "clickable"), _elements_with(top, "focusable")
+    lone = [element for element in focusable if not _is_near(element, clickable)]
     return [element for element in [*clickable, *lone] if element.uid not in useless]
 
 
-def _with(top: ElementTree.Element, flag: str) -> list[NumberedElement]:
+def _elements_with(top: ElementTree.Element, flag: str) -> list[NumberedElement]:
     numbered: list[NumberedElement] = []
     stack: list[tuple[ElementTree.Element, ElementTree.Element | None]] = [(top, None)]
     element_count = 0
@@ -53,16 +54,16 @@ def _with(top: ElementTree.Element, flag: str) -> list[NumberedElement]:
         if node.get(flag) != "true" or box is None:
             continue
         element_count += 1
-        prefix = "" if parent is None or _box(parent) is None else _name(parent) + "_"
-        element = NumberedElement(f"{prefix}{_name(node)}_{node.get('index', '')}", box)
-        if not _near(element, numbered):
+        prefix = "" if parent is None or _box(parent) is None else _element_id(parent) + "_"
+        element = NumberedElement(f"{prefix}{_element_id(node)}_{node.get('index', '')}", box)
+        if not _is_near(element, numbered):
             numbered.append(element)
     return numbered
 
 
-def _near(element: NumberedElement, others: list[NumberedElement]) -> bool:
+def _is_near(element: NumberedElement, others: list[NumberedElement]) -> bool:
     here = centre(element.box)
-    return any(math.dist(here, centre(other.box)) <= _NEAR for other in others)
+    return any(math.dist(here, centre(other.box)) <= _MIN_DISTANCE for other in others)
 
 
 def _box(node: ElementTree.Element) -> Box | None:
@@ -70,7 +71,7 @@ def _box(node: ElementTree.Element) -> Box | None:
     return (int(match[1]), int(match[2]), int(match[3]), int(match[4])) if match else None
 
 
-def _name(node: ElementTree.Element) -> str:
+def _element_id(node: ElementTree.Element) -> str:
     left, top, right, bottom = _box(node) or (0, 0, 0, 0)
     name = node.get("resource-id", "").replace(":", ".").replace("/", "_")
     name = name or f"{node.get('class', '')}_{right - left}_{bottom - top}"
@@ -81,18 +82,20 @@ def _name(node: ElementTree.Element) -> str:
 
 
 def cell(area: int, part: str, size: Point) -> Point:
-    """The pixel of a part (`top-left`, `right`, anything else is the middle) of a grid's cell, counted from 1."""
+    """Return the pixel of a part (`top-left`, `right`, otherwise the middle) of a grid cell, counted from 1."""
     width, height = size
-    columns, rows = max(1, width // _side(width)), max(1, height // _side(height))
+    columns, rows = max(1, width // _cell_side(width)), max(1, height // _cell_side(height))
     across, down = width // columns, height // rows
     row, column = divmod(area - 1, columns)
-    return column * across + _share(part, "left", "right", across), row * down + _share(part, "top", "bottom", down)
+    return column * across + _offset_in_cell(part, "left", "right", across), row * down + _offset_in_cell(
+        part, "top", "bottom", down
+    )
 
 
-def _share(part: str, low: str, high: str, length: int) -> int:
+def _offset_in_cell(part: str, low: str, high: str, length: int) -> int:
     sides = part.split("-")
     return length // 4 if low in sides else length * 3 // 4 if high in sides else length // 2
 
 
-def _side(length: int) -> int:
+def _cell_side(length: int) -> int:
     return next((side for side in _CELLS if length % side == 0), _CELLS.start)

@@ -1,8 +1,7 @@
 """AppAgent: runs (`tasks/task_<app>_<time>/`), explorations and demonstrations (`apps/<app>/demos/<demo>/`).
 
 Source: `scripts/task_executor.py`, `self_explorer.py` and `step_recorder.py` of TencentQQGYLab/AppAgent, and forks
-whose model answers with an *Intermediate Goal* and a *Function*. This file finds the files; what they mean is in
-`run`.
+whose model answers with an *Intermediate Goal* and a *Function*. This module finds the files, `run` interprets them.
 """
 
 from __future__ import annotations
@@ -34,29 +33,29 @@ _TREE = re.compile(r"(?:^|_)(\d{1,6})\.xml$", re.I)
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The run, exploration or demonstration of a folder."""
+    """Yield the runs, explorations or the demonstration of a folder."""
     if (source.path / "record.txt").is_file():
         yield _demonstration(source, is_known)
         return
     for log in sorted(path for path in source.path.iterdir() if _LOG.fullmatch(path.name)):
-        yield _run(source, log, is_known)
+        yield _read_run(source, log, is_known)
 
 
-def _run(source: RunSource, log: Path, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+def _read_run(source: RunSource, log: Path, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     data = source.text(log)
-    lines, cut_line = _lines(data, log)
+    lines, cut_line = _read_lines(data, log)
     explored = log.name.startswith("log_explore_")
     reflections: list[LogLine] = []
     if explored:
         for path in sorted(source.path.glob("log_reflect_*.txt")):
-            reflections += _lines(source.side_text(path) or b"", path)[0]
+            reflections += _read_lines(source.side_text(path) or b"", path)[0]
     screens = Screens(source, numbered(source.path, _SHOT), numbered(source.path, _TREE), numbered(source.path, _AFTER))
-    rounds = _rounds(source)
+    rounds = _max_rounds(source)
     return run(log, data, lines, screens, is_known, cut_line=cut_line, reflections=reflections, rounds=rounds)
 
 
-def _rounds(source: RunSource) -> int | None:
-    """`MAX_ROUNDS` of the nearest config.yaml above a run, within the folder that was named; None where none tells."""
+def _max_rounds(source: RunSource) -> int | None:
+    """Return `MAX_ROUNDS` of the nearest config.yaml above a run, within the root, or None if there is none."""
     here = source.path.resolve()
     for folder in here.parents[:_ABOVE]:
         path = folder / "config.yaml"
@@ -77,8 +76,8 @@ def _demonstration(source: RunSource, is_known: Callable[[str], bool]) -> Import
     return demonstration(folder, data, text, screens, is_known)
 
 
-def _lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:
-    """The objects of a file of JSON lines, and its last line where that was cut off while it was written."""
+def _read_lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:
+    """Return the objects of a JSON lines file, and its last line if that is cut off."""
     lines: list[LogLine] = []
     texts = [(i, text) for i, text in enumerate(data.split(b"\n"), 1) if text.strip()]
     for i, text in texts:
@@ -97,19 +96,19 @@ def _lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:
 
 def _is_run(folder: Path, names: set[str], root: Path) -> bool:
     logs = (name for name in names if _LOG.fullmatch(name))
-    if any(_is_named(folder, name) or _tells_steps(CandidateFile(folder / name, root)) for name in logs):
+    if any(_has_own_name(folder, name) or _begins_with_step(CandidateFile(folder / name, root)) for name in logs):
         return True
     record = CandidateFile(folder / "record.txt", root)
     return "record.txt" in names and (folder / "raw_screenshots").is_dir() and _is_record(record)
 
 
-def _is_named(folder: Path, name: str) -> bool:
-    """Whether a log is named after its folder and the second at which it was begun, as no other program's is."""
+def _has_own_name(folder: Path, name: str) -> bool:
+    """Return True if a log is named after its folder and its starting second, which no other program does."""
     return _STAMPED.search(name) is not None and name.endswith(f"_{folder.name}.txt")
 
 
-def _tells_steps(candidate: CandidateFile) -> bool:
-    """Whether a log begins with a step; one that is empty, or cut off in its first step, counts."""
+def _begins_with_step(candidate: CandidateFile) -> bool:
+    """Return True if a log is empty or begins with a step, even one that is cut off."""
     try:
         value = candidate.value
         return not candidate.opening or (
@@ -120,7 +119,7 @@ def _tells_steps(candidate: CandidateFile) -> bool:
 
 
 def _is_record(candidate: CandidateFile) -> bool:
-    """Whether a `record.txt` begins with a recorded action; one that is empty counts."""
+    """Return True if a `record.txt` is empty or begins with a recorded action."""
     try:
         return not candidate.opening or _RECORDED.match(candidate.opening) is not None
     except LabError:
@@ -128,7 +127,7 @@ def _is_record(candidate: CandidateFile) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Why a folder of AppAgent's, whose screens bear its name, is no run; empty for others."""
+    """Return why a folder with AppAgent's screens is not a run, or empty for other folders."""
     own = [name for name in names if name.startswith(f"{folder.name}_") and (_SHOT.search(name) or _TREE.search(name))]
     if _TASK.fullmatch(folder.name) and own:
         return f"{len(own)} screens and trees, and no log"

@@ -1,9 +1,9 @@
 """One run, exploration or demonstration of AppAgent as events.
 
-Screen n is what was seen before step n; the one beyond the last step is the run's last. The goal stands in the prompt
-of every step. There is no result, cost or time: FINISH is completed, an answer that the executor could not use failed,
-`MAX_ROUNDS` steps with no screen after them budget, and anything else stopped. After an exploration's
-step the model reflects; where it says BACK, the explorer presses back, and that is a step of its own here.
+Screen n is the one before step n. The one after the last step is the run's final screen. Every step's prompt contains
+the goal. There is no result, cost or time. The status is completed after FINISH, failed if the executor could not use
+an answer, budget after `MAX_ROUNDS` steps without a further screen, else stopped. In explorations the model reflects
+after each step. If it says BACK, the explorer presses back, which becomes a step here.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from store.formats.values import Notes, as_text, decoded, missing
 
 NAME = "appagent"
 ROUNDS = 20
-"""`MAX_ROUNDS` of the project's `config.yaml` where none lies above the run."""
+"""Default of `MAX_ROUNDS` if no `config.yaml` is found above the run."""
 
 _GOAL = re.compile(
     r"The task you need to complete is to (.*?)(?:\. Your past actions to proceed|\s*\n\s*Now, given|\Z)", re.S
 )
 _APP = re.compile(r"log_(.+?)_task_")
-_TOLD = 100
+_MAX_TITLE = 100
 
 
 class LogLine(NamedTuple):
-    """One line of a log, and what of it could not be kept as it stood."""
+    """One line of a log, and the values of it that could not be stored unchanged."""
 
     value: dict[str, Any]
     notes: Notes
@@ -61,7 +61,7 @@ class Screens:
         self.pictures = Pictures(source)
 
     def at(self, number: int, extra: dict[str, Any]) -> tuple[Observation, bytes | None]:
-        """What was seen before a step, and its XML where that can be read; what cannot be read is told in `extra`."""
+        """Return the observation before a step, and its XML if readable. Errors are stored in `extra`."""
         read = tree_in(self.source, self.trees.get(number), extra)
         tree, xml = (read.tree, read.xml) if read else (None, None)
         return self.pictures.seen(self.shots.get(number), extra, tree), xml
@@ -81,10 +81,10 @@ def run(
     reflections: list[LogLine],
     rounds: int | None = None,
 ) -> Imported | KnownRun:
-    """The run of a log; `cut_line` is a last line that cannot be read, `reflections` what an explorer said of its
-    steps.
+    """Return the run of a log.
 
-    `rounds` are the most steps it may take, None where nothing tells.
+    `cut_line` is a last line that cannot be read. `reflections` are an explorer's reflections on its steps. `rounds` is
+    the maximum number of steps, None if unknown.
     """
     id = run_id(NAME, "", data)
     if is_known(id):
@@ -109,16 +109,16 @@ def run(
         last, target = _step(draft, line, screens, number, grid, useless, after.get(number))
         grid = last.kind == "other" and last.text == "grid"
         if number in after:
-            _reflected(draft, screens, number, after[number], useless, target)
+            _apply_reflection(draft, screens, number, after[number], useless, target)
     if cut_line:
         screens.source.fallbacks.add("line", log, "the last line is cut short")
         draft.verdict("source", cut=cut_line)
-    _end(draft, screens, last, number, _used_up(len(lines), rounds))
+    _end(draft, screens, last, number, _budget_reason(len(lines), rounds))
     return draft.imported()
 
 
 def _model(lines: list[LogLine]) -> str:
-    """The model where a log keeps the whole of its answers; empty where it keeps their text alone."""
+    """Return the model's name from logs with whole responses, empty if they only have text."""
     responses = (line.value.get("response") for line in lines)
     return next((as_text(one.get("model")) for one in responses if isinstance(one, dict) and one.get("model")), "")
 
@@ -130,7 +130,7 @@ def _task(log: Path, lines: list[LogLine], budget: int) -> Task:
     prompts = (line.value.get("prompt") for line in lines)
     goals = (_GOAL.search(prompt) for prompt in prompts if isinstance(prompt, str))
     goal = next((match[1].strip() for match in goals if match), "")
-    name = f"{app}: {goal}"[:_TOLD] if goal else escape_surrogates(folder.name)
+    name = f"{app}: {goal}"[:_MAX_TITLE] if goal else escape_surrogates(folder.name)
     traits = {"part": "exploration"} if log.name.startswith("log_explore_") else {}
     return Task(
         id=name, kind="general", title=name, instruction=goal, log="none", budget=budget, apps=(app,), traits=traits
@@ -169,24 +169,25 @@ def _step(
         raw=response if isinstance(response, str) else msgspec.json.encode(response).decode(),
         usage=usage_of(whole_answer(response)),
         instruction=answer.get("Action", "") if "Function" in answer else "",
-        error="the executor could not use this answer" if _unused(action) else None,
+        error="the executor could not use this answer" if _is_unusable(action) else None,
         extra=extra,
     )
     target = next((element for element in screen.elements or () if element.box in action.boxes), None)
     return action, target
 
 
-def _unused(action: Action) -> bool:
+def _is_unusable(action: Action) -> bool:
     return action.kind == "other" and action.text != "grid"
 
 
-def _reflected(
+def _apply_reflection(
     draft: Draft, screens: Screens, number: int, line: LogLine, useless: set[str], target: NumberedElement | None
 ) -> None:
-    """What follows from a reflection: an element that is not numbered again, and a press of back."""
+    """Apply a reflection: drop an element from further numbering, and add a press of back."""
     response = line.value.get("response")
     decision = _decision(response)
     if decision in ("INEFFECTIVE", "BACK", "CONTINUE") and target is not None:
+        # The explorer leaves the element out of all later numberings.
         useless.add(target.uid)
     if decision == "BACK":
         extra: dict[str, Any] = {"reflection_of": number}
@@ -201,8 +202,8 @@ def _decision(response: Any) -> str:
     return match[1] if match else ""
 
 
-def _used_up(steps: int, rounds: int | None) -> str:
-    """Why a run of so many steps had to end; empty where it might have gone on."""
+def _budget_reason(steps: int, rounds: int | None) -> str:
+    """Return why a run with this number of steps had to end, empty if it could have continued."""
     if steps < (rounds or ROUNDS):
         return ""
     return f"{steps} steps, {'the most that its config.yaml allows' if rounds else 'the most unless told otherwise'}"
@@ -214,12 +215,12 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
     final = screens.at(number + 1, extra)[0] if beyond else None
     if not beyond and number in screens.after:
         final = screens.seen_after(number, extra)
-    _tell_last(draft, screens, extra, number + 1)
+    _record_lost_screen(draft, screens, extra, number + 1)
     if not draft.count:
         draft.end("failed", reason="the source holds no steps", final=final)
     elif last.kind == "status":
         draft.end("completed", reason="FINISH", final=final)
-    elif _unused(last):
+    elif _is_unusable(last):
         draft.end("failed", reason="the executor could not use the last answer", final=final)
     elif used_up and not beyond:
         draft.end("budget", reason=used_up, final=final)
@@ -227,8 +228,8 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
         draft.end("stopped", reason="the source holds no FINISH", final=final)
 
 
-def _tell_last(draft: Draft, screens: Screens, extra: dict[str, Any], number: int) -> None:
-    """Keeps and counts what of the screen after the last step could not be read: no step tells of it."""
+def _record_lost_screen(draft: Draft, screens: Screens, extra: dict[str, Any], number: int) -> None:
+    """Store and count errors in reading the screen after the last step, which has no step to record them."""
     if not extra:
         return
     draft.verdict("source", **extra)
@@ -241,14 +242,14 @@ def _tell_last(draft: Draft, screens: Screens, extra: dict[str, Any], number: in
 def demonstration(
     folder: Path, data: bytes, goal: bytes, screens: Screens, is_known: Callable[[str], bool]
 ) -> Imported | KnownRun:
-    """A person's demonstration: one step for each line of `record.txt`."""
+    """Return a person's demonstration, with a step for each line of `record.txt`."""
     here = folder.resolve()
     app = escape_surrogates(here.parent.parent.name) if here.parent.name == "demos" else ""
     id = run_id(NAME, f"{app}/{here.name}", data)
     if is_known(id):
         return KnownRun(id, str(folder))
     text = decoded(goal).strip()
-    name = f"{app}: {text}"[:_TOLD] if text else escape_surrogates(here.name)
+    name = f"{app}: {text}"[:_MAX_TITLE] if text else escape_surrogates(here.name)
     task = Task(
         id=name, kind="general", title=name, instruction=text, log="none", apps=(app,) if app else (),
         traits={"part": "demonstration"},
@@ -267,7 +268,7 @@ def demonstration(
         stopped = action.kind == "status"
     more: dict[str, Any] = {}
     final = screens.at(draft.count + 1, more)[0] if draft.count + 1 in screens.shots else None
-    _tell_last(draft, screens, more, draft.count + 1)
+    _record_lost_screen(draft, screens, more, draft.count + 1)
     if draft.count:
         draft.end("completed" if stopped else "stopped", reason="" if stopped else "no stop", final=final)
     else:

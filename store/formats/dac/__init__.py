@@ -1,1 +1,1 @@
-"""DAC-Bench's episodes, read and written."""
+"""Reader and writer for DAC-Bench's episodes."""

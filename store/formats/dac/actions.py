@@ -1,8 +1,8 @@
-"""DAC-Bench's actions: read in any spelling we know of, and written in one.
+"""DAC-Bench's actions: read in any known spelling, written in one.
 
 The paper (2.4, Table 6, Fig. 6) names Click, Scroll, Type, Navigate to Home, Navigate to Previous Page, Long Press,
 Complete, Wait and Impossible, and shows `click`, `type` and `scroll` with `location` (the target's box in pixels),
-`text` and `orientation`. What those words cannot say of an act of ours stands under `hitlab` beside them.
+`text` and `orientation`. What these cannot express of a hitlab action is written beside them under `hitlab`.
 """
 
 from __future__ import annotations
@@ -47,30 +47,31 @@ _TEXT = ("text", "value", "content", "input_text", "input", "reason", "key", "bu
 _WAY = ("orientation", "direction")
 _APP = ("app", "app_name")
 
-_SPELLED: dict[ActionKind, str] = {
+_SPELLINGS: dict[ActionKind, str] = {
     "click": "click", "double_tap": "click", "long_press": "long_press", "drag": "scroll", "swipe": "scroll",
     "scroll": "scroll", "input_text": "type", "keyboard_enter": "type", "navigate_home": "navigate_to_home",
     "press_recent": "navigate_to_home", "navigate_back": "navigate_to_previous_page", "wait": "wait",
     "open_app": "wait", "other": "wait", "answer": "complete", "status": "complete",
 }  # fmt: skip
-"""How each of our kinds is spelled; those that the format has no word for by the nearest one it has."""
+"""Spelling of each action kind. Kinds that the format lacks use the nearest word."""
 
 
 class CoordinateFrame(NamedTuple):
-    """What coordinates are counted in (`told`, None: the picture's own) and the picture's pixels (None: unknown)."""
+    """Screen size that coordinates refer to (`told`, None: the picture's), and the picture's own (None: unknown)."""
 
     told: Point | None
     seen: Point | None
 
     @property
     def scaled(self) -> bool:
-        """Whether the picture is the told screen in another size, and not the screen turned around."""
+        """Return True if the picture is the stated screen in another size, and not rotated."""
         if not self.told or not self.seen or self.told == self.seen:
             return False
+        # Equal ratios of width to height, within 3 percent.
         return abs(self.told[0] * self.seen[1] - self.told[1] * self.seen[0]) < 0.03 * self.told[0] * self.seen[1]
 
     def pixel(self, at: Point) -> Point:
-        """A told place as a pixel of the picture."""
+        """Return a stated position as a pixel of the picture."""
         if not self.scaled or not self.told or not self.seen:
             return at
         there = at[0] * self.seen[0] / self.told[0], at[1] * self.seen[1] / self.told[1]
@@ -78,24 +79,24 @@ class CoordinateFrame(NamedTuple):
 
 
 def flat(value: Any) -> str:
-    """A word without case, spaces and signs."""
+    """Return a word in lower case without spaces and signs."""
     return re.sub(r"[^a-z]", "", words(value).lower())
 
 
 def is_action(value: Any) -> bool:
-    """Whether a value spells an action, as far as can be seen."""
+    """Return True if a value looks like an action."""
     return isinstance(value, str) or (isinstance(value, dict) and any(key in value for key in _TYPE))
 
 
 def action_of(raw: Any, frame: CoordinateFrame) -> Action:
-    """A source action as ours; what is not known, or has no type, is `other`."""
+    """Return a source action as hitlab's. Unknown or missing types become `other`."""
     fields = raw if isinstance(raw, dict) else {"action_type": raw}
     spelling = next((name for key in _TYPE if (name := flat(fields.get(key)))), "")
     text = next((words(fields[key]) for key in _TEXT if words(fields.get(key))), None)
     if spelling in _PRESS | _STATUS and text is not None and (flat(text) in _KINDS or _status(flat(text))):
         spelling, text = flat(text), None
     status, kind = _status(spelling), _KINDS.get(spelling, "other")
-    boxes, at = _places(next((fields[key] for key in _PLACE if fields.get(key) is not None), None), frame)
+    boxes, at = _read_boxes(next((fields[key] for key in _PLACE if fields.get(key) is not None), None), frame)
     way = next((way_name for key in _WAY if (way_name := direction(fields.get(key)))), None)
     action = Action(
         kind="status" if status else kind,
@@ -117,12 +118,12 @@ def _status(word: str) -> Any:
 
 
 def _vector(kind: ActionKind, way: Direction | None, frame: CoordinateFrame) -> Point | None:
-    """The finger's movement: against the content's direction in a scroll, along its own in a swipe."""
+    """Return the finger's movement: opposite to the direction of a scroll, along that of a swipe."""
     return swept(kind, way, frame.seen or frame.told)
 
 
-def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point | None]:
-    """The boxes of any spelling (one, several, a point), and the middle of the first."""
+def _read_boxes(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point | None]:
+    """Return the boxes in any spelling (one, several, a point), and the centre of the first."""
     value = literal(places)
     if isinstance(value, dict):
         keys = (("x1", "y1", "x2", "y2"), ("left", "top", "right", "bottom"), ("x", "y"))
@@ -132,7 +133,7 @@ def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point
     if len(value) == 2 and all(isinstance(item, list) and len(item) == 2 for item in value):
         value = [*value[0], *value[1]]
     several = value if value and all(isinstance(item, list) for item in value) else [value]
-    boxes = tuple(one_box for item in several if (one_box := _box(item, frame)) is not None)
+    boxes = tuple(one_box for item in several if (one_box := _read_box(item, frame)) is not None)
     if boxes:
         return boxes, centre(boxes[0])
     first = several[0]
@@ -140,8 +141,9 @@ def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point
     return (), frame.pixel(at) if at else None
 
 
-def _box(value: Any, frame: CoordinateFrame) -> Box | None:
+def _read_box(value: Any, frame: CoordinateFrame) -> Box | None:
     shares = [number(side) for side in value]
+    # (0, 0, 1, 1) as integers is a box of pixels.
     if any(isinstance(side, float) for side in value) and all(
         share is not None and 0 <= share <= 1 for share in shares
     ):
@@ -151,12 +153,12 @@ def _box(value: Any, frame: CoordinateFrame) -> Box | None:
 
 
 def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> dict[str, Any]:
-    """An action of ours in the format's words; `boxes` are the targets of a touch. Read again it is the same."""
-    fields: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLED[action.kind]}
+    """Return an action in the format's words, such that reading it gives the same. `boxes` are a touch's targets."""
+    fields: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLINGS[action.kind]}
     touches = action.kind in ("click", "double_tap", "long_press")
     if touches and boxes:
         fields["location"] = list(boxes[0]) if len(boxes) == 1 else [list(target_box) for target_box in boxes]
-    way = _way(action)
+    way = _content_direction(action)
     if fields["action_type"] == "scroll" and way is not None:
         fields["orientation"] = way
     if action.kind in ("input_text", "keyboard_enter"):
@@ -167,8 +169,8 @@ def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> d
     return {**fields, OURS: other} if other else fields
 
 
-def _way(action: Action) -> Direction | None:
-    """The content's direction."""
+def _content_direction(action: Action) -> Direction | None:
+    """Return the direction in which the content moves."""
     if action.kind == "scroll" and action.direction is not None:
         return action.direction
     finger_way = way_of(action.vector) if action.vector else action.direction

@@ -1,8 +1,8 @@
-"""DAC-Bench: demonstrations as JSON, in any of the layouts that a file of Fig. 6 may have.
+"""DAC-Bench: demonstrations as JSON, in any layout that a file of Fig. 6 may have.
 
-A file holds one episode, a list of them, one per line, or a mapping of them; an episode is a mapping with a list of
-steps in it, or a list whose first entry is its meta data. Its code was never to be had, so spellings are tolerated,
-and what an episode means is in `run`. Source: DAC-Bench 2.4, Appendix C.
+A file holds one episode, a list or a mapping of them, or one per line. An episode is a mapping with a list of steps, or
+a list that starts with its metadata. The benchmark's code was never published, so several spellings are accepted. `run`
+interprets an episode. Source: DAC-Bench 2.4, Appendix C.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _MARKS = (
     (b'"actions"', b'"action_type"', b'"screenshot"', b'"steps"'),
     (b'"episode_id"', b'"instruction"', b'"category"', b'"device"', b'"steps"'),
 )
-"""Names of fields of which a file of this format holds all of one line."""
-_ABOUT = ("device", "width", "app")
-"""Fields beside an episode's instruction, one of which is there: other collections of steps tell none of them."""
-_DEEP = 4
+"""Sets of field names. A file of this format contains all names of one set."""
+_META_FIELDS = ("device", "width", "app")
+"""Fields of an episode's metadata, at least one of which must exist. Other collections of steps have none of them."""
+_MAX_DEPTH = 4
 _ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 Place = tuple[str, Any]
-"""Where a value stands in its file, and the value."""
+"""Path of a value in its file, and the value."""
 
 
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Every episode of a file, in its order."""
+    """Yield every episode of a file in order."""
     path = str(source.path)
     try:
         data = source.text(source.path)
@@ -48,7 +48,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
         yield FailedRun(path, error.sentence)
         return
     shots = ImageFinder(source.root, source.path.parent)
-    for part in _parts(data, path):
+    for part in _read_parts(data, path):
         if isinstance(part, FailedRun):
             yield part
             continue
@@ -61,22 +61,22 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
 
 
 class _JsonPart(NamedTuple):
-    """A JSON value of a file: where it stands there ("" where it is all of it), and what was changed in it."""
+    """A JSON value of a file: its path there ("" for the whole file), and changes made by the tolerant reader."""
 
     where: str
     value: Any
     notes: Notes
 
     def label(self, place: str) -> str:
-        """A place in the value, as people find it in the file."""
+        """Return the path of a place in the value, for messages."""
         if self.where.startswith("["):
             return f"{self.where}{'.' if place and not place.startswith('[') else ''}{place}"
         return f"{self.where} {place}".strip()
 
 
-def _parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
-    """The JSON of a file: the items of a list, all of it, or that of each of its lines."""
-    listed = _listed(data, path)
+def _read_parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
+    """Yield the JSON values of a file: the items of a list, the whole, or one per line."""
+    listed = _list_items(data, path)
     if listed is not None:
         yield from listed
         return
@@ -84,7 +84,7 @@ def _parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
         yield _JsonPart("", *read_json(data, path))
     except LabError as error:
         lines = [(i, line) for i, line in enumerate(data.splitlines(), 1) if line.strip()]
-        if not _by_line(lines):
+        if not _is_json_lines(lines):
             yield FailedRun(path, error.sentence)
             return
         for number, line in lines:
@@ -94,8 +94,8 @@ def _parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
                 yield FailedRun(f"{path}#line {number}", wrong.sentence)
 
 
-def _listed(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun] | None:
-    """The items of a list, read one by one; None where the file is none, or a list that is itself an episode."""
+def _list_items(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun] | None:
+    """Return the items of a list, decoded lazily, None if the file is not a list or the list is itself an episode."""
     if not is_list(data):
         return None
     try:
@@ -105,17 +105,17 @@ def _listed(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun] | None:
         return None
     if first is None or (not isinstance(first, LabError) and _is_meta(first.value) and steps_of(first.value) is None):
         return None
-    return (_part(f"[{i}]", item, path) for i, item in enumerate(chain([first], items)))
+    return (_read_part(f"[{i}]", item, path) for i, item in enumerate(chain([first], items)))
 
 
-def _part(where: str, item: StorableValue | LabError, path: str) -> _JsonPart | FailedRun:
+def _read_part(where: str, item: StorableValue | LabError, path: str) -> _JsonPart | FailedRun:
     if isinstance(item, LabError):
         return FailedRun(f"{path}#{where}", item.sentence)
     return _JsonPart(where, *item)
 
 
-def _by_line(lines: list[tuple[int, bytes]]) -> bool:
-    """Whether a file is one JSON value per line: its first line, or its second, is one."""
+def _is_json_lines(lines: list[tuple[int, bytes]]) -> bool:
+    """Return True if a file has one JSON value per line, judged by its first two lines."""
     for _, line in lines[:2] if len(lines) > 1 else []:
         try:
             if isinstance(read_json(line, "line").value, dict):
@@ -126,9 +126,9 @@ def _by_line(lines: list[tuple[int, bytes]]) -> bool:
 
 
 def _episodes(at: Place, deep: int = 0) -> Iterator[Place]:
-    """The episodes in a value; what is none, and holds none, is given as it is, to be named as a failure."""
+    """Yield the episodes in a value. A value without any is yielded itself, to be reported as a failure."""
     place, value = at
-    if steps_of(value) is not None or deep > _DEEP:
+    if steps_of(value) is not None or deep > _MAX_DEPTH:
         yield at
     elif isinstance(value, list):
         for i, item in enumerate(value):
@@ -136,7 +136,7 @@ def _episodes(at: Place, deep: int = 0) -> Iterator[Place]:
     elif (
         isinstance(value, dict)
         and not _is_meta(value)
-        and (inner := [key for key, item in value.items() if _holds(item) or _is_meta(item)])
+        and (inner := [key for key, item in value.items() if _has_episode(item) or _is_meta(item)])
     ):
         for key in inner:
             yield from _episodes((f"{place}.{key}" if place else str(key), value[key]), deep + 1)
@@ -144,17 +144,17 @@ def _episodes(at: Place, deep: int = 0) -> Iterator[Place]:
         yield at
 
 
-def _holds(value: Any, deep: int = 0) -> bool:
-    """Whether there is an episode in a value."""
+def _has_episode(value: Any, deep: int = 0) -> bool:
+    """Return True if a value contains an episode."""
     if steps_of(value) is not None:
         return True
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return deep < _DEEP and any(_holds(item, deep + 1) for item in list(inner)[:8])
+    # A few items are enough to recognize a file.
+    return deep < _MAX_DEPTH and any(_has_episode(item, deep + 1) for item in list(inner)[:8])
 
 
 def steps_of(value: Any) -> tuple[str, list[Any]] | None:
-    """The steps of an episode and the field they stand in ("" where the episode is itself the list); None where
-    a value is no episode."""
+    """Return the field and the list of an episode's steps ("" if the episode is the list), None if not an episode."""
     if isinstance(value, list):
         whole = len(value) > 1 and _is_meta(value[0]) and all(_is_step(step) for step in value[1:])
         return ("", value[1:]) if whole else None
@@ -174,7 +174,7 @@ def _is_meta(value: Any) -> bool:
 
 
 def _is_step(value: Any) -> bool:
-    """Whether a value looks like a step: it is acted on or seen, and holds no steps of its own."""
+    """Return True if a value looks like a step: it has an action or a screen, and no steps of its own."""
     if not isinstance(value, dict) or any(isinstance(value.get(key), list) for key in STEPS):
         return False
     return any(key in value for key in _STEP_MARKS)
@@ -199,7 +199,10 @@ def _episode(source: RunSource, part: _JsonPart, place: str, raw_episode: Any, s
 
 
 def _is_file(candidate: CandidateFile) -> bool:
-    """A file whose first value holds an episode as Fig. 6 has it; names of fields alone are other programs', too."""
+    """Return True if a file's first value contains an episode as in Fig. 6.
+
+    Field names alone are not enough, because other programs use them, too.
+    """
     if not candidate.name.endswith(_ENDINGS) or not any(
         all(mark in candidate.opening for mark in marks) for marks in _MARKS
     ):
@@ -208,19 +211,19 @@ def _is_file(candidate: CandidateFile) -> bool:
 
 
 def _is_episode(raw_episode: Any, is_cut: bool) -> bool:
-    """Whether a value tells a task, the screen or the app it was done on, and steps with actions, if any."""
+    """Return True if a value has an instruction, a device, screen or app, and steps with actions, if any."""
     step_list = steps_of(raw_episode)
     if step_list is None:
         return False
     field, steps = step_list
     meta = raw_episode if field else raw_episode[0]
-    if "instruction" not in meta or "task_info" in meta or not any(key in meta for key in _ABOUT):
+    if "instruction" not in meta or "task_info" in meta or not any(key in meta for key in _META_FIELDS):
         return False
-    return not steps or any(isinstance(step, dict) and _is_acted(step, is_cut) for step in steps)
+    return not steps or any(isinstance(step, dict) and _has_action(step, is_cut) for step in steps)
 
 
-def _is_acted(step: dict[str, Any], is_cut: bool) -> bool:
-    """Whether a step spells what was done in it, or may do so where its file is cut off."""
+def _has_action(step: dict[str, Any], is_cut: bool) -> bool:
+    """Return True if a step has an action, or could have one in a part of the file that was not read."""
     action_fields = next((step[key] for key in ACTIONS if key in step), [] if is_cut else step)
     acts = action_fields if isinstance(action_fields, list) else [action_fields]
     return not acts or any(isinstance(act, str) or (isinstance(act, dict) and "action_type" in act) for act in acts)

@@ -1,7 +1,7 @@
-"""One episode of DAC-Bench as events: a person's demonstration, its low-level instructions, several right actions.
+"""One episode of DAC-Bench as events: a demonstration with low-level instructions and several accepted actions.
 
-Coordinates are pixels of the screen that the episode tells (`width`, `height`); where a picture shows that screen in
-another size, they are scaled to it, and `raw` keeps the source's own.
+Coordinates are pixels of the screen that the episode states (`width`, `height`). If a picture shows that screen in
+another size, they are scaled to it. `raw` has the source's own.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from store.formats.values import Notes, missing, names_of, without, words
 
 NAME = "dac"
 STEPS = ("steps", "step", "trajectory", "annotations", "data", "episode")
-"""What the list of an episode's steps may be called."""
+"""Possible names of the list of steps."""
 ACTIONS = ("actions", "action")
 _SHOT = ("screenshot", "screenshot_path", "image", "image_path", "img")
-_SAID = ("step_instruction", "low_level_instruction", "instruction", "step_desc")
+_INSTRUCTIONS = ("step_instruction", "low_level_instruction", "instruction", "step_desc")
 _GOAL = ("instruction", "high_level_instruction", "goal", "task", "task_instruction")
 _APPS = ("app", "apps")
 _STRUCTURE = ("structure", "task_structure", "graph_structure", "composition", "task_type", "type", "category")
@@ -41,7 +41,7 @@ _ALSO_CALLED = {
     "sequence": "Sequential", "chain": "Sequential", "conjunction": "Conjunctive", "nested": "Hierarchical",
     "hierarchy": "Hierarchical", "atomic": "Single",
 }  # fmt: skip
-"""Other names of the five structures: Fig. 6 calls its task, which has one if and one otherwise, a `selection`."""
+"""Other names of the five structures. Fig. 6 calls its task with an if and an otherwise a `selection`."""
 _FLAGS = ("impossible", "flag", "status", "task_status", "label")
 _BRANCHES = ("decision_points", "decisions", "branches", "conditions")
 _ASK = ("ask", "condition", "question", "constraint", "decision", "text")
@@ -50,12 +50,13 @@ _PLACED = (
     *("structure", "platform", "language", "level"),
 )
 _IOS = re.compile(r"\b(?:ios|iphone|ipad)", re.I)
+# CJK ideographs, without the rarer supplementary planes.
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]")
 
 
 class DacEpisode(NamedTuple):
-    """An episode as its source holds it, before it becomes events; `field` is where `steps` stands in its file."""
+    """An episode as in its source. `field` is the path of `steps` in the file."""
 
     name: str
     meta: dict[str, Any]
@@ -65,21 +66,21 @@ class DacEpisode(NamedTuple):
     notes: Notes
     shots: ImageFinder
     first: int = 0
-    """The place of the first step in `field`."""
+    """Index of the first step in `field`."""
 
     def says(self, *keys: str) -> str:
-        """The first of these fields that holds words."""
+        """Return the first of these metadata fields that has words."""
         return next((text for key in keys if (text := words(self.meta.get(key)).strip())), "")
 
     @property
     def ours(self) -> dict[str, Any]:
-        """What our own writer added."""
+        """Fields that hitlab's own writer added."""
         fields = self.meta.get(OURS)
         return fields if isinstance(fields, dict) else {}
 
 
 def imported(episode: DacEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
-    """An episode as events and pictures; `KnownRun` where `is_known` says so of its id."""
+    """Return an episode as an imported run, or `KnownRun` if `is_known` returns True for its id."""
     path = escape_surrogates(str(episode.found.path))
     name = episode.name or escape_surrogates(episode.found.path.name.partition(".")[0])
     data = episode_bytes([episode.meta, episode.steps])
@@ -98,21 +99,21 @@ def imported(episode: DacEpisode, is_known: Callable[[str], bool]) -> Imported |
         device=_device(episode),
     )
     actions = [_step(episode, draft, i, pictures) for i in range(len(episode.steps))]
-    is_impossible = _impossible(episode)
+    is_impossible = _is_impossible(episode)
     if is_impossible:
         draft.verdict("impossible", True, episode.says("reason"))
-    end = ended(actions, None, episode.says("reason") or _reason(actions), is_impossible)
+    end = ended(actions, None, episode.says("reason") or _end_reason(actions), is_impossible)
     draft.end(end.status, reason=end.reason)
     return draft.imported()
 
 
-def _reason(actions: list[Action]) -> str:
+def _end_reason(actions: list[Action]) -> str:
     last = actions[-1] if actions else None
     return last.text or "" if last is not None and last.status == "infeasible" else ""
 
 
-def _impossible(episode: DacEpisode) -> bool:
-    """Whether the annotator flagged the task as one that cannot be done."""
+def _is_impossible(episode: DacEpisode) -> bool:
+    """Return True if the annotator flagged the task as impossible."""
     return any(
         episode.meta.get(key) is True if key == "impossible" else flat(episode.meta.get(key)) == "impossible"
         for key in _FLAGS
@@ -124,7 +125,7 @@ def _agent(episode: DacEpisode) -> Actor:
     return agent_of(episode.ours.get("agent"), Actor("human", code) if code else ANNOTATOR)
 
 
-def _size(fields: dict[str, Any]) -> Point | None:
+def _stated_size(fields: dict[str, Any]) -> Point | None:
     across, down = number(fields.get("width")), number(fields.get("height"))
     return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
 
@@ -134,7 +135,7 @@ def _device(episode: DacEpisode) -> DeviceInfo:
     device = raw_device if isinstance(raw_device, dict) else {"product": raw_device}
     return DeviceInfo(
         model=words(device.get("model")),
-        size=_size(episode.meta),
+        size=_stated_size(episode.meta),
         product=words(device.get("product")),
         release=words(device.get("release_version")),
         sdk=words(device.get("sdk_version")),
@@ -142,7 +143,7 @@ def _device(episode: DacEpisode) -> DeviceInfo:
 
 
 def _task(episode: DacEpisode, name: str) -> Task:
-    task = episode.ours.get("task")  # an episode's id is its own where several are of one task
+    task = episode.ours.get("task")  # several episodes of one task have ids of their own
     return Task(
         id=task if isinstance(task, str) and task else name,
         kind="general",
@@ -156,7 +157,7 @@ def _task(episode: DacEpisode, name: str) -> Task:
 
 
 def _traits(episode: DacEpisode) -> dict[str, str]:
-    """What tables are broken down by; a language that is told by the instruction's script alone says so."""
+    """Return the traits by which tables are grouped. `language_by` marks a language guessed from the script."""
     language, goal = episode.says("language", "lang"), episode.says(*_GOAL)
     script = "zh" if _HAN.search(goal) else "en" if _LATIN.search(goal) else ""
     structures = (_structure(episode.meta.get(key)) for key in _STRUCTURE)
@@ -176,7 +177,7 @@ def _structure(structure: Any) -> str:
 
 
 def _platform(episode: DacEpisode) -> str:
-    """android or ios: as the source says, else as the phone's names tell."""
+    """Return `android` or `ios`, as the source says or as the device's fields suggest."""
     device = episode.meta.get("device")
     device_fields = device if isinstance(device, dict) else {"product": device}
     platform = " ".join(
@@ -213,23 +214,23 @@ def _branch(i: int, row: Any) -> Branch:
 
 def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Action:
     step = episode.steps[i]
-    extra = without(step, (*_SHOT, *_SAID, *ACTIONS, "width", "height"))
+    extra = without(step, (*_SHOT, *_INSTRUCTIONS, *ACTIONS, "width", "height"))
     if changes := missing(episode.notes, f"{episode.field}[{i + episode.first}]."):
         extra["missing"] = changes
-    if i == 0 and (about := _about(episode)):
+    if i == 0 and (about := _unplaced_fields(episode)):
         extra["episode"] = about
     if i == 0:
         extra |= exported_from(episode.ours)
     shot = next((step[key] for key in _SHOT if step.get(key)), None)
     near = (".", "screenshots", "data/screenshots", f"data/screenshots/{episode.name or '.'}")
     observation = pictures.seen(episode.shots.find(shot, extra, near), extra)
-    size = _size(step) or _size(episode.meta)
+    size = _stated_size(step) or _stated_size(episode.meta)
     frame = CoordinateFrame(size, observation.size)
     action, *accepted = (action_of(raw, frame) for raw in _raw_actions(step))
     draft.step(
         action,
         msgspec.structs.replace(observation, size=observation.size or size),
-        instruction=next((text for key in _SAID if (text := words(step.get(key)))), ""),
+        instruction=next((text for key in _INSTRUCTIONS if (text := words(step.get(key)))), ""),
         accepted=tuple(accepted),
         extra=extra,
     )
@@ -237,17 +238,17 @@ def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Acti
 
 
 def _raw_actions(step: dict[str, Any]) -> list[Any]:
-    """The actions that are right here, as the source spells them; its first is the one that was done."""
+    """Return the accepted actions in the source's spelling. The first is the one that was performed."""
     actions = next((step[key] for key in ACTIONS if step.get(key)), None)
     if isinstance(actions, list):
         return actions
     if isinstance(actions, str) or (actions is None and "action_type" in step):
-        return [without(step, (*_SHOT, *_SAID))]
+        return [without(step, (*_SHOT, *_INSTRUCTIONS))]
     return [actions]
 
 
-def _about(episode: DacEpisode) -> dict[str, Any]:
-    """What the source tells of the whole episode, and has no place of its own."""
+def _unplaced_fields(episode: DacEpisode) -> dict[str, Any]:
+    """Return the source's fields about the whole episode that have no other place."""
     goal = next((key for key in _GOAL if words(episode.meta.get(key)).strip()), "")
     about = without(episode.meta, (*_PLACED, goal))
     device = episode.meta.get("device")

@@ -1,14 +1,14 @@
-"""DAC-Bench, written: `episodes.json`, a list of episodes in the shape of Fig. 6, and their screenshots.
+"""Writer for DAC-Bench: `episodes.json`, a list of episodes as in Fig. 6, and their screenshots.
 
-Pictures are `data/screenshots/<episode>/<episode>_<step>.png` (`.jpg` where they came as JPEG), each written once. A
-touch's `location` is its boxes, else the node that it hits, else the pixel itself as a box. `width` and `height` are
-the first screen's; a step whose screen differs tells its own. Kinds that the format has no word for get its nearest
-one, and our own beside it under `hitlab`, as does the exact pixel of a touch, and the task where several episodes are
-of one. An impossible task bears the flag IMPOSSIBLE with its reason.
+Pictures are `data/screenshots/<episode>/<episode>_<step>.png` (`.jpg` for JPEG), each written once. A touch's
+`location` is its boxes, else the box of the node that it hits, else the pixel itself as a box. `width` and `height` are
+the first screen's. A step whose screen differs states its own. Action kinds that the format lacks get the nearest word,
+and hitlab's own kind under `hitlab`. The exact pixel of a touch is written there as well, and the task if it has
+several episodes. An impossible task has the flag IMPOSSIBLE with its reason.
 
-Left out, because the format has no place for them: dialogue (a step that asks is counted under `left_out`, as are
-slips, steps that proofreaders rejected, failed acts and proposals that were not let through), thoughts, costs, times,
-trees and verdicts.
+The format has no place for thoughts, costs, times, trees and verdicts, which are dropped. Steps that ask, slips, steps
+that proofreaders rejected, failed actions, and proposals that were not approved are dropped, too, and counted under
+`left_out`.
 """
 
 from __future__ import annotations
@@ -38,15 +38,16 @@ from store.formats.new_files import save, saved
 FILE = "episodes.json"
 SHOTS = "data/screenshots"
 _TOUCHES = ("click", "double_tap", "long_press")
-_UNFIT = re.compile(r"[^0-9A-Za-z._-]+")
+# Other characters are not safe in file names everywhere.
+_UNSAFE = re.compile(r"[^0-9A-Za-z._-]+")
 _LONGEST = 80
-_LARGE = 0.5
-"""A node that fills more of the screen than this, and does not react, was hardly meant."""
+_MAX_TARGET_SHARE = 0.5
+"""Maximum share of the screen for the target of a touch. A larger node is a target only if it is clickable."""
 _ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
-    """Puts each run's pictures into a folder of its own, and all episodes into one file, one run at a time."""
+    """Write each run's pictures into a folder of its own and all episodes into one file, one run at a time."""
     used_names: set[str] = set()
     with saved(out / FILE) as file:
         file.write(b"[")
@@ -62,9 +63,9 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
 
 
 def named(trace: Trace, id: str, used_names: set[str]) -> tuple[str, str]:
-    """A folder's name that no other episode has, and the episode's id: its task's, and the run's where it is taken."""
+    """Return a folder name that is still free, and the episode's id: its task's, extended by the run's id if taken."""
     keys = [trace.task.id, f"{trace.task.id[:_LONGEST]}-{id[:8]}"]
-    names = [_UNFIT.sub("_", key)[: _LONGEST + 9].strip("._-") or "run" for key in keys]
+    names = [_UNSAFE.sub("_", key)[: _LONGEST + 9].strip("._-") or "run" for key in keys]
     free = [(name, key) for name, key in zip(names, keys, strict=True) if name.lower() not in used_names]
     name, key = free[0] if free else (id, f"{trace.task.id}-{id}")
     used_names.add(name.lower())
@@ -72,11 +73,11 @@ def named(trace: Trace, id: str, used_names: set[str]) -> tuple[str, str]:
 
 
 def kept_steps(trace: Trace) -> tuple[list[Step], dict[str, int]]:
-    """The steps of a run that a demonstration is made of, and how many others there are, by why they are none."""
+    """Return the steps of a run that belong into a demonstration, and counts of the others by reason."""
     left_out_counts: Counter[str] = Counter()
     steps: list[Step] = []
     for step in trace.steps:
-        why = _why_not(step, trace.slips)
+        why = _exclusion_reason(step, trace.slips)
         if why:
             left_out_counts[why] += 1
         else:
@@ -84,7 +85,7 @@ def kept_steps(trace: Trace) -> tuple[list[Step], dict[str, int]]:
     return steps, dict(sorted(left_out_counts.items()))
 
 
-def _why_not(step: Step, slips: tuple[int, ...]) -> str:
+def _exclusion_reason(step: Step, slips: tuple[int, ...]) -> str:
     if step.action is None:
         return "not let through"
     if step.question is not None or step.action.kind == "ask_user":
@@ -97,7 +98,7 @@ def _why_not(step: Step, slips: tuple[int, ...]) -> str:
 
 
 def _write_pictures(run: StoredRun, trace: Trace, out: Path, name: str) -> dict[str, str]:
-    """The pictures of the steps, by sha256 the path that each has in the file."""
+    """Write the pictures of the steps, and return their paths by sha256."""
     first: dict[str, int] = {}
     for k, step in enumerate(kept_steps(trace)[0]):
         if step.before.image is not None:
@@ -131,8 +132,8 @@ def _episode(trace: Trace, id: str, key: str, shots: dict[str, str]) -> dict[str
         **({"width": size[0], "height": size[1]} if size else {}),
         "device": {
             "product": device.product or device.model,
-            "release_version": _whole(device.release),
-            "sdk_version": _whole(device.sdk),
+            "release_version": _version_number(device.release),
+            "sdk_version": _version_number(device.sdk),
             **({"model": device.model} if device.model and device.product else {}),
         },
         "instruction": task.instruction,
@@ -146,13 +147,13 @@ def _episode(trace: Trace, id: str, key: str, shots: dict[str, str]) -> dict[str
     }
 
 
-def _whole(text: str) -> Any:
-    """A version as the format has it: a number where it is one."""
+def _version_number(text: str) -> Any:
+    """Return a version as the format has it: as a number if possible."""
     return int(text) if text.isdecimal() and text.isascii() and str(int(text)) == text else text
 
 
 def _flag(steps: list[Step]) -> dict[str, str]:
-    """What says that a task cannot be done, and why."""
+    """Return the flag of an impossible task with its reason, empty for other tasks."""
     last = steps[-1].action if steps else None
     if last is None or last.status != "infeasible":
         return {}
@@ -174,21 +175,21 @@ def _step(step: Step, size: Point | None, shots: dict[str, str]) -> dict[str, An
             else {}
         ),
         "step_instruction": step.proposed.instruction,
-        "actions": [spelled(action, _targets(action, observation), frame) for action in actions],
+        "actions": [spelled(action, _target_boxes(action, observation), frame) for action in actions],
     }
 
 
-def _targets(action: Action, observation: Observation) -> tuple[Box, ...]:
-    """The boxes of which any is right: the action's own, the node's that it hits, or its pixel's."""
+def _target_boxes(action: Action, observation: Observation) -> tuple[Box, ...]:
+    """Return the accepted target boxes: the action's own, the box of the node that it hits, or its pixel as a box."""
     if action.boxes or action.at is None or action.kind not in _TOUCHES:
         return action.boxes
-    return (_hit(observation.tree, action.at) or (*action.at, *action.at),)
+    return (_hit_box(observation.tree, action.at) or (*action.at, *action.at),)
 
 
-def _hit(tree: UiTree | None, at: Point) -> Box | None:
-    """The box of the topmost node that a tap reaches: one that reacts, else any that is not most of the screen."""
+def _hit_box(tree: UiTree | None, at: Point) -> Box | None:
+    """Return the box of the topmost clickable node at a point, else of the topmost that is not most of the screen."""
     nodes = [node for node in tree.at(*at) if node.bounds.area] if tree is not None else []
-    most = _LARGE * max((node.bounds.area for node in nodes), default=0)
+    most = _MAX_TARGET_SHARE * max((node.bounds.area for node in nodes), default=0)
     reacting = (node for node in nodes if node.clickable or node.long_clickable)
     node = next(reacting, None) or next((node for node in nodes if node.bounds.area <= most), None)
     if node is None:

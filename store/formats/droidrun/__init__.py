@@ -1,1 +1,1 @@
-"""droidrun's trajectories, of its old and its new events."""
+"""Reader for droidrun's trajectories, with old and new events."""

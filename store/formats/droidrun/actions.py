@@ -1,7 +1,7 @@
-"""droidrun's tool calls and macro actions in our words; pixels come from the macro, else from the element or the call.
+"""droidrun's tool calls and macro actions as hitlab's.
 
-A swipe that does not move is a long press. Keys by their Android codes. Source: `agent/utils/actions.py`,
-`tools/driver/recording.py` of droidrun (now mobilerun).
+Pixels come from the macro, else from the element or the call. A swipe without movement is a long press. Keys are
+Android key codes. Source: `agent/utils/actions.py`, `tools/driver/recording.py` of droidrun (now mobilerun).
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _KEYS: dict[str, ActionKind] = {
 
 
 def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, Box]) -> Action:
-    """A call as ours: `macro` are the actions it made on the phone, `boxes` the screen's elements by number."""
+    """Return a call as an action. `macro` are the actions it made on the phone, `boxes` the elements by number."""
     args = call.args
     kind = _kind(call.name, args)
     index = args.get("index")
     target = boxes.get(index) if isinstance(index, int) else None
     touch = next((action for action in macro if "x" in action or "start_x" in action), {})
     target = box_of(touch.get("element_bounds")) or target
-    at, to = _ends(touch)
+    at, to = _end_points(touch)
     if at is None:
         at, to = _call_points(args)
     if at is None and target is not None and kind in ("click", "double_tap", "long_press", "input_text"):
@@ -59,7 +59,7 @@ def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, 
         vector=vector,
         app=spelled_out(args.get("text") or app) if kind == "open_app" else None,
         status=("complete" if args.get("success", True) is not False else "infeasible") if kind == "status" else None,
-        ms=_ms(touch) if touch else _ms(args),
+        ms=_duration_ms(touch) if touch else _duration_ms(args),
         raw=call.raw,
         space="index" if index is not None and index != -1 else "px" if at else None,
         boxes=(target,) if target is not None and kind in ("click", "double_tap", "long_press", "input_text") else (),
@@ -67,9 +67,10 @@ def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, 
 
 
 def done_of(action: dict[str, Any]) -> Action:
-    """An action of the macro that no call is known for."""
+    """Return a macro's action that belongs to no known call."""
     name = kind_of(action)
-    if name in ("swipe", "drag") and _still(action):
+    # droidrun performs a long press as a swipe without movement.
+    if name in ("swipe", "drag") and _is_still(action):
         name = "long_press"
     call = ToolCall(name, {key: value for key, value in action.items() if key != "action_type"})
     done_action = action_of(call, [action], {})
@@ -96,23 +97,23 @@ def _kind(name: str, args: dict[str, Any]) -> ActionKind:
     return _KINDS.get(name, "other")
 
 
-def _ends(action: dict[str, Any]) -> tuple[Point | None, Point | None]:
+def _end_points(action: dict[str, Any]) -> tuple[Point | None, Point | None]:
     if "start_x" in action:
         return point(action.get("start_x"), action.get("start_y")), point(action.get("end_x"), action.get("end_y"))
     return point(action.get("x"), action.get("y")), None
 
 
 def _call_points(args: dict[str, Any]) -> tuple[Point | None, Point | None]:
-    """Where the call itself says that it goes."""
+    """Return the start and end point in the call's own arguments."""
     first, second = args.get("coordinate"), args.get("coordinate2")
     if isinstance(first, list) and len(first) == 2:
         return point(*first), point(*second) if isinstance(second, list) and len(second) == 2 else None
     area = box_of([args.get(side) for side in ("x1", "y1", "x2", "y2")])
-    return (centre(area), None) if area else _ends(args)
+    return (centre(area), None) if area else _end_points(args)
 
 
-def _still(action: dict[str, Any]) -> bool:
-    at, to = _ends(action)
+def _is_still(action: dict[str, Any]) -> bool:
+    at, to = _end_points(action)
     return at is not None and at == to
 
 
@@ -125,7 +126,7 @@ def _text(kind: str, args: dict[str, Any], macro: Sequence[dict[str, Any]]) -> s
     return spelled_out(args.get("information", args.get("code"))) if kind == "other" else None
 
 
-def _ms(value: dict[str, Any]) -> int | None:
+def _duration_ms(value: dict[str, Any]) -> int | None:
     duration = number(value.get("duration_ms"))
     if duration is None:
         seconds = number(value.get("duration"))

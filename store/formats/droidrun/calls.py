@@ -1,7 +1,7 @@
-"""The tool calls that a droidrun agent writes: as Python (CodeAct), as XML (FastAgent) or as JSON (Executor).
+"""Parser for a droidrun agent's tool calls, in Python (CodeAct), XML (FastAgent) or JSON (Executor).
 
-Nothing of it is run: Python is only parsed, and arguments are read where they are plain values. Source:
-`agent/codeact`, `agent/fast_agent/xml_parser.py` and `agent/executor` of droidrun (now mobilerun).
+No code is run: Python is only parsed, and only literal arguments are evaluated. Source: `agent/codeact`,
+`agent/fast_agent/xml_parser.py` and `agent/executor` of droidrun (now mobilerun).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lab.core.errors import LabError
 from store.formats.values import as_text
 
 _LONGEST = 50_000
-_NAMES: dict[str, tuple[str, ...]] = {
+_ARGUMENT_NAMES: dict[str, tuple[str, ...]] = {
     "click": ("index",), "tap": ("index",), "tap_by_index": ("index",), "tap_on_index": ("index",),
     "tap_by_coordinates": ("x", "y"), "click_at": ("x", "y"), "long_press_at": ("x", "y"),
     "click_area": ("x1", "y1", "x2", "y2"), "long_press": ("index",), "double_tap": ("index",),
@@ -32,7 +32,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "remember": ("information",), "take_screenshot": (), "get_state": (), "get_clickables": (),
     "list_packages": (), "get_memory": (),
 }  # fmt: skip
-"""Tools by their names in all versions, and the names of their arguments in order."""
+"""Tools of all versions by name, with the names of their arguments in order."""
 
 _OUTCOME = ("outcome", "success", "error", "summary")
 _WORDS = frozenset({"text", "reason", "message", "information", "package", "activity", "button", "secret_id"})
@@ -43,9 +43,9 @@ _GIVEN = re.compile(r"<parameter\s++name=\"([^\"]{1,100})\"\s*+>")
 
 
 class ToolCall(NamedTuple):
-    """One tool call; `done` is False where it failed or was not run, None where nothing tells.
+    """One tool call. `done` is False if it failed or was not run, None if unknown.
 
-    `line` is where it stands in the model's Python, from 1; 0 where it was written otherwise.
+    `line` is its line in the model's Python, from 1, or 0 for other languages.
     """
 
     name: str
@@ -60,25 +60,28 @@ class ToolCall(NamedTuple):
 
 
 def calls_of(code: str) -> list[ToolCall]:
-    """The calls in a model's code, in their order; empty where there are none, or it is no code."""
+    """Return the calls in a model's code in order, empty if there are none or it is not code."""
     if len(code) > _LONGEST:
         return []
     if "<invoke" in code:
         return [
             ToolCall(
                 name,
-                {parameter: _given(parameter, value) for parameter, value in _tagged(inside, _GIVEN, "</parameter>")},
+                {
+                    parameter: _xml_argument(parameter, value)
+                    for parameter, value in _xml_elements(inside, _GIVEN, "</parameter>")
+                },
             )
-            for name, inside in _tagged(code, _INVOKED, "</invoke>")
+            for name, inside in _xml_elements(code, _INVOKED, "</invoke>")
         ]
     if code.lstrip().startswith("{"):
-        call = call_of(_value(code.strip()))
+        call = call_of(_json_or_text(code.strip()))
         return [call] if call else []
-    return _python(code)
+    return _python_calls(code)
 
 
-def _tagged(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple[str, str]]:
-    """The name and the inside of each tag, up to the next that closes one."""
+def _xml_elements(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple[str, str]]:
+    """Yield name and content of each tag, up to the next closing tag."""
     at = 0
     while (match := opening.search(text, at)) and (end := text.find(closing, match.end())) >= 0:
         yield match[1], text[match.end() : end]
@@ -86,7 +89,10 @@ def _tagged(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple
 
 
 def call_of(action: Any) -> ToolCall | None:
-    """A call from an Executor's action: `{"action": name, ...}`, or a record with its arguments beside its outcome."""
+    """Return a call from an Executor's action (`{"action": name, ...}`, or a record with arguments and outcome).
+
+    Return None if it is neither.
+    """
     if not isinstance(action, dict) or not isinstance(name := action.get("action", action.get("name")), str):
         return None
     outcome = action.get("outcome", action.get("success"))
@@ -101,7 +107,7 @@ def call_of(action: Any) -> ToolCall | None:
 
 
 def with_outcomes(code_calls: list[ToolCall], run_calls: list[ToolCall]) -> list[ToolCall]:
-    """What was written and what was run, as one: the agent leaves out calls that repeat the last one in vain."""
+    """Merge the calls as written and as run. The agent skips calls that repeat the last one in vain."""
     if not run_calls:
         return code_calls
     queue = list(run_calls)
@@ -115,12 +121,12 @@ def with_outcomes(code_calls: list[ToolCall], run_calls: list[ToolCall]) -> list
 
 
 def call_error(outcome: dict[str, Any]) -> str:
-    """The error that a call's outcome tells; empty where it tells none."""
+    """Return the error in a call's outcome, empty if there is none."""
     error = as_text(outcome.get("error")).strip()
     return "" if error == "None" else error
 
 
-def _python(code: str) -> list[ToolCall]:
+def _python_calls(code: str) -> list[ToolCall]:
     try:
         tree = ast.parse(code)
         nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
@@ -129,32 +135,34 @@ def _python(code: str) -> list[ToolCall]:
     calls: list[ToolCall] = []
     for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        if name not in _NAMES:
+        if name not in _ARGUMENT_NAMES:
             continue
-        names = _NAMES[name]
+        names = _ARGUMENT_NAMES[name]
+        # Some versions pass four numbers instead of two points.
         if name in ("swipe", "drag") and len(node.args) >= 4:
             names = ("start_x", "start_y", "end_x", "end_y", "duration_ms")
-        args = {names[i] if i < len(names) else str(i): _literal(arg) for i, arg in enumerate(node.args)}
-        args |= {word.arg: _literal(word.value) for word in node.keywords if word.arg}
+        args = {names[i] if i < len(names) else str(i): _literal_value(arg) for i, arg in enumerate(node.args)}
+        args |= {word.arg: _literal_value(word.value) for word in node.keywords if word.arg}
         calls.append(ToolCall(name, args, line=node.lineno))
     return calls
 
 
 class CodeError(NamedTuple):
-    """What ended the model's Python: the error in its own words, and the line it rose from, 0 where none is told."""
+    """The error that ended the model's Python, and its line, 0 if unknown."""
 
     error: str
     line: int
 
     def sentence(self, was_run: bool) -> str:
-        """Why a call is none, or failed."""
+        """Return why a call failed or was not run, as a sentence."""
         at = f" at line {self.line}" if self.line else ""
         return f"{'failed' if was_run else 'not run'}: the code ended{at} ({self.error})"
 
 
 def code_error(output: Any) -> CodeError | None:
-    """What ended the code whose output this is; None where it ran to its end."""
+    """Return the error in the output of code, or None if the code ran to its end."""
     text = output if isinstance(output, str) else ""
+    # The error is at the end of the output, which may be long.
     match = _ERROR.search(text[-_LONGEST:])
     if match is None:
         return None
@@ -162,8 +170,8 @@ def code_error(output: Any) -> CodeError | None:
     return CodeError(escape_surrogates(match[1]), int(line[1]) if line else 0)
 
 
-def _literal(node: ast.expr) -> Any:
-    """A plain value, or the text of what would first have to be computed."""
+def _literal_value(node: ast.expr) -> Any:
+    """Return a literal's value, or the source text of an expression that would have to be computed."""
     try:
         value = ast.literal_eval(node)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
@@ -179,13 +187,13 @@ def _literal(node: ast.expr) -> Any:
     return escape_surrogates(str(value))
 
 
-def _given(name: str, text: str) -> Any:
-    """An argument in XML; words stay words, also where they look like a number."""
-    return text if name in _WORDS else _value(text.strip())
+def _xml_argument(name: str, text: str) -> Any:
+    """Return an argument in XML. Arguments that are words stay text, even if they look like a number."""
+    return text if name in _WORDS else _json_or_text(text.strip())
 
 
-def _value(text: str) -> Any:
-    """A JSON value where the text is one, else the text."""
+def _json_or_text(text: str) -> Any:
+    """Return the JSON value of a text, or the text itself if it is not JSON."""
     if not text or text[0] not in '{["-0123456789tfn':
         return text
     try:

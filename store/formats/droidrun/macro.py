@@ -1,7 +1,7 @@
-"""What was done on the phone (macro.json), told to the tool calls that did it.
+"""Assignment of the phone's actions (macro.json) to the tool calls that made them.
 
-A macro action belongs to the call it came from, in order; where the two lists do not match (loops, calls that failed,
-actions of the tools' own) the longest common sequence is taken, and macro actions that are left stand by themselves.
+Macro actions belong to calls in order. If the lists do not match (loops, failed calls, actions of the tools
+themselves), the longest common sequence is used. Remaining macro actions become steps of their own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TYPES = frozenset({"input_text"})
 _SWIPES = frozenset({"swipe", "drag"})
 _KEYS = frozenset({"key_press", "button_press", "system_button"})
 _STARTS = frozenset({"start_app"})
-_MAKES: dict[str, tuple[frozenset[str], ...]] = {
+_MADE_ACTIONS: dict[str, tuple[frozenset[str], ...]] = {
     **dict.fromkeys(("click", "tap", "tap_by_index", "tap_on_index", "tap_by_coordinates", "click_at"), (_TAPS,)),
     "click_area": (_TAPS,),
     "double_tap": (_TAPS, _TAPS),
@@ -30,20 +30,20 @@ _MAKES: dict[str, tuple[frozenset[str], ...]] = {
     **dict.fromkeys(("open_app", "start_app", "launch_app"), (_STARTS,)),
     **dict.fromkeys(("wait", "sleep"), (frozenset({"wait"}),)),
 }
-"""The macro actions that a call makes."""
-RECORDED = frozenset(kind for kinds in _MAKES.values() for made in kinds for kind in made)
+"""Macro actions that each tool call makes."""
+RECORDED = frozenset(kind for kinds in _MADE_ACTIONS.values() for made in kinds for kind in made)
 """Every kind of action that a macro records."""
 
 
 def shared(calls: Sequence[ToolCall], macro: Sequence[dict[str, Any]]) -> tuple[list[list[int]], dict[int, list[int]]]:
-    """Which macro actions each call made, and those left over by the call (-1: none) that they come after."""
+    """Return the indices of each call's macro actions, and the others by the call that they follow (-1: none)."""
     units = [
         (i, action_kinds)
         for i, call in enumerate(calls)
         if call.done is not False
-        for action_kinds in _MAKES.get(call.name, ())
+        for action_kinds in _MADE_ACTIONS.get(call.name, ())
     ]
-    pairs = _matched(calls, units, macro)
+    pairs = _match(calls, units, macro)
     places_by_call: list[list[int]] = [[] for _ in calls]
     leftovers: dict[int, list[int]] = {}
     last = -1
@@ -57,26 +57,28 @@ def shared(calls: Sequence[ToolCall], macro: Sequence[dict[str, Any]]) -> tuple[
 
 
 def is_recorded(call: ToolCall) -> bool:
-    """Whether a call leaves an action in the macro when it is run."""
-    return call.name in _MAKES
+    """Return True if a call leaves an action in the macro when it is run."""
+    return call.name in _MADE_ACTIONS
 
 
 def kind_of(action: dict[str, Any]) -> str:
-    """What kind of action the macro says that it is."""
+    """Return the kind of a macro's action."""
     kind = action.get("action_type")
     return kind if isinstance(kind, str) else ""
 
 
-def _matched(
+def _match(
     calls: Sequence[ToolCall], units: list[tuple[int, frozenset[str]]], macro: Sequence[dict[str, Any]]
 ) -> dict[int, int]:
-    """The call of each macro action that has one: a heaviest common sequence, weighed by how surely they fit."""
+    """Return the call of each matched macro action: a heaviest common subsequence, weighted by `_match_weight`."""
+    # The table would be too large: match by position only.
     if len(units) * len(macro) > _MOST_CELLS:
         return {
             j: unit[0] for j, (unit, action) in enumerate(zip(units, macro, strict=False)) if kind_of(action) in unit[1]
         }
     best = [[0] * (len(macro) + 1) for _ in range(len(units) + 1)]
-    fits = [[_fit(calls[i], action_kinds, action) for action in macro] for i, action_kinds in units]
+    fits = [[_match_weight(calls[i], action_kinds, action) for action in macro] for i, action_kinds in units]
+    # The usual dynamic program for a longest common subsequence, from the end.
     for a in range(len(units) - 1, -1, -1):
         row, below = best[a], best[a + 1]
         for b in range(len(macro) - 1, -1, -1):
@@ -95,8 +97,8 @@ def _matched(
     return pairs
 
 
-def _fit(call: ToolCall, action_kinds: frozenset[str], action: dict[str, Any]) -> int:
-    """0 where the call does not make such an action, more the surer it is that it made this one."""
+def _match_weight(call: ToolCall, action_kinds: frozenset[str], action: dict[str, Any]) -> int:
+    """Return 0 if the call cannot make such an action, else a weight that grows with the certainty of the match."""
     if kind_of(action) not in action_kinds:
         return 0
     if action_kinds is _TYPES:

@@ -1,9 +1,9 @@
-"""Runs of droidrun (now mobilerun): folders with trajectory.json, macro.json, `screenshots/` and `ui_states/`.
+"""droidrun (now mobilerun): folders with trajectory.json, macro.json, `screenshots/` and `ui_states/`.
 
-Screen k is what the agent saw in turn k (see `turns`); a turn with several calls is several steps on one
-screen, and its thought, words and tokens stand at the first. The goal is the macro's description; the success is the
-agent's own word, and no score. No time of day is kept: the folder's name has the recording machine's clock without its
-zone. Source: `agent/trajectory/writer.py`.
+Screen k is what the agent saw in turn k (see `turns`). A turn with several calls becomes several steps on one screen,
+of which the first has its thought, text and tokens. The goal is the macro's description. The success is only the
+agent's own claim, so it is not a score. There is no time of day: the folder's name has the recording machine's clock
+without a zone. Source: `agent/trajectory/writer.py`.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from store.formats.values import as_mappings, as_text
 
 NAME = "droidrun"
 CLAIM = "agent's claim"
-"""The verdict that keeps what the agent said of its own success: nobody checked it, so it is no score."""
+"""Name of the verdict for the agent's own claim of success. Nobody checked it, so it is not a score."""
 _NUMBERED = re.compile(rf"\A(\d{{1,6}})\.(?:{PICTURE}|json)\Z", re.I)
 _FOLDER = re.compile(r"\d{8}_\d{6}_[0-9a-f]{8}")
-_UNTOLD = ("", "DroidRun automation sequence", "Mobilerun automation sequence")
+_DEFAULT_GOALS = ("", "DroidRun automation sequence", "Mobilerun automation sequence")
 _OUT_OF_STEPS = re.compile(r"max(?:imum)?[ _]?(?:step|iteration)|step limit", re.I)
-_LEAST = 30
+_MIN_BUDGET = 30
 _EVENT = re.compile(
     r"(?:CodeAct|FastAgent|Task|Tools?|Manager|Executor|Droid|Scripter|Planner|Plan|Reflection|Reasoning"
     r"|Result|Finalize|Start|Stop|Screenshot|RecordUIState|Macro|TextManipulator|Tap|Swipe|Drag|Wait|InputText|KeyPress"
     r"|Button)\w*Event"
 )
 _TOUCH = re.compile(r"(?:Start|Stop|Screenshot|Tap|Swipe|Drag|Wait|InputText|KeyPress|Button)\w*Event")
-_ABOUT = {"version", "description", "timestamp", "total_actions"}
-"""Fields beside a macro's actions."""
+_MACRO_FIELDS = {"version", "description", "timestamp", "total_actions"}
+"""Fields besides a macro's actions."""
 
 
 class _DroidrunRun(NamedTuple):
-    """What a folder holds; `recorded` tells whether what was done on the phone was kept beside the events."""
+    """Contents of a folder. `recorded` is True if the phone's actions were stored beside the events."""
 
     found: RunSource
     timeline: EventTurns
@@ -62,11 +62,11 @@ class _DroidrunRun(NamedTuple):
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The one run of a folder."""
-    yield _run(source, is_known)
+    """Yield the one run of a folder."""
+    yield _read_run(source, is_known)
 
 
-def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+def _read_run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     main = run_source.path / "trajectory.json"
     alone = not main.is_file()
     main = run_source.path / "macro.json" if alone else main
@@ -76,10 +76,10 @@ def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
     path = escape_surrogates(str(main))
     if is_known(id):
         return KnownRun(id, path)
-    macro, unread = _macro(run_source)
+    macro, unread = _read_macro(run_source)
     if alone and unread:
         raise LabError(path, unread)
-    events = [] if alone else _events(data, path)
+    events = [] if alone else _read_events(data, path)
     timeline = turns_of(events)
     has_macro = isinstance(macro.get("actions"), list) or bool(timeline.macro)
     if not isinstance(macro.get("actions"), list):
@@ -107,7 +107,7 @@ def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
 
 
 def _agent(events: list[dict[str, Any]]) -> Actor:
-    """droidrun with which of its agents decided what to do, as the names of its events tell."""
+    """Return droidrun with the names of its deciding agents, derived from event names."""
     decided = {match[1] for event in events if (match := _DECIDES.match(as_text(event.get("type"))))}
     kinds = ["Manager"] if "Manager" in decided else sorted(decided)
     return Actor("model", "droidrun", arguments=(("agent", "+".join(kinds)),) if kinds else ())
@@ -116,65 +116,65 @@ def _agent(events: list[dict[str, Any]]) -> Actor:
 _DECIDES = re.compile(r"(CodeAct|FastAgent|ToolsAgent|Manager)(?:Input|Context|Thinking|Response)Event")
 
 
-def _events(data: bytes, what: str) -> list[dict[str, Any]]:
+def _read_events(data: bytes, what: str) -> list[dict[str, Any]]:
     return as_mappings(read_json(data, what).value, what, "event")
 
 
-def _macro(source: RunSource) -> tuple[dict[str, Any], str]:
-    """What macro.json holds, and why it could not be read where it could not."""
+def _read_macro(source: RunSource) -> tuple[dict[str, Any], str]:
+    """Return the content of macro.json, and the reason if it cannot be read."""
     path = source.path / "macro.json"
     if not path.is_file():
         return {}, ""
     try:
         value = read_json(source.text(path), str(path)).value
     except LabError as error:
-        return _no_macro(source, path, unread(path, error))
+        return _macro_failure(source, path, unread(path, error))
     if not isinstance(value, dict) or not isinstance(value.get("actions"), list):
-        return _no_macro(source, path, "macro.json field actions: is no list")
+        return _macro_failure(source, path, "macro.json field actions: is no list")
     actions = [action for action in value["actions"] if isinstance(action, dict)]
     return {**value, "actions": actions}, ""
 
 
-def _no_macro(source: RunSource, path: Path, why: str) -> tuple[dict[str, Any], str]:
+def _macro_failure(source: RunSource, path: Path, why: str) -> tuple[dict[str, Any], str]:
     source.fallbacks.add("side file", path, why)
     return {}, why
 
 
 def _task(run: _DroidrunRun, name: str) -> Task:
-    """The task by its goal, so that runs of the same goal are of the same task; by the run where none is told."""
+    """Return a task identified by its goal, so that runs with one goal share it, or by the run without a goal."""
     description = run.macro.get("description")
     goal = (
         description.strip()
-        if isinstance(description, str) and description.strip() not in _UNTOLD
+        if isinstance(description, str) and description.strip() not in _DEFAULT_GOALS
         else run.timeline.goal.strip()
     )
     words = "-".join(re.findall(r"\w+", goal)[:8])[:60]
     digest = hashlib.sha256(goal.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    budget = max(_LEAST, len(run.timeline.turns))
+    budget = max(_MIN_BUDGET, len(run.timeline.turns))
     return Task(id=f"{words}-{digest}" if goal else name, kind="general", instruction=goal, budget=budget)
 
 
 def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str, Any]]:
-    """Each call as a step; what the source tells of turns in which nothing was said or done."""
+    """Add each call as a step. Return extra fields of turns without any answer or call."""
     turns = run.timeline.turns
     idle: list[dict[str, Any]] = []
     actions = run.macro["actions"]
     places_by_call, leftovers = shared([call for turn in turns for call in turn.calls], actions)
-    _loose(draft, [actions[j] for j in leftovers.get(-1, [])])
+    _add_unmatched_actions(draft, [actions[j] for j in leftovers.get(-1, [])])
     at = 0
     for number, turn in enumerate(turns):
         extra = {**turn.extra, "turn": number}
-        state = _state(run, turn.screen, extra)
+        state = _read_state(run, turn.screen, extra)
         before = pictures.seen(run.shots.get(turn.screen), extra, state.tree)
         words: dict[str, Any] = {"thought": turn.thought, "raw": turn.raw, "usage": turn.usage}
         words["instruction"] = turn.instruction
         if turn.is_answered and not turn.calls:
-            draft.step(_uncalled(turn), before, extra=extra, **words)
+            draft.step(_action_without_call(turn), before, extra=extra, **words)
         elif not turn.is_answered and number < len(turns) - 1 and (before.image or before.tree):
             draft.step(Action("other"), before, error="the agent looked and gave no answer", extra=extra, **words)
         elif not turn.is_answered and turn.extra:
             idle.append(extra)
-        calls = _checked(turn, places_by_call[at : at + len(turn.calls)], run.recorded)
+        calls = _mark_failed_calls(turn, places_by_call[at : at + len(turn.calls)], run.recorded)
         for i, call in enumerate(calls, at):
             macro_actions = [actions[j] for j in places_by_call[i]]
             if macro_actions:
@@ -184,13 +184,13 @@ def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str
             error = (call.summary or "failed") if call.done is False else None
             draft.step(action_of(call, macro_actions, state.boxes), before, error=error, extra=extra, **words)
             extra, words = {"turn": number}, {"instruction": turn.instruction}
-            _loose(draft, [actions[j] for j in leftovers.get(i, [])], before, extra)
+            _add_unmatched_actions(draft, [actions[j] for j in leftovers.get(i, [])], before, extra)
         at += len(calls)
     return idle
 
 
-def _checked(turn: AgentTurn, places_by_call: list[list[int]], has_macro: bool) -> list[ToolCall]:
-    """A turn's calls; where an error ended its code, those of which the macro holds nothing failed or were not run."""
+def _mark_failed_calls(turn: AgentTurn, places_by_call: list[list[int]], has_macro: bool) -> list[ToolCall]:
+    """Return a turn's calls. If an error ended its code, calls without macro actions are marked failed or not run."""
     error = turn.error
     if error is None:
         return turn.calls
@@ -206,22 +206,22 @@ def _checked(turn: AgentTurn, places_by_call: list[list[int]], has_macro: bool) 
     ]
 
 
-def _loose(
+def _add_unmatched_actions(
     draft: Draft, actions: list[dict[str, Any]], before: Any = None, extra: dict[str, Any] | None = None
 ) -> None:
-    """Steps for what was done on the phone without a call that is known for it."""
+    """Add steps for the phone's actions that belong to no known call."""
     for action in actions:
         draft.step(done_of(action), before, extra={**(extra or {}), "macro": [action]})
 
 
-def _uncalled(turn: AgentTurn) -> Action:
-    """A turn without a call: the Manager's last word, or an answer that called nothing."""
+def _action_without_call(turn: AgentTurn) -> Action:
+    """Return the action of a turn without a call: the Manager's final answer, or an answer that called nothing."""
     if turn.success is None:
         return Action("other", raw=turn.raw)
     return action_of(ToolCall("complete", {"success": turn.success, "reason": turn.answer}), [], {})
 
 
-def _state(run: _DroidrunRun, screen: int, extra: dict[str, Any]) -> RecordedScreen:
+def _read_state(run: _DroidrunRun, screen: int, extra: dict[str, Any]) -> RecordedScreen:
     path = run.states.get(screen)
     if path is None:
         return RecordedScreen(None, {})
@@ -243,17 +243,17 @@ def _end(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> None:
         draft.verdict(CLAIM, success, text, **({"event": end} if end else {}))
     calls = [call for turn in turns for call in turn.calls]
     is_closed = closing is not None or any(call.name == "complete" and call.done is not False for call in calls)
-    draft.end(_status(success, text, is_closed, draft.count), None, text, final=_final(run, pictures))
+    draft.end(_status(success, text, is_closed, draft.count), None, text, final=_final_observation(run, pictures))
 
 
-def _final(run: _DroidrunRun, pictures: Pictures) -> Observation | None:
-    """The last screen of those that no answer followed; None where each was answered."""
+def _final_observation(run: _DroidrunRun, pictures: Pictures) -> Observation | None:
+    """Return the last screen after the last answer, or None if there is none."""
     answered_screens = [turn.screen for turn in run.timeline.turns if turn.is_answered]
     beyond = [screen for screen in {*run.shots, *run.states} if screen > max(answered_screens, default=-1)]
     if not beyond:
         return None
     extra: dict[str, Any] = {}
-    tree, shot = _state(run, max(beyond), extra).tree, run.shots.get(max(beyond))
+    tree, shot = _read_state(run, max(beyond), extra).tree, run.shots.get(max(beyond))
     if why := extra.get("ui_state"):
         run.found.fallbacks.add("tree", f"screen {max(beyond)} in {run.found.path}", why)
     observation = pictures.seen_last(shot, tree) if shot else Observation(tree=tree)
@@ -271,8 +271,8 @@ def _status(success: Any, reason: str, is_closed: bool, steps: int) -> Any:
 
 
 def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
-    """Whether the folder's own files begin as droidrun's do; a recorded macro alone is a run, too."""
-    for name, tells in (("trajectory.json", _tells_events), ("macro.json", _tells_actions)):
+    """Return True if the folder's files begin like droidrun's. A macro alone is enough."""
+    for name, tells in (("trajectory.json", _is_event_list), ("macro.json", _is_macro)):
         path = folder / name
         if name not in names or not path.is_file():
             continue
@@ -284,30 +284,30 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     return False
 
 
-def _tells_events(value: Any) -> bool:
-    """Whether a value is a list of droidrun's events; a program that records touches may call its own alike."""
+def _is_event_list(value: Any) -> bool:
+    """Return True if a value is a list of droidrun's events, and not only touches, which other recorders name alike."""
     events = [event for event in value if isinstance(event, dict)] if isinstance(value, list) else []
     kinds = [kind for event in events if isinstance(kind := event.get("type"), str) and _EVENT.fullmatch(kind)]
     return any(not _TOUCH.fullmatch(kind) for kind in kinds) or any("action_type" in event for event in events if kinds)
 
 
-def _tells_actions(value: Any) -> bool:
-    """Whether a value is a recorded macro: what it is for, and actions of which one is known."""
-    if not isinstance(value, dict) or not isinstance(value.get("actions"), list) or not _ABOUT & value.keys():
+def _is_macro(value: Any) -> bool:
+    """Return True if a value is a recorded macro: it has a field about itself, and at least one known action."""
+    if not isinstance(value, dict) or not isinstance(value.get("actions"), list) or not _MACRO_FIELDS & value.keys():
         return False
     return any(isinstance(action, dict) and kind_of(action) in RECORDED for action in value["actions"])
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Why a folder that droidrun named, or an empty list of events, is no run; empty for others."""
-    named = _FOLDER.fullmatch(folder.name) is not None
+    """Return why a folder named by droidrun, or an empty list of events, is not a run, or empty for other folders."""
+    has_own_name = _FOLDER.fullmatch(folder.name) is not None
     if "trajectory.json" in names:
         try:
             is_empty = CandidateFile(folder / "trajectory.json", root).value == []
         except LabError:
             return ""
         return "trajectory.json holds no events" if is_empty else ""
-    return "no trajectory.json" if named else ""
+    return "no trajectory.json" if has_own_name else ""
 
 
 DROIDRUN = Format(

@@ -1,4 +1,4 @@
-"""droidrun's record of a screen: a list of elements, each with the number by which the agent calls it, as a UiTree."""
+"""droidrun's records of screens as UI trees: lists of elements, each with the number that the agent uses for it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _LISTS = ("a11y_tree", "elements", "ui_state", "nodes")
 
 
 class RecordedScreen(NamedTuple):
-    """One recorded screen: its tree, and the boxes of its elements by their number, in pixels."""
+    """One recorded screen: its tree, and the boxes of its elements by number, in pixels."""
 
     tree: UiTree | None
     boxes: dict[int, Box]
 
 
 def state_of(value: Any) -> RecordedScreen:
-    """A recorded screen; empty where the value is none."""
+    """Return a recorded screen, empty if the value is not one."""
     if isinstance(value, dict):
         value = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), [value])
     boxes: dict[int, Box] = {}
@@ -31,7 +31,7 @@ def state_of(value: Any) -> RecordedScreen:
 
 
 def box_of(bounds: Any) -> Box | None:
-    """`l,t,r,b`, `[l,t][r,b]`, a list or a mapping of the four sides."""
+    """Return a box given as `l,t,r,b`, `[l,t][r,b]`, a list or a mapping of the four sides."""
     if isinstance(bounds, str):
         matches = _NUMBERS.findall(bounds[:100])
         return box(matches) if len(matches) == 4 else None

@@ -1,8 +1,8 @@
-"""The turns of a droidrun run: what its events, in any version, say that the agent saw, thought, called and got back.
+"""Turns of a droidrun run: what the agent saw, thought, called and got back, from events of any version.
 
-CodeAct (and, older, Task) writes Python, FastAgent XML; with reasoning, a Manager plans and an Executor acts. A turn
-begins where the agent looks at the screen, so that the screens count as the turns do. Source: the `events.py` files of
-droidrun (now mobilerun).
+CodeAct (formerly Task) writes Python, FastAgent writes XML. With reasoning, a Manager plans and an Executor acts. A
+turn begins when the agent looks at the screen, so that screens and turns have the same numbers. Source: the `events.py`
+files of droidrun (now mobilerun).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ENDS = (
     "ResultEvent", "FinalizeEvent", "StopEvent", "FastAgentResultEvent", "CodeActResultEvent",
     "FastAgentEndEvent", "CodeActEndEvent", "TaskEndEvent",
 )  # fmt: skip
-"""Events that tell how the run ended, the one with the last word first."""
+"""Events about the end of a run. An earlier one in this list takes precedence."""
 
 _PICTURES = frozenset({"ScreenshotEvent", "RecordUIStateEvent"})
 _SILENT = frozenset({"ManagerInputEvent", "ExecutorInputEvent", "ExecutorResultEvent", "FastAgentExecuteEvent"})
@@ -34,7 +34,7 @@ _TOKENS = (("request_tokens", "prompt_tokens"), ("response_tokens", "completion_
 
 @dataclass
 class AgentTurn:
-    """One look at the screen (`screen` counts from 0) and what came of it."""
+    """One look at the screen (`screen` counts from 0), with the agent's answer and calls."""
 
     screen: int
     thought: str = ""
@@ -52,17 +52,17 @@ class AgentTurn:
 
     @property
     def is_answered(self) -> bool:
-        """Whether anything was said or called in it."""
+        """True if the agent answered or called anything in this turn."""
         return bool(self.calls or self.thought or self.raw or self.success is not None)
 
     @property
     def error(self) -> CodeError | None:
-        """What ended the turn's code before its end; None where nothing did, or nothing tells."""
+        """Error that ended the turn's code early, or None if there is none or it is unknown."""
         return None if self.run else code_error(self.extra.get("output"))
 
     @property
     def calls(self) -> list[ToolCall]:
-        """The turn's calls; those that stand after the line at which its code ended were not run."""
+        """Calls of the turn. Those after the line with the error are marked as not run."""
         error = self.error
         outcomes = with_outcomes(self.written, self.run)
         if error is not None and error.line:
@@ -75,7 +75,7 @@ class AgentTurn:
 
 @dataclass
 class EventTurns:
-    """What a run's events come to: its turns, how it ended, what was asked, and the phone's actions among them."""
+    """Content of a run's events: turns, end, goal, and actions of the phone."""
 
     turns: list[AgentTurn] = field(default_factory=list)
     end: dict[str, Any] = field(default_factory=dict)
@@ -90,42 +90,42 @@ class EventTurns:
 
 
 def turns_of(events: list[dict[str, Any]]) -> EventTurns:
-    """The events of a trajectory.json as turns."""
+    """Return the events of a trajectory.json as turns."""
     turns = EventTurns()
     looks = any(_LOOKS.fullmatch(_kind(event)) for event in events)
     for event in events:
         kind = _kind(event)
         if _LOOKS.fullmatch(kind):
-            _look(turns)
+            _begin_turn(turns)
             turns.goal = turns.goal or as_text(event.get("goal")) or as_text(event.get("instruction"))
         elif _ANSWERS.fullmatch(kind) or kind in ("ManagerResponseEvent", "ExecutorResponseEvent"):
-            _answer(turns, event, kind, looks)
+            _add_answer(turns, event, kind, looks)
         elif kind in _ENDS:
             if not turns.end or _ENDS.index(kind) <= _ENDS.index(_kind(turns.end)):
                 turns.end = event
         elif isinstance(event.get("action_type"), str):
             turns.macro.append(event)
         else:
-            _fill(turns, event, kind)
+            _add_event(turns, event, kind)
     return turns
 
 
-def _look(turns: EventTurns) -> None:
-    """The agent looks at the screen; what stood before its first look is of that turn."""
+def _begin_turn(turns: EventTurns) -> None:
+    """Begin a turn with a look at the screen. Events before the first look belong to its turn."""
     if not (turns.turns and not turns.turn.looked and not turns.turn.answered):
         turns.turns.append(AgentTurn(len({turn.screen for turn in turns.turns})))
     turns.turn.looked = True
 
 
-def _answer(turns: EventTurns, event: dict[str, Any], kind: str, looks: bool) -> None:
-    """A model's answer; a second one without a look at the screen between is a turn of its own on the same screen."""
+def _add_answer(turns: EventTurns, event: dict[str, Any], kind: str, looks: bool) -> None:
+    """Add a model's answer. A second answer without a look in between is a turn of its own on the same screen."""
     turn = turns.turn
     manager = kind == "ManagerResponseEvent"
     if turn.answered or (manager and not looks and turn.extra.get("manager")):
         step = 0 if looks else 1
         turn = AgentTurn(turn.screen + step)
         turns.turns.append(turn)
-    turn.usage = _plus(turn.usage, _usage(event.get("usage", event.get("tokens"))))
+    turn.usage = _add_usage(turn.usage, _usage(event.get("usage", event.get("tokens"))))
     response = as_text(event.get("response", event.get("response_text")))
     if manager:
         turn.extra.setdefault("manager", {})["response"] = response
@@ -137,11 +137,11 @@ def _answer(turns: EventTurns, event: dict[str, Any], kind: str, looks: bool) ->
     turn.written = calls_of(code) if code else []
 
 
-def _fill(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
-    """What other events add to the turn they stand in."""
+def _add_event(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
+    """Add other events to the current turn."""
     turn = turns.turn
     if kind in _PLANS:
-        _plan(turn, event)
+        _add_plan(turn, event)
     elif kind == "ExecutorContextEvent":
         turn.instruction = turn.instruction or as_text(event.get("subgoal"))
     elif kind in ("ExecutorActionEvent", "ExecutorInternalActionEvent"):
@@ -150,7 +150,7 @@ def _fill(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
         turn.written = calls_of(as_text(event.get("action_json")))
         turn.extra |= {"description": event["description"]} if event.get("description") else {}
     elif kind in ("ExecutorActionResultEvent", "ExecutorInternalResultEvent"):
-        _results(turn, event)
+        _add_results(turn, event)
     elif kind == "ToolExecutionEvent":
         args = event.get("tool_args")
         success = event.get("success") if isinstance(event.get("success"), bool) else None
@@ -158,7 +158,7 @@ def _fill(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
         words = call_error(event) or as_text(event.get("summary"))
         turn.run.append(ToolCall(name, args if isinstance(args, dict) else {}, success, words))
     elif kind.startswith("Scripter"):
-        _script(turn, event, kind)
+        _add_script(turn, event, kind)
     elif _WRITES.fullmatch(kind):
         code = as_text(event.get("code", event.get("tool_calls_repr")))
         turn.thought = turn.thought or as_text(event.get("thought"))
@@ -170,11 +170,11 @@ def _fill(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
         return
     elif kind not in _SILENT:
         turn.extra.setdefault("events", []).append(event)
-    turns.goal = turns.goal or _asked(event)
+    turns.goal = turns.goal or _stated_goal(event)
 
 
-def _plan(turn: AgentTurn, event: dict[str, Any]) -> None:
-    """What the Manager plans, or its last word; a version between calls its answer `manager_answer`."""
+def _add_plan(turn: AgentTurn, event: dict[str, Any]) -> None:
+    """Add the Manager's plan or final answer. One version calls the answer `manager_answer`."""
     turn.instruction = as_text(event.get("subgoal", event.get("current_subgoal")))
     answer, response = as_text(event.get("answer", event.get("manager_answer"))), as_text(event.get("full_response"))
     manager = turn.extra.setdefault("manager", {})
@@ -188,8 +188,8 @@ def _plan(turn: AgentTurn, event: dict[str, Any]) -> None:
         turn.raw = turn.raw or response or answer
 
 
-def _results(turn: AgentTurn, event: dict[str, Any]) -> None:
-    """What the Executor's calls came to; the newer form holds a list of them."""
+def _add_results(turn: AgentTurn, event: dict[str, Any]) -> None:
+    """Add the outcome of the Executor's calls. The newer form has a list of them."""
     records = event.get("actions")
     if isinstance(records, list):
         if not turn.run:
@@ -204,8 +204,8 @@ def _results(turn: AgentTurn, event: dict[str, Any]) -> None:
     turn.thought = turn.thought or as_text(event.get("thought"))
 
 
-def _script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
-    """What the Scripter does off the phone: code that it writes and runs for the Manager, each a call of its own."""
+def _add_script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
+    """Add the Scripter's code, which runs off the phone for the Manager, as a call of its own."""
     turn.extra.setdefault("events", []).append(event)
     code = as_text(event.get("code"))
     if kind in ("ScripterThinkingEvent", "ScripterExecutionEvent"):
@@ -213,7 +213,7 @@ def _script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
             turn.scripts.append(ToolCall("script", {"code": code}))
         if code:
             turn.thought = turn.thought or as_text(event.get("thoughts", event.get("thought")))
-            turn.usage = _plus(turn.usage, _usage(event.get("usage")))
+            turn.usage = _add_usage(turn.usage, _usage(event.get("usage")))
     elif turn.scripts and kind == "ScripterExecutionResultEvent":
         error = code_error(event.get("output"))
         words = error.error if error else as_text(event.get("output"))
@@ -222,8 +222,8 @@ def _script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
         turn.scripts[-1] = turn.scripts[-1]._replace(done=False, summary=as_text(event.get("message")))
 
 
-def _asked(event: dict[str, Any]) -> str:
-    """The goal, where an event that hands the task over tells it."""
+def _stated_goal(event: dict[str, Any]) -> str:
+    """Return the goal from an event that starts a task, empty for other events."""
     if not _kind(event).endswith("ExecuteEvent"):
         return ""
     task = event.get("task")
@@ -231,14 +231,14 @@ def _asked(event: dict[str, Any]) -> str:
 
 
 def _usage(value: Any) -> Usage | None:
-    """Tokens of a model's answer; one without any was not counted."""
+    """Return the tokens of a model's answer. Counts of 0 mean that they were not recorded."""
     if not isinstance(value, dict):
         return None
     counts: dict[str, Any] = {ours: _count(value.get(theirs, value.get(ours))) for theirs, ours in _TOKENS}
     return Usage(**counts, tries=_count(value.get("requests")) or 1)
 
 
-def _plus(first: Usage | None, second: Usage | None) -> Usage | None:
+def _add_usage(first: Usage | None, second: Usage | None) -> Usage | None:
     return first.plus(second) if first and second else first or second
 
 

@@ -1,1 +1,1 @@
-"""FingerTip-20K's folders, read and written."""
+"""Reader and writer for FingerTip-20K's folders."""

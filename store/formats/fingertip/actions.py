@@ -1,7 +1,7 @@
-"""FingerTip-20K's actions: calls such as `click(coordinates=(x,y), content='')`, as text or as mappings, and written.
+"""FingerTip-20K's actions: calls such as `click(coordinates=(x,y), content='')`, read as text or mappings, and written.
 
-Coordinates are pixels. A scroll's direction names the content. Source: FingerTip-20K, Table 2 and A.7.2; there the end
-is `finish` in one and `finished()` in the other.
+Coordinates are pixels. A scroll's direction names the content. Source: FingerTip-20K, Table 2 and A.7.2. The end is
+`finish` in the first and `finished()` in the second.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _CLOSED = re.compile(r"['\"](?=\s*+(?:,\s*+\w++\s*+=|\Z))")
 _IMAGE = re.compile(r"\.(?:jpe?g|png|webp)\Z", re.I)
 _MOST_CALL = 100_000
 
-_SPELLED: dict[ActionKind, str] = {
+_SPELLINGS: dict[ActionKind, str] = {
     "click": "click", "double_tap": "click", "long_press": "long_click", "input_text": "type",
     "keyboard_enter": "type", "scroll": "scroll", "swipe": "scroll", "drag": "scroll",
     "navigate_back": "press_back", "navigate_home": "press_home", "press_recent": "press_recent",
     "wait": "wait", "open_app": "wait", "other": "wait", "answer": "finished", "status": "finished",
 }  # fmt: skip
-"""How each of our kinds is spelled; those that the format has no word for by the nearest one it has."""
+"""Spelling of each action kind. Kinds that the format lacks use the nearest word."""
 
 
 class SourceAction(NamedTuple):
-    """A source action: which screenshot it names ("" where none), its name, its parameters, and all of it verbatim."""
+    """A source action: its screenshot's name ("" if none), its own name, its parameters, and the unchanged original."""
 
     image: str
     name: str
@@ -59,7 +59,7 @@ class SourceAction(NamedTuple):
 
 
 def source_action(row: Any) -> SourceAction:
-    """A row of an actions' list, in any spelling; its name is empty where it spells no action."""
+    """Return a row of an actions' list in any spelling. Its name is empty if it is not an action."""
     image, spelling = "", row
     if isinstance(row, dict) and len(row) == 1:
         key, value = next(iter(row.items()))
@@ -67,10 +67,10 @@ def source_action(row: Any) -> SourceAction:
             image, spelling = key, value
     if isinstance(spelling, dict) and len(spelling) == 1:
         key, value = next(iter(spelling.items()))
-        if _flat(key) in _KINDS and isinstance(value, dict | None):
+        if _normalized_name(key) in _KINDS and isinstance(value, dict | None):
             return SourceAction(image, key, value or {}, row)
     if isinstance(spelling, str):
-        name, parameters = _call(spelling)
+        name, parameters = _parse_call(spelling)
         return SourceAction(image, name, parameters, row)
     if not isinstance(spelling, dict):
         return SourceAction(image, "", {}, row)
@@ -81,37 +81,38 @@ def source_action(row: Any) -> SourceAction:
     )
     name = next((text for key in _NAME if (text := words(spelling.get(key)))), "")
     inside = next((value for key in _INSIDE if isinstance(value := spelling.get(key), dict)), {})
-    call_name, parameters = _call(name)
+    call_name, parameters = _parse_call(name)
     return SourceAction(image, call_name, {**spelling, **parameters, **inside}, row)
 
 
 def is_action(row: Any) -> bool:
-    """Whether a row spells an action that the format knows."""
-    name = _flat(source_action(row).name)
+    """Return True if a row is an action that the format knows."""
+    name = _normalized_name(source_action(row).name)
     return name in _KINDS or name in _PRESS
 
 
-def _flat(name: str) -> str:
+def _normalized_name(name: str) -> str:
     return re.sub(r"[^a-z]", "", name.lower())
 
 
-def _call(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the named parameters of a call that is spelled as text; it is read, never run."""
+def _parse_call(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the name and named parameters of a call in a text, which is parsed and never run."""
     call = text.strip().removesuffix(";").rstrip() if len(text) <= _MOST_CALL else ""
     match = _CALLED.match(call)
     rest = call[match.end() :].lstrip() if match else ""
     if match is None or (rest and not (rest.startswith("(") and rest.endswith(")"))):
         return "", {}
     name, inside = match[0].rstrip(), rest[1:-1]
-    parameters: dict[str, Any] = _quoted(inside)
+    parameters: dict[str, Any] = _quoted_parameters(inside)
     if pair := _PAIR.search(inside):
         parameters["coordinates"] = [pair[1], pair[2]]
-    return name, parameters | (_parsed(text.strip().rstrip(";")) if "(" in text else {})
+    return name, parameters | (_parse_with_ast(text.strip().rstrip(";")) if "(" in text else {})
 
 
-def _quoted(inside: str) -> dict[str, Any]:
-    """The named texts of a call: each from its quotation mark to the first such mark that ends a parameter."""
+def _quoted_parameters(inside: str) -> dict[str, Any]:
+    """Return the quoted parameters of a call. Each text ends at the first mark that ends a parameter."""
     parameters: dict[str, Any] = {}
+    # Positions of all possible ends, computed once and searched by bisection, so that the time stays linear.
     ends: dict[str, list[int]] = {"'": [], '"': []}
     for closing in _CLOSED.finditer(inside):
         ends[closing[0]].append(closing.start())
@@ -125,8 +126,8 @@ def _quoted(inside: str) -> dict[str, Any]:
     return parameters
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    """A call's parameters by Python's own grammar; none where it is no such call, as with an apostrophe in a text."""
+def _parse_with_ast(text: str) -> dict[str, Any]:
+    """Return a call's parameters by Python's grammar, empty if invalid, as with an unescaped apostrophe in a text."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -142,10 +143,10 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def action_of(source: SourceAction, size: Point | None) -> Action:
-    """A source action as ours; `size` is its screenshot's, for how far a finger moves in a scroll."""
-    name = _flat(source.name)
+    """Return a source action as hitlab's. `size` is the screenshot's, for the length of a scroll."""
+    name = _normalized_name(source.name)
     if name in _PRESS:
-        name += _flat(words(source.given.get("key", source.given.get("#0", source.given.get("button")))))
+        name += _normalized_name(words(source.given.get("key", source.given.get("#0", source.given.get("button")))))
     kind = _KINDS.get(name.replace("presskey", "press").replace("pressbutton", "press"), "other")
     way = direction(source.given.get("direction"))
     vector = swept(kind, way, size)
@@ -154,7 +155,7 @@ def action_of(source: SourceAction, size: Point | None) -> Action:
     )
     return Action(
         kind,
-        at=_place(source.given),
+        at=_touched_point(source.given),
         text=words(text) if kind == "input_text" else None,
         direction=way,
         vector=vector,
@@ -165,7 +166,7 @@ def action_of(source: SourceAction, size: Point | None) -> Action:
     )
 
 
-def _place(parameters: dict[str, Any]) -> Point | None:
+def _touched_point(parameters: dict[str, Any]) -> Point | None:
     coordinates = next((parameters[key] for key in _PLACE if parameters.get(key) is not None), None)
     pair = numbers(literal(coordinates))
     if len(pair) == 2:
@@ -174,8 +175,8 @@ def _place(parameters: dict[str, Any]) -> Point | None:
 
 
 def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict[str, Any]]:
-    """An action of ours as a call, and what that cannot say of it; `content` is what stands under the finger."""
-    name = _SPELLED[action.kind]
+    """Return an action as a call, and the fields that a call cannot express. `content` is the text under the finger."""
+    name = _SPELLINGS[action.kind]
     parts = []
     if name in ("click", "long_click", "scroll"):
         middle = centre((0, 0, *size)) if size else (0, 0)
@@ -183,7 +184,7 @@ def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict
         parts.append(f"coordinates=({at[0]},{at[1]})")
     if name in ("click", "long_click"):
         parts.append(f"content={content!r}")
-    if name == "scroll" and (way := _way(action)) is not None:
+    if name == "scroll" and (way := _content_direction(action)) is not None:
         parts.append(f"direction={way!r}")
     if name == "type":
         parts.append(f"text={action.text or ''!r}" if action.kind == "input_text" else f"text={chr(10)!r}")
@@ -191,8 +192,8 @@ def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict
     return call, beside(action, action_of(source_action(call), size))
 
 
-def _way(action: Action) -> Direction | None:
-    """The content's direction."""
+def _content_direction(action: Action) -> Direction | None:
+    """Return the direction in which the content moves."""
     if action.kind == "scroll" and action.direction is not None:
         return action.direction
     moved = way_of(action.vector) if action.vector else action.direction

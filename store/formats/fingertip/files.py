@@ -1,8 +1,9 @@
-"""The files of a FingerTip-20K episode: its actions, what is told of it, its screens and trees, and its user's profile.
+"""Files of a FingerTip-20K episode: actions, survey, screens and trees, and the user's profile.
 
-As the data is handed round, `<user>/<yyyymmdd_hhmmss>/` holds `action.jsonl` (one `{"<screenshot>": "<call>"}` per
-line), `survey_result.json` (`intentDescription`, `scenario`, `app`, ...) and `Screenshots*/` with `<n>.jpg` beside
-`tree_<n>.xml`; `user_profile.csv` lies above. The paper (A.4) names only what is held, so other names do as well.
+As the data is distributed, `<user>/<yyyymmdd_hhmmss>/` has `action.jsonl` (one `{"<screenshot>": "<call>"}` per line),
+`survey_result.json` (`intentDescription`, `scenario`, `app`, ...) and `Screenshots*/` with `<n>.jpg` beside
+`tree_<n>.xml`. `user_profile.csv` is above. The paper (A.4) names only the contents, so other file names are accepted,
+too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from store.formats.json_parts import first_value
 from store.formats.values import Notes, decoded, literal, words
 
 STAMP = re.compile(r"\d{8}[_-]?\d{6}")
-"""What an episode's folder is called."""
+"""Name of an episode's folder."""
 DATA = (".json", ".jsonl", ".txt")
 _IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".avif")
 _LISTS = ("actions", "action", "action_list", "steps")
@@ -34,11 +35,11 @@ _MOST_FILES = 20_000
 _ABOVE = 3
 
 Row = tuple[Any, Notes]
-"""One line of the actions, and what the tolerant reader changed in it."""
+"""One row of the actions, and the tolerant reader's changes to it."""
 
 
 class Files(NamedTuple):
-    """An episode's folder, seen once: its data files, pictures and trees, each in their natural order."""
+    """Listing of an episode's folder: data files, pictures and trees, each in natural order."""
 
     source: RunSource
     data: list[Path]
@@ -47,7 +48,7 @@ class Files(NamedTuple):
 
 
 def files_of(source: RunSource) -> Files:
-    """What lies in an episode's folder, and its pictures and trees one and two folders further down."""
+    """Return the data files in an episode's folder, and pictures and trees up to two levels below."""
     folder = source.path
     paths: list[Path] = []
     for here, below, names in os.walk(folder):
@@ -60,26 +61,27 @@ def files_of(source: RunSource) -> Files:
     own = [path for path in paths if path.parent == folder and path.suffix.lower() in DATA]
     images = [path for path in paths if path.suffix.lower() in _IMAGES]
     trees = [path for path in paths if path.suffix.lower() == ".xml"]
+    # Files named after actions first: others may contain actions, too.
     return Files(source, sorted(own, key=lambda path: "action" not in path.name.lower()), images, trees)
 
 
 def natural(name: str) -> list[Any]:
-    """A sort key by which 2 comes before 10."""
+    """Return a sort key by which 2 comes before 10."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name)]
 
 
 def number_in(name: str) -> str:
-    """The last number in a file's name, by which a screenshot and its tree belong together; empty where none is."""
+    """Return the last number in a file's name, which links a screenshot to its tree, empty if none."""
     return next(iter(re.findall(r"\d+", Path(name).stem)[::-1]), "")
 
 
 def actions_in(files: Files) -> tuple[Path, bytes, list[Row]]:
-    """The actions, from the first file that spells some; a `LabError` where none does."""
+    """Return the actions from the first file that has some. Raise `LabError` if there is none."""
     first_problem = ""
     for path in files.data:
         try:
             data = files.source.text(path, most=_MOST)
-            rows = _rows(data, str(path))
+            rows = _parse_rows(data, str(path))
         except LabError as error:
             first_problem = first_problem or error.sentence
             continue
@@ -89,18 +91,18 @@ def actions_in(files: Files) -> tuple[Path, bytes, list[Row]]:
     raise LabError(str(files.source.path), f"holds no file with a list of actions{why}")
 
 
-def _rows(data: bytes, path: str) -> list[Row]:
-    """A file's rows: a JSON list, a mapping that holds one, one row per line, or a Python literal."""
+def _parse_rows(data: bytes, path: str) -> list[Row]:
+    """Return a file's rows: from a JSON list, a mapping with one, one per line, or a Python literal."""
     try:
         value, notes = read_json(data, path)
     except LabError:
         text = decoded(data)
         literal_value = literal(text)
-        return _listed(literal_value, []) or [_line(line) for line in text.splitlines() if line.strip()]
-    return _listed(value, notes)
+        return _list_rows(literal_value, []) or [_parse_line(line) for line in text.splitlines() if line.strip()]
+    return _list_rows(value, notes)
 
 
-def _listed(value: Any, notes: Notes) -> list[Row]:
+def _list_rows(value: Any, notes: Notes) -> list[Row]:
     place = ""
     if isinstance(value, dict):
         key = next((key for key in _LISTS if isinstance(value.get(key), list)), None)
@@ -111,14 +113,14 @@ def _listed(value: Any, notes: Notes) -> list[Row]:
     if not isinstance(value, list):
         return []
     starts = [f"{place}[{i}]" for i in range(len(value))]
-    return [(row, _below(notes, start)) for row, start in zip(value, starts, strict=True)]
+    return [(row, _notes_below(notes, start)) for row, start in zip(value, starts, strict=True)]
 
 
-def _below(notes: Notes, start: str) -> Notes:
+def _notes_below(notes: Notes, start: str) -> Notes:
     return [(at[len(start) :].lstrip("."), original) for at, original in notes if at.startswith(start)]
 
 
-def _line(line: str) -> Row:
+def _parse_line(line: str) -> Row:
     try:
         value, notes = read_json(line.encode("utf-8", "surrogatepass"), "line")
     except LabError:
@@ -127,23 +129,23 @@ def _line(line: str) -> Row:
 
 
 def spells_actions(opening: bytes) -> bool:
-    """Whether a file begins with a list of actions, as far as `opening` goes: JSON, JSON lines or calls as text."""
+    """Return True if a file's opening has a list of actions, as JSON, JSON lines or calls in text."""
     value, _ = first_value(opening)
     if isinstance(value, list) or (isinstance(value, dict) and any(key in value for key in _LISTS)):
-        return any(is_action(row) for row, _ in _listed(value, []))
+        return any(is_action(row) for row, _ in _list_rows(value, []))
     if isinstance(value, dict) and len(value) > 1:
-        return source_action(_listed(value, [])[0][0]).image != "" and any(
-            is_action(row) for row, _ in _listed(value, [])
+        return source_action(_list_rows(value, [])[0][0]).image != "" and any(
+            is_action(row) for row, _ in _list_rows(value, [])
         )
     text = decoded(opening)
     if text.lstrip().startswith("["):
-        return any(is_action(row) for row, _ in _listed(literal(text), []))
+        return any(is_action(row) for row, _ in _list_rows(literal(text), []))
     lines = [line for line in text.splitlines()[:_FEW_LINES] if line.strip()]
-    return any(("(" in line or line.lstrip().startswith("{")) and is_action(_line(line)[0]) for line in lines)
+    return any(("(" in line or line.lstrip().startswith("{")) and is_action(_parse_line(line)[0]) for line in lines)
 
 
 def spells_calls(opening: bytes) -> bool:
-    """Whether a file's actions are calls such as `click(coordinates=(x,y))`, or stand under screenshots' names."""
+    """Return True if a file's actions are calls such as `click(coordinates=(x,y))`, or keyed by screenshots."""
     value, _ = first_value(opening)
     if isinstance(value, list):
         rows = value
@@ -157,7 +159,7 @@ def spells_calls(opening: bytes) -> bool:
 
 
 def episode_fields(files: Files, actions: Path) -> dict[str, Any]:
-    """What is told of an episode: the fields of its JSON mappings, and of text files that are named after one."""
+    """Return an episode's fields, from its JSON mappings and from text files named after a field."""
     fields: dict[str, Any] = {}
     for path in files.data:
         if path.suffix.lower() == ".txt":
@@ -178,20 +180,20 @@ def episode_fields(files: Files, actions: Path) -> dict[str, Any]:
 
 
 def profile_of(files: Files, user: str) -> dict[str, Any]:
-    """The user's profile, from a file beside the episodes or above them; empty where there is none."""
+    """Return the user's profile from a file beside or above the episodes, empty if there is none."""
     for folder in list(files.source.path.parents)[: _ABOVE + 1]:
         for name in _PROFILES:
             for ending in (".json", ".csv"):
                 path = folder / f"{name}{ending}"
-                if path.is_file() and (profile := _profile(files.source, path, user, folder.name == user)):
+                if path.is_file() and (profile := _read_profile(files.source, path, user, folder.name == user)):
                     return profile
         if folder == files.source.root:
             break
     return {}
 
 
-def _profile(source: RunSource, path: Path, user: str, own: bool) -> dict[str, Any]:
-    """The user's row of a file; with `own` it lies in the user's folder, and may be of nobody else."""
+def _read_profile(source: RunSource, path: Path, user: str, own: bool) -> dict[str, Any]:
+    """Return the user's row of a file. With `own` the file is in the user's folder and needs no user id."""
     try:
         data = source.text(path, most=_MOST)
         rows: Any = table_of(source, data, path) if path.suffix == ".csv" else read_json(data, str(path)).value
@@ -210,25 +212,25 @@ def _profile(source: RunSource, path: Path, user: str, own: bool) -> dict[str, A
 
 
 def screens(files: Files, rows: list[Row]) -> Iterator[tuple[Path | None, Path | None]]:
-    """For each action its screenshot and its tree: by the name it gives, by the number in that, else in their order."""
+    """Yield each action's screenshot and tree, found by the stated name, its number, or by position."""
     images = {path.name: path for path in files.images}
     numbered = {number: path for path in files.images if (number := number_in(path.name))}
     trees = {number: path for path in files.trees if (number := number_in(path.name))}
     names = [source_action(row).image for row, _ in rows]
-    by_name = any(_named(name, images, numbered) for name in names)
+    by_name = any(_find_image(name, images, numbered) for name in names)
     one_each = len(files.trees) in (len(files.images), 0 if files.images else len(rows))
     for i, name in enumerate(names):
-        image = _named(name, images, numbered) if by_name else _at(files.images, i)
+        image = _find_image(name, images, numbered) if by_name else _item_at(files.images, i)
         tree = trees.get(number_in(image.name if image else name))
         if tree is None and one_each and (image or not by_name):
-            tree = _at(files.trees, files.images.index(image) if image else i)
+            tree = _item_at(files.trees, files.images.index(image) if image else i)
         yield image, tree
 
 
-def _named(name: str, images: dict[str, Path], numbered: dict[str, Path]) -> Path | None:
+def _find_image(name: str, images: dict[str, Path], numbered: dict[str, Path]) -> Path | None:
     base = name.replace("\\", "/").rpartition("/")[2]
     return images.get(base) or numbered.get(number_in(base)) if base else None
 
 
-def _at(paths: list[Path], i: int) -> Path | None:
+def _item_at(paths: list[Path], i: int) -> Path | None:
     return paths[i] if i < len(paths) else None

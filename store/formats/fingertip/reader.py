@@ -1,8 +1,8 @@
-"""FingerTip-20K: what people did on their own phones, `<user_id>/<yyyymmdd_hhmmss>/`, a folder per episode.
+"""FingerTip-20K: people's recordings on their own phones, `<user_id>/<yyyymmdd_hhmmss>/`, a folder per episode.
 
-The intent that a person wrote down is the task's instruction, the place they were in its scenario, their profile the
-persona; an action's `content`, what stands under the finger, is kept in `extra`. Source: FingerTip-20K, A.4; which
-files there are is in `files`.
+The intent that a person wrote becomes the task's instruction, their location its place, and their profile the persona.
+An action's `content` (the text under the finger) is stored in `extra`. Source: FingerTip-20K, A.4. `files` finds the
+files.
 """
 
 from __future__ import annotations
@@ -49,24 +49,24 @@ _INTENT = ("intentDescription", "intent_description", "intent", "instruction", "
 _USER = ("user_id", "userId", "user")
 _CLASS = ("intentClass", "intent_class", "category")
 _PLACED = (*_INTENT, *_USER, *_CLASS, "app", "scenario", OURS)
-_OTHERS = frozenset(
+_OTHER_FORMATS = frozenset(
     {"traj.json", "trajectory.json", "macro.json", "log.json", "run.jsonl", "record.txt", "trace.jsonl"}
 )
-"""Files by which folders of other formats are told that are named by a time, too."""
+"""Files of other formats, which may also have folders named by time."""
 
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The episode of a folder."""
-    yield _run(source, is_known)
+    """Yield the episode of a folder."""
+    yield _read_run(source, is_known)
 
 
-def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     files = files_of(source)
     actions_file, data, rows = actions_in(files)
     fields = episode_fields(files, actions_file)
     stamp = escape_surrogates(source.path.resolve().name)
-    user = _first(fields, _USER) or escape_surrogates(source.path.resolve().parent.name)
+    user = _first_words(fields, _USER) or escape_surrogates(source.path.resolve().parent.name)
     path = escape_surrogates(str(source.path))
     id = run_id(NAME, f"{user}/{stamp}", data)
     if is_known(id):
@@ -76,7 +76,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     draft = Draft(
         id,
         _task(fields, user, stamp, len(rows)),
-        agent_of(_ours(fields).get("agent"), Actor("human", user)),
+        agent_of(_own_fields(fields).get("agent"), Actor("human", user)),
         format=NAME,
         path=path,
         data=data,
@@ -86,7 +86,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     actions = []
     for i, (row, (shot, xml)) in enumerate(zip(rows, screens(files, rows), strict=True)):
         extra: dict[str, Any] = {"episode": about} if i == 0 and (about := without(fields, _PLACED)) else {}
-        extra |= exported_from(_ours(fields)) if i == 0 else {}
+        extra |= exported_from(_own_fields(fields)) if i == 0 else {}
         actions.append(_step(draft, files, row, shot, xml, pictures, extra, fields))
     why = actions[-1].text if actions and actions[-1].status == "infeasible" else None
     end = ended(actions, None, why or "")
@@ -94,26 +94,28 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     return draft.imported()
 
 
-def _first(fields: dict[str, Any], keys: tuple[str, ...]) -> str:
+def _first_words(fields: dict[str, Any], keys: tuple[str, ...]) -> str:
     return next((text for key in keys if (text := words(fields.get(key)).strip())), "")
 
 
-def _ours(fields: dict[str, Any]) -> dict[str, Any]:
-    """What our own writer added."""
+def _own_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that hitlab's own writer added."""
     own_fields = fields.get(OURS)
     return own_fields if isinstance(own_fields, dict) else {}
 
 
 def _task(fields: dict[str, Any], user: str, stamp: str, steps: int) -> Task:
     scenario = words(fields.get("scenario")).strip()
-    traits = {"platform": "android", "scenario": scenario, "category": _first(fields, _CLASS)}
+    traits = {"platform": "android", "scenario": scenario, "category": _first_words(fields, _CLASS)}
     return Task(
-        id=words(_ours(fields).get("task")) or f"{user}/{stamp}",
+        id=words(_own_fields(fields).get("task")) or f"{user}/{stamp}",
         kind="personalized",
         log="none",
-        instruction=_first(fields, _INTENT),
+        instruction=_first_words(fields, _INTENT),
         persona=user,
-        time=words(_ours(fields).get("time")) if _ours(fields) else _time(stamp) or words(fields.get("time")),
+        time=words(_own_fields(fields).get("time"))
+        if _own_fields(fields)
+        else _local_time(stamp) or words(fields.get("time")),
         place=scenario,
         apps=names_of(fields.get("app")),
         golden_steps=steps or None,
@@ -121,8 +123,8 @@ def _task(fields: dict[str, Any], user: str, stamp: str, steps: int) -> Task:
     )
 
 
-def _time(stamp: str) -> str:
-    """A folder's stamp as local time; it tells no zone, so neither does this. Empty where it is none."""
+def _local_time(stamp: str) -> str:
+    """Return a folder's stamp as local time without a zone, empty if it is not one."""
     digits = "".join(sign for sign in stamp if sign.isdecimal())
     if not STAMP.fullmatch(stamp) or len(digits) != 14:
         return ""
@@ -143,36 +145,36 @@ def _step(
     read = tree_in(files.source, xml, extra, spelled_as_dump)
     tree = read.tree if read else None
     observation = pictures.seen(shot, extra, tree)
-    ours = _ours(fields).get("actions")
+    ours = _own_fields(fields).get("actions")
     action = action_of(stated_instruction, observation.size)
     action = with_ours(action, ours.get(str(draft.count)) if isinstance(ours, dict) else None)
-    own_instructions = _ours(fields).get("instructions")
+    own_instructions = _own_fields(fields).get("instructions")
     instruction = words(own_instructions.get(str(draft.count))) if isinstance(own_instructions, dict) else ""
     draft.step(action, msgspec.structs.replace(observation, tree=tree), instruction=instruction, extra=extra)
     return action
 
 
 def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
-    if names & _OTHERS:
+    if names & _OTHER_FORMATS:
         return False
     if ACTIONS in names and (SURVEY in names or (folder / SURVEY).is_file()):
-        return _tells_intent(folder / SURVEY, root) or _spells_actions(folder / ACTIONS, root, empty=True)
+        return _has_intent(folder / SURVEY, root) or _has_actions(folder / ACTIONS, root, empty=True)
     data = [folder / name for name in names if name.lower().endswith(DATA)]
     if not STAMP.fullmatch(folder.name) or not data:
         return False
-    spelled = [path for path in data if _spells_actions(path, root)]
+    spelled = [path for path in data if _has_actions(path, root)]
     return bool(spelled) and (
-        any(_tells_intent(path, root) for path in data) or any(_is_ours(p, root) for p in spelled)
+        any(_has_intent(path, root) for path in data) or any(_is_fingertip(p, root) for p in spelled)
     )
 
 
-def _is_ours(path: Path, root: Path) -> bool:
-    """Whether a file's actions are spelled as no other program's: named after screenshots, or as FingerTip's calls."""
+def _is_fingertip(path: Path, root: Path) -> bool:
+    """Return True if a file's actions are in a spelling unique to FingerTip: keyed by screenshots, or as its calls."""
     return spells_calls(CandidateFile(path, root).opening)
 
 
-def _tells_intent(path: Path, root: Path) -> bool:
-    """Whether a file tells what a person wanted: as a field of its own, or because it is named so."""
+def _has_intent(path: Path, root: Path) -> bool:
+    """Return True if a file states a person's intent, as a field or by its own name."""
     try:
         opening = CandidateFile(path, root).opening
     except LabError:
@@ -180,14 +182,15 @@ def _tells_intent(path: Path, root: Path) -> bool:
     return path.stem in _INTENT[:3] or any(f'"{name}"'.encode() in opening for name in _INTENT[:3])
 
 
-def _spells_actions(path: Path, root: Path, *, empty: bool = False) -> bool:
-    """Whether a file begins with a list of actions; `empty` is what an empty one counts as."""
+def _has_actions(path: Path, root: Path, *, empty: bool = False) -> bool:
+    """Return True if a file begins with a list of actions. `empty` is the result for an empty file."""
     try:
         opening = CandidateFile(path, root).opening if path.is_file() else b""
     except LabError:
         return False
     if not opening.strip():
         return empty
+    # Dumps of the `mobile_use` tool have the same shape.
     return b'"mobile_use"' not in opening and spells_actions(opening)
 
 

@@ -1,4 +1,4 @@
-"""FingerTip-20K's accessibility trees: the recording app's own attributes, read as uiautomator spells them."""
+"""FingerTip-20K's accessibility trees: conversion of the recording app's attributes to uiautomator's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _NAMES = ((b' content_desc="', b' content-desc="'), (b' view_id="', b' resource-
 
 
 def spelled_as_dump(data: bytes) -> bytes:
-    """A tree with `content_desc`, `view_id` and bounds as an Android `Rect`, spelled as a uiautomator dump is."""
+    """Return a tree with `content_desc`, `view_id` and bounds as an Android `Rect`, converted to a uiautomator dump."""
     for theirs, ours in _NAMES:
         data = data.replace(theirs, ours)
     return _BOUNDS.sub(rb'bounds="[\1,\2][\3,\4]"', data)

@@ -1,15 +1,15 @@
-"""FingerTip-20K, written: `<user>/<yyyymmdd_hhmmss>/`, a folder per run, spelled as the data is handed round.
+"""Writer for FingerTip-20K: `<user>/<yyyymmdd_hhmmss>/`, a folder per run, as the data is distributed.
 
-`action.jsonl`: one `{"screenshot_0001.png": "click(coordinates=(x,y), content='...')"}` per line, the last `finished()`
-where the run ends so. `survey_result.json`: `user_id`, `time`, `scenario`, `app`, `intentDescription`. `Screenshots/`:
-`screenshot_<n>.png` (`.jpg` where it came as JPEG) beside `tree_<n>.xml`, in uiautomator's attributes. Above all of
-them `user_profile.csv`, with the paper's fields, for users whose persona has them. The user is who demonstrated, and
-the stamp is when the run began (UTC; an imported run's own local time), counted up where it is taken.
+`action.jsonl`: one `{"screenshot_0001.png": "click(coordinates=(x,y), content='...')"}` per line, with `finished()`
+last if the run ended so. `survey_result.json`: `user_id`, `time`, `scenario`, `app`, `intentDescription`.
+`Screenshots/`: `screenshot_<n>.png` (`.jpg` for JPEG) beside `tree_<n>.xml`, in uiautomator's attributes. Above all of
+them `user_profile.csv`, with the paper's fields, for users whose persona has them. The user is the demonstrator. The
+stamp is the start of the run (UTC, for an imported run its own local time), counted up if taken.
 
-What the calls cannot say stands in `survey_result.json` under `hitlab`: kinds without a word (which get the nearest
-one), boxes, low-level instructions, who acted, and the time that the task names. Left out are slips, steps that
-proofreaders rejected, failed acts, proposals that were not let through and dialogue (all counted), further right
-actions, thoughts, costs, times of steps, and verdicts.
+Fields that the calls cannot express are in `survey_result.json` under `hitlab`: kinds without a word (which get the
+nearest one), boxes, low-level instructions, the agent, and the task's time. Slips, steps that proofreaders rejected,
+failed actions, proposals that were not approved and dialogue are dropped and counted. Further accepted actions,
+thoughts, costs, times of steps, and verdicts are dropped.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ from store.formats.new_files import save
 
 PROFILES = "user_profile.csv"
 FIELDS = ("user_id", "sex", "age", "occupation", "address", "marital_status", "phone_brand")
-_UNFIT = re.compile(r"[^0-9A-Za-z._-]+")
+_UNSAFE = re.compile(r"[^0-9A-Za-z._-]+")
 _ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 _NO_TIME = "2000-01-01T00:00:00"
 _YEARS = range(1000, 9999)
-"""Years that a stamp can hold in four digits, and still be counted up."""
+"""Years that fit the four digits of a stamp, with room to count up."""
 
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
-    """Puts each run into a folder of its own, one at a time, and the users' profiles above them last."""
+    """Write each run into a folder of its own, one at a time, and then the users' profiles above them."""
     profiles: dict[str, dict[str, Any]] = {}
-    places = _Places()
+    places = _FolderNames()
     for run in runs:
         trace = fold(run.events())
-        user = _user(trace)
-        folder = out / places.free(_folder_of(user), _began(trace))
+        user = _demonstrator(trace)
+        folder = out / places.free(_folder_name(user), _start_time(trace))
         make_folder(folder / "Screenshots")
-        _write(run, trace, user, folder)
-        if trace.persona is not None and trace.persona.id == user and (facts := _facts(trace.persona)):
+        _write_run(run, trace, user, folder)
+        if trace.persona is not None and trace.persona.id == user and (facts := _profile_facts(trace.persona)):
             profiles.setdefault(user, facts)
         on_run(run.id)
     if profiles:
@@ -66,25 +66,25 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
         save(out / PROFILES, text.getvalue().encode())
 
 
-def _user(trace: Trace) -> str:
-    """Who demonstrated; of a model's run the person it worked for, where its task or persona tells."""
+def _demonstrator(trace: Trace) -> str:
+    """Return the demonstrator, or for a model's run the user named by its task or persona, if any."""
     if trace.agent.kind == "human":
         return trace.agent.id
     return (trace.persona.id if trace.persona is not None else trace.task.persona) or trace.agent.id
 
 
-def _facts(persona: Persona) -> dict[str, Any]:
+def _profile_facts(persona: Persona) -> dict[str, Any]:
     return {name: value for name in FIELDS[1:] if isinstance(value := persona.facts.get(name), str | int | float)}
 
 
-def _folder_of(user: str) -> str:
-    """A user as a folder's name, which no reader passes over, and which is never that of the file beside it."""
-    name = _UNFIT.sub("_", user).replace("_backup_", "_backup-")[:80].strip("._-") or "user"
+def _folder_name(user: str) -> str:
+    """Return a user's folder name, which no reader skips and which cannot clash with the profiles' file."""
+    name = _UNSAFE.sub("_", user).replace("_backup_", "_backup-")[:80].strip("._-") or "user"
     return f"{name}_" if name.lower() == PROFILES else name
 
 
-def _began(trace: Trace) -> datetime:
-    """When it began; of a run without a time the one its task names."""
+def _start_time(trace: Trace) -> datetime:
+    """Return the start of a run, else the task's time or a default."""
     for text in (trace.started, trace.task.time, _NO_TIME):
         try:
             began = datetime.fromisoformat(text).replace(tzinfo=None, microsecond=0)
@@ -95,15 +95,15 @@ def _began(trace: Trace) -> datetime:
     raise AssertionError("the last of them is a time")
 
 
-class _Places:
-    """Gives each run a folder that no other has, also where names that differ in case only are the same."""
+class _FolderNames:
+    """Assigns each run a unique folder, also on file systems that ignore case."""
 
     def __init__(self) -> None:
         self._taken: set[tuple[str, datetime]] = set()
         self._next: dict[tuple[str, datetime], datetime] = {}
 
     def free(self, user: str, began: datetime) -> Path:
-        """`<user>/<stamp>`; the stamp is counted up in seconds where it is taken."""
+        """Return `<user>/<stamp>`, with the stamp counted up in seconds if taken."""
         at = self._next.get((user.lower(), began), began)
         while (user.lower(), at) in self._taken:
             at += timedelta(seconds=1)
@@ -112,7 +112,7 @@ class _Places:
         return Path(user, at.strftime("%Y%m%d_%H%M%S"))
 
 
-def _write(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
+def _write_run(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
     steps, left_out_counts = kept_steps(trace)
     endings = _write_pictures(run, steps, folder / "Screenshots")
     lines: list[bytes] = []
@@ -120,7 +120,7 @@ def _write(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
     for i, step in enumerate(steps):
         assert step.action is not None
         content = step.extra.get("content")
-        under = content if isinstance(content, str) else _label(step)
+        under = content if isinstance(content, str) else _touched_label(step)
         call, other = spelled(step.action, under, step.before.size)
         lines.append(encode({f"screenshot_{i + 1:04}.{endings.get(i, 'jpg')}": call}) + b"\n")
         if other:
@@ -136,7 +136,7 @@ def _write(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
 
 
 def _write_pictures(run: StoredRun, steps: list[Step], folder: Path) -> dict[int, str]:
-    """One picture for each step that has one, though it be the same; gives what their names end in, by step."""
+    """Write one picture for each step that has one, even if repeated. Return the file extensions by step."""
     places: dict[str, list[int]] = {}
     for i, step in enumerate(steps):
         if step.before.image is not None:
@@ -149,8 +149,8 @@ def _write_pictures(run: StoredRun, steps: list[Step], folder: Path) -> dict[int
     return endings
 
 
-def _label(step: Step) -> str:
-    """What the node under the finger is called; empty where nothing is known of it."""
+def _touched_label(step: Step) -> str:
+    """Return the label of the node under the finger, empty if unknown."""
     tree, action = step.before.tree, step.action
     if tree is None or action is None or action.at is None:
         return ""

@@ -1,1 +1,1 @@
-"""Inspect's logs of samples in which a model used a computer."""
+"""Reader for Inspect's logs of samples in which a model used a computer."""

@@ -1,7 +1,7 @@
-"""The calls of Inspect's computer tool in our words; any other tool's are `other`, with its name.
+"""Calls of Inspect's computer tool as hitlab's actions. Calls of other tools become `other` with the tool's name.
 
-Source: `src/inspect_ai/tool/_tools/_computer/_computer.py`. Its pixels are those of the screenshots it gives back. A
-click without a place, as older versions make it, is where the mouse was last moved to.
+Source: `src/inspect_ai/tool/_tools/_computer/_computer.py`. Pixels refer to the screenshots that the tool returns. A
+click without a position, as in older versions, is at the mouse's last position.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _MOST_SECONDS = 10**6
 
 
 class Mouse:
-    """Where the mouse is, as far as the calls so far tell."""
+    """Position of the mouse after the calls so far."""
 
     at: Point | None = None
 
 
 def actions_of(function: str, arguments: Any, raw: Any, mouse: Mouse, size: Point | None) -> Iterator[Action]:
-    """The actions of one tool call: one, or as many as a computer call lists."""
+    """Yield the actions of one tool call: one, or all that a computer call lists."""
     fields = as_mapping(arguments)
     if function == "submit":
         yield Action("answer", text=_text(fields.get("answer", fields.get("value"))), raw=raw)
@@ -61,13 +61,15 @@ def _computer(name: str, fields: dict[str, Any], raw: Any, mouse: Mouse, size: P
     if name == "key" and text is not None and text.strip().lower() in _ENTER:
         return Action("keyboard_enter", raw=raw, space="px")
     if name == "wait":
-        return Action("wait", ms=_ms(fields.get("duration", fields.get("time"))), raw=raw, space="px")
+        return Action("wait", ms=_milliseconds(fields.get("duration", fields.get("time"))), raw=raw, space="px")
     if name == "scroll":
         way = direction(fields.get("scroll_direction", fields.get("direction")))
         vector = swept("scroll", way, size)
         return Action("scroll", at=mouse.at, direction=way, vector=vector, raw=raw, space="px")
     if name in ("key", "hold_key"):
-        return Action("other", text=f"{name} {text or ''}".strip(), ms=_ms(fields.get("duration")), raw=raw, space="px")
+        return Action(
+            "other", text=f"{name} {text or ''}".strip(), ms=_milliseconds(fields.get("duration")), raw=raw, space="px"
+        )
     return Action(
         "other", at=mouse.at if at or "click" in name or "mouse" in name else None, text=name, raw=raw, space="px"
     )
@@ -77,7 +79,7 @@ def _point(value: Any) -> Point | None:
     return point(value[0], value[1]) if isinstance(value, list) and len(value) == 2 else None
 
 
-def _ms(seconds: Any) -> int | None:
+def _milliseconds(seconds: Any) -> int | None:
     amount = number(seconds)
     return round(amount * 1000) if amount is not None and 0 <= amount < _MOST_SECONDS else None
 

@@ -1,10 +1,10 @@
-"""The entries of an Inspect `.eval` file: read into memory up to a limit, never written by their names.
+"""Entries of an Inspect `.eval` file, read into memory within limits and never written by their names.
 
-Newer versions of Inspect pack them with Zstandard, which Python's own zip does not read before 3.14: the optional
-`zstandard` does.
+Newer versions of Inspect pack them with Zstandard, which Python's zipfile supports only from 3.14 on. The optional
+package `zstandard` does.
 
-A zip is a stranger's: what an entry says of its size is not believed, entries that overlap, are locked, damaged or
-packed in a way that is not read here are refused one by one, and one that unpacks far beyond what is sensible stops.
+The zip is untrusted. An entry's stated size is not believed. Entries that overlap, are encrypted, damaged or packed in
+an unsupported way are refused one by one, and unpacking stops beyond a limit.
 """
 
 from __future__ import annotations
@@ -25,24 +25,27 @@ from store.formats.files import open_within
 
 _MOST = 512 * 1024**2
 _MOST_INDEX = 16 * 1024**2
-"""Bytes of a zip's index, which Python reads whole when it opens one: some 150,000 samples have room."""
+"""Maximum bytes of a zip's index, which Python reads completely: enough for about 150,000 samples."""
 _PIECE = 1024**2
 _HEADER = 30
-"""Bytes that stand at least before an entry's own."""
+"""Minimum bytes of an entry's local header."""
 
-_LOCKED = 0x1
+# Flag bit 0 of an entry: encrypted (APPNOTE 4.4.4).
+_ENCRYPTED = 0x1
+# Compression method of APPNOTE 4.4.5.
 _ZSTANDARD = 93
-_WAYS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD})
-_OTHERS = {9: "Deflate64", 12: "bzip2", 14: "LZMA", 95: "xz"}
+_SUPPORTED_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD})
+_OTHER_METHODS = {9: "Deflate64", 12: "bzip2", 14: "LZMA", 95: "xz"}
 _LOCAL = struct.Struct("<4s22xHH")
 _END, _END_LARGE = b"PK\5\6", b"PK\6\6"
+# The end record and its comment of up to 65,535 bytes, with the zip64 record before it.
 _TAIL = 2**16 + 128
 _WINDOW = 128 * 1024**2
-"""The most memory that unpacking one entry may ask for."""
+"""Maximum memory for unpacking one entry."""
 
 
 class Entries:
-    """A zip that is open for reading; close it by leaving the `with`."""
+    """A zip open for reading. Leaving the `with` block closes it."""
 
     def __init__(self, root: Path, path: Path) -> None:
         self._what = str(path)
@@ -64,7 +67,7 @@ class Entries:
             raise LabError(self._what, f"cannot be read ({error.strerror or error})") from error
         infos = self._zip.infolist()
         self._counts = Counter(info.filename for info in infos)
-        self._ends = _limits(infos, size)
+        self._ends = _entry_ends(infos, size)
         self.names = list(self._counts)
 
     def __enter__(self) -> Entries:
@@ -75,19 +78,20 @@ class Entries:
         self._file.close()
 
     def read(self, name: str) -> bytes:
-        """The bytes of an entry; a `LabError` where it is not there or must not be read."""
+        """Return the bytes of an entry. Raise `LabError` if it is missing or refused."""
         what = f"{self._what}#{name}"
         if name not in self._counts:
             raise LabError(what, "is not there")
         info = self._zip.getinfo(name)
         if self._counts[name] > 1:
             raise LabError(what, "stands in the zip more than once, so that nobody can tell which is meant")
-        self._check(info, what)
+        self._check_entry(info, what)
         pieces: list[bytes] = []
         size = 0
         try:
-            for piece in self._pieces(info, what):
+            for piece in self._unpack(info, what):
                 size += len(piece)
+                # Checked while unpacking, because the stated size may be wrong.
                 if size > min(_MOST, info.file_size):
                     raise LabError(what, "unpacks to more than it says, or than is read")
                 pieces.append(piece)
@@ -97,19 +101,19 @@ class Entries:
             raise LabError(what, f"cannot be read ({error.strerror or error})") from error
         return b"".join(pieces)
 
-    def _pieces(self, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
+    def _unpack(self, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
         if info.compress_type == _ZSTANDARD:
-            yield from _unpacked(self._file, info, what)
+            yield from _unpack_zstandard(self._file, info, what)
             return
         with self._zip.open(info) as file:
             while piece := file.read(_PIECE):
                 yield piece
 
-    def _check(self, info: zipfile.ZipInfo, what: str) -> None:
-        if info.flag_bits & _LOCKED:
+    def _check_entry(self, info: zipfile.ZipInfo, what: str) -> None:
+        if info.flag_bits & _ENCRYPTED:
             raise LabError(what, "is locked with a password; it is not read")
-        if info.compress_type not in _WAYS:
-            way = _OTHERS.get(info.compress_type, f"method {info.compress_type}")
+        if info.compress_type not in _SUPPORTED_METHODS:
+            way = _OTHER_METHODS.get(info.compress_type, f"method {info.compress_type}")
             raise LabError(
                 what,
                 f"is packed with {way}, which is not read here.",
@@ -125,7 +129,7 @@ class Entries:
 
 
 def _check_index(file: BinaryIO, size: int, what: str) -> None:
-    """Raises `LabError` where the index that a zip's last bytes tell of is larger than any log's."""
+    """Raise `LabError` if the index stated at a zip's end is larger than any log's."""
     file.seek(max(0, size - _TAIL))
     tail = file.read(_TAIL)
     ends = [(tail.rfind(_END), "<12xI"), (tail.rfind(_END_LARGE), "<40xQ")]
@@ -133,20 +137,24 @@ def _check_index(file: BinaryIO, size: int, what: str) -> None:
         if at < 0 or at + struct.calcsize(form) > len(tail):
             continue
         [index] = struct.unpack_from(form, tail, at)
+        # 0xFFFFFFFF refers to the zip64 record, which is checked as well.
         if _MOST_INDEX < index != 0xFFFFFFFF:
             raise LabError(what, f"has an index of {index:,} bytes, more than the {_MOST_INDEX:,} that are read")
 
 
-def _limits(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
-    """Where each entry must have ended, by where it begins: at the next one's beginning."""
+def _entry_ends(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
+    """Map the start of each entry to the latest possible end, the next entry's start.
+
+    Entries that share a start get no room at all, so that both are refused.
+    """
     starts = sorted({info.header_offset for info in infos})
     shared = Counter(info.header_offset for info in infos)
     ends = dict(zip(starts, [*starts, size][1:], strict=True))
     return {start: start if shared[start] > 1 else end for start, end in ends.items()}
 
 
-def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
-    """The bytes of an entry that is packed with Zstandard; their checksum is held against the zip's."""
+def _unpack_zstandard(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
+    """Yield the bytes of an entry packed with Zstandard. Raise `LabError` if the zip's checksum differs."""
     try:
         zstandard = import_module("zstandard")
     except ImportError:
@@ -157,7 +165,7 @@ def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[byte
         ) from None
     checksum = 0
     reader = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
-        _FilePart(file, _begin(file, info), info.compress_size), read_across_frames=True
+        _FilePart(file, _data_offset(file, info), info.compress_size), read_across_frames=True
     )
     try:
         while piece := reader.read(_PIECE):
@@ -169,8 +177,8 @@ def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[byte
         raise LabError(what, "is damaged (its checksum is another)")
 
 
-def _begin(file: IO[bytes], info: zipfile.ZipInfo) -> int:
-    """Where an entry's own bytes begin, after its local header."""
+def _data_offset(file: IO[bytes], info: zipfile.ZipInfo) -> int:
+    """Return the offset of an entry's data, after its local header."""
     file.seek(info.header_offset)
     head = file.read(_LOCAL.size)
     if len(head) < _LOCAL.size or not head.startswith(b"PK\3\4"):
@@ -180,7 +188,7 @@ def _begin(file: IO[bytes], info: zipfile.ZipInfo) -> int:
 
 
 class _FilePart:
-    """The bytes of a file from `start` on, `size` of them, to be read once."""
+    """The `size` bytes of a file from `start` on, to be read once."""
 
     def __init__(self, file: IO[bytes], start: int, size: int) -> None:
         file.seek(start)

@@ -1,7 +1,7 @@
-"""The messages of an Inspect sample: what the model said and called, what came back, and the pictures in it.
+"""Messages of an Inspect sample: the model's text and calls, tool results, and their pictures.
 
-Long texts and pictures may stand elsewhere in the sample and be referred to (`attachment://`, in old logs `tc://`).
-Where a sample keeps no conversation, it is put together from its model and tool events.
+Long texts and pictures may be stored elsewhere in the sample and referenced (`attachment://`, in old logs `tc://`). The
+conversation of a sample without messages is rebuilt from its model and tool events.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LONG = 256
 
 
 class Attachments:
-    """A sample's texts and pictures that stand apart, by their reference; each picture is unpacked once."""
+    """Referenced texts and pictures of a sample. Each picture is unpacked once."""
 
     def __init__(self, attachments: Any, pictures: Pictures) -> None:
         self._held: dict[str, Any] = attachments if isinstance(attachments, dict) else {}
@@ -31,7 +31,7 @@ class Attachments:
         self._seen: dict[str, Observation] = {}
 
     def text(self, value: Any) -> str:
-        """A text, looked up where it is a reference; empty where it is none."""
+        """Return a text, resolved if it is a reference, empty if it is not a text."""
         if not isinstance(value, str):
             return ""
         for reference in _REFERENCES:
@@ -41,12 +41,12 @@ class Attachments:
         return value
 
     def picture(self, value: Any, extra: dict[str, Any]) -> Observation | None:
-        """The picture of a data URL or a reference; None, and why in `extra`, where there is none."""
+        """Return the picture of a data URL or reference, or None if there is none, with the reason in `extra`."""
         key = value if isinstance(value, str) and len(value) < _LONG else ""
         if key in self._seen:
             return self._seen[key]
         try:
-            observation = self._pictures.add(_unpacked(self.text(value)))
+            observation = self._pictures.add(_decode_data_url(self.text(value)))
         except LabError as error:
             extra["screenshot"] = error.message
             return None
@@ -55,10 +55,11 @@ class Attachments:
         return observation
 
 
-def _unpacked(url: str) -> bytes:
+def _decode_data_url(url: str) -> bytes:
     match = _DATA.match(url)
     if not match:
         raise LabError("picture", f"is not kept in the log ({lean(url)})")
+    # Base64 has four characters for three bytes.
     if len(url) > PICTURE_BYTES * 4 // 3:
         raise LabError("picture", f"is more than the {PICTURE_BYTES:,} bytes that are read")
     try:
@@ -68,7 +69,7 @@ def _unpacked(url: str) -> bytes:
 
 
 def lean(value: Any) -> Any:
-    """A value without the bytes of pictures that are kept on their own: each is told by its kind and length."""
+    """Return a value without the bytes of pictures. Each is replaced by its type and length."""
     if isinstance(value, str):
         match = _DATA.match(value) if len(value) > _LONG else None
         return f"{match[0]} {len(value) - match.end()} characters" if match else value
@@ -78,7 +79,7 @@ def lean(value: Any) -> Any:
 
 
 def message_text(message: dict[str, Any], attachments: Attachments) -> tuple[str, str]:
-    """What a message says, and what its writer thought."""
+    """Return a message's text and its reasoning."""
     content = message.get("content")
     if not isinstance(content, list):
         return attachments.text(content), _reasoning(message, attachments)
@@ -97,7 +98,7 @@ def _reasoning(message: dict[str, Any], attachments: Attachments) -> str:
 
 
 def shown(message: dict[str, Any], attachments: Attachments, extra: dict[str, Any]) -> Observation | None:
-    """The last picture in a message; None where there is none."""
+    """Return the last picture in a message, or None if there is none."""
     content = message.get("content")
     parts = content if isinstance(content, list) else []
     images = [part.get("image") for part in parts if isinstance(part, dict) and part.get("type") == "image"]
@@ -105,13 +106,13 @@ def shown(message: dict[str, Any], attachments: Attachments, extra: dict[str, An
 
 
 def calls(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tools that a message calls."""
+    """Return the tool calls of a message."""
     tool_calls = message.get("tool_calls")
     return [call for call in tool_calls if isinstance(call, dict)] if isinstance(tool_calls, list) else []
 
 
 def messages_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
-    """A sample's conversation, from its messages, or from its events where these hold nothing of the model."""
+    """Return a sample's conversation, from its messages or, if these lack the model's, from its events."""
     entries = sample.get("messages")
     messages_held = [message for message in entries if isinstance(message, dict)] if isinstance(entries, list) else []
     if any(message.get("role") in ("assistant", "tool") for message in messages_held):
@@ -133,7 +134,7 @@ def events_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def output_of(event: dict[str, Any]) -> dict[str, Any] | None:
-    """What the model said in a model event; None for any other event."""
+    """Return the model's message in a model event, or None for other events."""
     output = event.get("output") if event.get("event") == "model" else None
     choices = output.get("choices") if isinstance(output, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
@@ -142,7 +143,7 @@ def output_of(event: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def usage_of(usage: Any, seconds: Any = None) -> Usage | None:
-    """Inspect's `ModelUsage`; None where it tells nothing."""
+    """Return the usage from Inspect's `ModelUsage`, or None if it is empty."""
     fields = as_mapping(usage)
     tokens = Usage(
         as_count(fields.get("input_tokens")),

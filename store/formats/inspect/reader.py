@@ -1,7 +1,7 @@
-"""Inspect's logs: `.eval` (a zip with an entry for each sample) and `.json`; what a sample means is in `run`.
+"""Inspect's logs: `.eval` (a zip with an entry for each sample) and `.json`. `run` interprets a sample.
 
-Source: `src/inspect_ai/log/_recorders/eval.py` and `json.py`. The header of a log that was cut off while it was made
-stands in its journal; in the first versions of `.eval` it was called `start.json`.
+Source: `src/inspect_ai/log/_recorders/eval.py` and `json.py`. An interrupted log has its header in its journal. The
+first versions of `.eval` called it `start.json`.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from store.formats.pictures import Pictures
 _HEADERS = ("header.json", "_journal/start.json", "start.json")
 _SAMPLES = "samples/"
 _ENTRIES = (b"_journal/", b"header.json", b"start.json", b"samples/")
-"""Names of entries, of which one stands among the first of a log."""
+"""Names of entries, at least one of which is among the first of a log."""
 
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Every sample of a log."""
+    """Yield every sample of a log."""
     path = source.path
     if path.suffix == ".eval":
-        yield from _zipped(source, is_known)
+        yield from _read_zip(source, is_known)
         return
     log = pieces(source.text(path), "samples", str(path))
     for i, sample in enumerate(log.items):
-        yield _one(sample, log.rest, source, f"{path}#{i}", is_known)
+        yield _read_sample(sample, log.rest, source, f"{path}#{i}", is_known)
 
 
-def _zipped(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def _read_zip(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     with Entries(source.root, source.path) as entries:
-        header = _header(entries, source.path)
+        header = _read_header(entries, source.path)
         for name in sorted(entries.names):
             if not (name.startswith(_SAMPLES) and name.endswith(".json")):
                 continue
@@ -49,10 +49,10 @@ def _zipped(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Impo
                 sample: StorableValue | LabError = read_json(entries.read(name), what)
             except LabError as error:
                 sample = error
-            yield _one(sample, header, source, what, is_known)
+            yield _read_sample(sample, header, source, what, is_known)
 
 
-def _header(entries: Entries, path: Path) -> dict[str, Any]:
+def _read_header(entries: Entries, path: Path) -> dict[str, Any]:
     for name in _HEADERS:
         if name in entries.names:
             value = read_json(entries.read(name), f"{path}#{name}").value
@@ -61,7 +61,7 @@ def _header(entries: Entries, path: Path) -> dict[str, Any]:
     raise LabError(str(path), "holds no header.json; it is no log of Inspect")
 
 
-def _one(
+def _read_sample(
     sample: StorableValue | LabError,
     header: dict[str, Any],
     source: RunSource,

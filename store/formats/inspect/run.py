@@ -1,8 +1,9 @@
-"""One sample of an Inspect log as a run: each tool call a step, each message without one an answer.
+"""One sample of an Inspect log as a run: each tool call is a step, each message without a call an answer.
 
-A picture that a tool gives back is what the next action sees. The first score is the run's, as Inspect's
-`value_to_float` reads it (C 1, P 0.5, I and N 0, yes and true 1, no and false 0, numbers as they are); lists and
-mappings are none. Every score is a verdict. An error failed, a limit budget, anything else completed.
+A picture that a tool returns is the screen of the next action. The first score is the run's, converted like Inspect's
+`value_to_float` (C 1, P 0.5, I and N 0, yes and true 1, no and false 0, numbers from 0 to 1 unchanged). Other numbers,
+lists and mappings give no score. Every score becomes a verdict. The status is failed after an error, budget after a
+limit, else completed.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ def imported(
     pictures: Pictures,
     is_known: Callable[[str], bool],
 ) -> Imported | KnownRun:
-    """A sample as events, with `header` for what its log says of all of them."""
+    """Return a sample as an imported run. `header` has the log's fields about all samples."""
     spec = as_mapping(header.get("eval"))
     name = as_text(spec.get("task")) or "task"
     here = f"{path}#{sample.get('id')} epoch {sample.get('epoch')}"
     data = msgspec.json.encode(sample, order="deterministic")
     attachments = Attachments(sample.get("attachments"), pictures)
     id = run_id(NAME, name, _identity(sample, spec, attachments))
-    for known_id in (id, run_id(NAME, name, data)):  # the second: how earlier versions named a sample
+    for known_id in (id, run_id(NAME, name, data)):  # the second is the id by earlier versions
         if is_known(known_id):
             return KnownRun(known_id, here)
     epoch = sample.get("epoch")
@@ -73,35 +74,35 @@ def imported(
         attempt=epoch if isinstance(epoch, int) and 0 < epoch < 10**6 else 1,
         at=utc(sample.get("started_at")),
     )
-    final = _Turns(draft, sample, attachments).steps()
-    score = _verdicts(draft, sample, notes, header)
+    final = _SampleSteps(draft, sample, attachments).steps()
+    score = _add_verdicts(draft, sample, notes, header)
     status, reason = _status(sample, draft)
     draft.end(status, score, reason, final=final, usage=_usage(sample, draft.count), at=utc(sample.get("completed_at")))
     return draft.imported()
 
 
-_SAME = ("id", "epoch", "uuid", "input", "target", "messages", "scores", "score", "error", "limit")
-"""What a sample is: the same in a `.eval` and in a `.json` of one log, however else they are built."""
+_IDENTITY_FIELDS = ("id", "epoch", "uuid", "input", "target", "messages", "scores", "score", "error", "limit")
+"""Fields that identify a sample, equal in a `.eval` and a `.json` of one log."""
 
 
 def _identity(sample: dict[str, Any], spec: dict[str, Any], attachments: Attachments) -> bytes:
-    """What makes a sample the same one, in whichever container it stands."""
-    fields = {key: _bare(_resolved(sample.get(key), attachments)) for key in _SAME}
+    """Return the bytes that identify a sample in either container."""
+    fields = {key: _normalized(_resolve(sample.get(key), attachments)) for key in _IDENTITY_FIELDS}
     fields |= {key: spec.get(key) for key in ("run_id", "eval_id", "model")}
-    return msgspec.json.encode(_bare(fields), order="deterministic")
+    return msgspec.json.encode(_normalized(fields), order="deterministic")
 
 
-def _bare(value: Any) -> Any:
-    """A value without fields that are null, whole numbers as integers."""
+def _normalized(value: Any) -> Any:
+    """Return a value without null fields, and with whole floats as integers."""
     if isinstance(value, dict):
-        return {key: _bare(item) for key, item in value.items() if item is not None}
+        return {key: _normalized(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_bare(item) for item in value]
+        return [_normalized(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class _Turns:
-    """Walks a sample's messages once, with the screen and the mouse as they were left."""
+class _SampleSteps:
+    """Converts a sample's messages to steps, and tracks the current screen and mouse."""
 
     def __init__(self, draft: Draft, sample: dict[str, Any], attachments: Attachments) -> None:
         self.draft = draft
@@ -110,19 +111,19 @@ class _Turns:
         self.results = {
             str(message.get("tool_call_id")): message for message in self.messages if message.get("role") == "tool"
         }
-        self.timed = _timed(sample, self.messages)
+        self.timed = _events_by_message(sample, self.messages)
         self.seen: Observation | None = None
         self.mouse = Mouse()
         self.aside: list[Any] = []
 
     def steps(self) -> Observation | None:
-        """Puts every step into the draft; gives the screen that was seen last, after them."""
+        """Add every step to the draft. Return the last screen."""
         call_ids: set[str] = set()
         for i, message in enumerate(self.messages):
             if message.get("role") == "assistant":
                 tool_calls = calls(message)
                 call_ids.update(str(call.get("id")) for call in tool_calls)
-                self._assistant(message, tool_calls, self.timed.get(i, {}))
+                self._add_message(message, tool_calls, self.timed.get(i, {}))
             elif message.get("role") != "tool" or str(message.get("tool_call_id")) not in call_ids:
                 extra: dict[str, Any] = {}
                 self.seen = shown(message, self.attachments, extra) or self.seen
@@ -131,7 +132,7 @@ class _Turns:
             self.draft.verdict("after", messages=self.aside)
         return self.seen
 
-    def _assistant(self, message: dict[str, Any], tool_calls: list[dict[str, Any]], event: dict[str, Any]) -> None:
+    def _add_message(self, message: dict[str, Any], tool_calls: list[dict[str, Any]], event: dict[str, Any]) -> None:
         text, thought = message_text(message, self.attachments)
         usage = usage_of(as_mapping(event.get("output")).get("usage"), as_mapping(event.get("output")).get("time"))
         extra: dict[str, Any] = {
@@ -150,12 +151,14 @@ class _Turns:
             return
         thought = "\n\n".join(part for part in (thought, text) if part)
         for call in tool_calls:
-            self._call(call, thought, usage, extra, at)
+            self._add_call(call, thought, usage, extra, at)
             thought, usage, extra = "", None, {}
 
-    def _call(self, call: dict[str, Any], thought: str, usage: Usage | None, extra: dict[str, Any], at: str) -> None:
+    def _add_call(
+        self, call: dict[str, Any], thought: str, usage: Usage | None, extra: dict[str, Any], at: str
+    ) -> None:
         function = as_text(call.get("function"))
-        arguments = _resolved(call.get("arguments"), self.attachments)
+        arguments = _resolve(call.get("arguments"), self.attachments)
         raw = {"function": call.get("function"), "arguments": lean(arguments)}
         extra |= {key: lean(value) for key, value in call.items() if key not in raw and value is not None}
         size = self.seen.size if self.seen else None
@@ -175,16 +178,16 @@ class _Turns:
         self.seen = after or self.seen
 
 
-def _resolved(value: Any, attachments: Attachments) -> Any:
+def _resolve(value: Any, attachments: Attachments) -> Any:
     if isinstance(value, str):
         return attachments.text(value)
     if isinstance(value, dict):
-        return {key: _resolved(item, attachments) for key, item in value.items()}
-    return [_resolved(item, attachments) for item in value] if isinstance(value, list) else value
+        return {key: _resolve(item, attachments) for key, item in value.items()}
+    return [_resolve(item, attachments) for item in value] if isinstance(value, list) else value
 
 
-def _timed(sample: dict[str, Any], messages: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
-    """The model event of each message of the model, by their ids, else by their order where they are as many."""
+def _events_by_message(sample: dict[str, Any], messages: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    """Return the model event of each of the model's messages, matched by id, else by position if equally many."""
     message_events = [(message, event) for event in events_of(sample) if (message := output_of(event)) is not None]
     model_places = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
     by_id = {message["id"]: event for message, event in message_events if isinstance(message.get("id"), str)}
@@ -209,7 +212,7 @@ def _task(sample: dict[str, Any], spec: dict[str, Any], name: str, attachments: 
 
 
 def _agent(spec: dict[str, Any], header: dict[str, Any]) -> Actor:
-    """The solver with its model and their arguments; a person where one of the solvers is Inspect's human agent."""
+    """Return the solver with its model and arguments, or a person if one of the solvers is Inspect's human agent."""
     value = as_mapping(header.get("plan")).get("steps")
     steps = [as_mapping(step) for step in value] if isinstance(value, list) else []
     solvers = [name for step in steps if (name := as_text(step.get("solver")))]
@@ -240,7 +243,7 @@ def _status(sample: dict[str, Any], draft: Draft) -> tuple[Literal["completed", 
     return ("completed", "") if draft.count else ("failed", "the source holds no steps")
 
 
-def _verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[str, Any]) -> float | None:
+def _add_verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[str, Any]) -> float | None:
     scores = as_mapping(sample.get("scores"))
     if not scores and sample.get("score") is not None:
         scores = {"score": sample["score"]}
@@ -255,11 +258,11 @@ def _verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[s
     if notes:
         rest["missing"] = missing(notes)
     draft.verdict("source", **rest)
-    return next((_float(as_mapping(score_value).get("value")) for score_value in scores.values()), None)
+    return next((_score_value(as_mapping(score_value).get("value")) for score_value in scores.values()), None)
 
 
-def _float(value: Any) -> float | None:
-    """A score's value from 0 to 1; None where it is none, or lies beyond."""
+def _score_value(value: Any) -> float | None:
+    """Return a score's value from 0 to 1, or None if it has none or is out of range."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str) and value in _LETTERS:
@@ -271,7 +274,7 @@ def _float(value: Any) -> float | None:
 
 
 def _usage(sample: dict[str, Any], steps: int) -> Usage | None:
-    """What all models of a sample cost together."""
+    """Return the total usage of all models in a sample."""
     model_usage = as_mapping(sample.get("model_usage"))
     usages = [usage for usage in (usage_of(model_tokens) for model_tokens in model_usage.values()) if usage is not None]
     seconds = usage_of({}, sample.get("total_time"))

@@ -1,1 +1,1 @@
-"""Our own complete format, read and written."""
+"""Reader and writer for hitlab's own complete format."""

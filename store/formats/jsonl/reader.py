@@ -1,8 +1,8 @@
-"""Our own complete format, read: a folder per run with `run.jsonl` and `blobs/<sha256>.<png|jpg|json>`.
+"""hitlab's own complete format: a folder per run with `run.jsonl` and `blobs/<sha256>.<png|jpg|json>`.
 
-Each line of `run.jsonl` is one JSON object with one key that says what it is: `run` (the header, first), `event`,
-`verdict`, `review`, `clearance`, `tombstone`, `blob` (what the folder holds beside it), and last `end` with counts, so
-that a file that was cut is told from a whole one. `jsonl.writer` writes it; docs/guides/run-file.md tells others how.
+Each line of `run.jsonl` is a JSON object with one key for its kind: `run` (the header, first), `event`, `verdict`,
+`review`, `clearance`, `tombstone`, `blob` (a file in the folder), and last `end` with a count, by which a truncated
+file is recognized. `jsonl.writer` writes it. docs/guides/run-file.md describes it for other programs.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from store.formats.files import open_within, read_within
 NAME = "jsonl"
 FORMAT = "hitlab run"
 VERSION = 1
-"""The newest layout that this program knows."""
+"""Newest version of the layout that this program knows."""
 FILE = "run.jsonl"
 BLOBS = "blobs"
 ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "application/json": "json"}
-"""The kinds of bytes that a run refers to, and what their files' names end in."""
+"""MIME types of a run's blobs, and the file name extensions for them."""
 
 BLANKS = 4096
-"""Bytes that are looked at after the last line, which may be blanks."""
+"""Bytes read after the last line, which must be blank."""
 _HEADER = f'{{"run": {{"format": "{FORMAT}", "v": {VERSION}, "trace": "ID"}}}} comes first'
 _GUIDE = "docs/guides/run-file.md has a file to begin from."
 MOST_LINE = 64 * 1024**2
 MOST_LINES = 4_000_000
 ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")
-"""What a run's id may be here: it names a folder."""
+"""Pattern of run ids in this format, which are folder names."""
 _UNFINISHED = re.compile(r"\..+\.part-\d+")
-"""A folder that an export is still writing, or was cut off at."""
+"""Name of a folder that an export is writing or left unfinished."""
 _MARK = re.compile(rb'"format":\s*"hitlab run"|\A\{"event":\{"event":')
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class HeaderLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The first line: which run, in which layout. `reviewed` names the run whose reviewed text this is."""
+    """The first line: run id and version of the layout. `reviewed` is the run whose reviewed text this is."""
 
     format: str
     v: int
@@ -61,7 +61,7 @@ class HeaderLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class BlobLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file below `blobs`."""
+    """One file in `blobs`."""
 
     sha256: str
     mime: str
@@ -69,13 +69,13 @@ class BlobLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EndLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last line: how many lines came before it."""
+    """The last line, with the number of lines before it."""
 
     lines: int
 
 
 class FileLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One line; exactly one of these is there, and beside a reviewed event the `original` values of its fields."""
+    """One line, not decoded further. Exactly one field is set, and `original` only beside a reviewed event."""
 
     run: msgspec.Raw = msgspec.Raw()
     event: msgspec.Raw = msgspec.Raw()
@@ -89,7 +89,7 @@ class FileLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 class RunFileLine(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One line of a run.jsonl: an object with one of these keys. `original` stands beside `event` alone."""
+    """One line of a run.jsonl: an object with one of these keys. `original` occurs only beside `event`."""
 
     run: HeaderLine | None = None
     event: AnyEvent | None = None
@@ -116,13 +116,13 @@ _KINDS: dict[str, tuple[Any, int | None]] = {
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The run of a folder; every byte of it is checked before it is handed on."""
-    yield _run(source, is_known)
+    """Yield the run of a folder, after every byte of it is checked."""
+    yield _read_run(source, is_known)
 
 
-def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / FILE
-    lines = _lines(source.root, path)
+    lines = _read_lines(source.root, path)
     header = next(lines, (1, "", None))[2]
     if not isinstance(header, HeaderLine) or header.format != FORMAT:
         raise LabError(f"{path}, line 1", f"is not the header of a run: {_HEADER}", _GUIDE)
@@ -133,7 +133,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     values_by_kind: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
     steps = 0
     for number, kind, value in lines:
-        values_by_kind[kind].append(_checked(path, number, kind, value, header.trace, len(values_by_kind["event"])))
+        values_by_kind[kind].append(_check_value(path, number, kind, value, header.trace, len(values_by_kind["event"])))
         if isinstance(value, Step):
             if value.index != steps:
                 raise LabError(f"{path}, line {number}", f"step {value.index} stands where step {steps} should")
@@ -152,10 +152,11 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     )
 
 
-def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
-    """Each line's number, kind and value; the end is checked, and not handed on."""
+def _read_lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
+    """Yield each line's number, kind and value. Check the `end` line without yielding it."""
     with open_within(root, path) as file:
         for number in range(1, MOST_LINES):
+            # One byte more shows that the line is too long.
             line = file.readline(MOST_LINE + 1)
             where = f"{path}, line {number}"
             if not line:
@@ -164,7 +165,7 @@ def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
             if len(line) > MOST_LINE:
                 raise LabError(where, f"is longer than the {MOST_LINE:,} bytes that are read")
             try:
-                kind, value = _line(line, where)
+                kind, value = _parse_line(line, where)
             except LabError as error:
                 if line.endswith(b"\n"):
                     raise
@@ -180,7 +181,7 @@ def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
     raise LabError(str(path), f"holds more than the {MOST_LINES:,} lines that are read")
 
 
-def _line(line: bytes, where: str) -> tuple[str, Any]:
+def _parse_line(line: bytes, where: str) -> tuple[str, Any]:
     check_depth(line, where)
     file_line: FileLine = decode(line, FileLine, where)
     kinds = [kind for kind in _KINDS if bytes(getattr(file_line, kind))]
@@ -190,8 +191,8 @@ def _line(line: bytes, where: str) -> tuple[str, Any]:
     return kinds[0], decode(bytes(getattr(file_line, kinds[0])), kind, f"{where}, {kinds[0]}", newest=newest)
 
 
-def _checked(path: Path, number: int, kind: str, value: Any, trace: str, events: int) -> Any:
-    """A line's value, once it is sure that it belongs to this run and stands where it may."""
+def _check_value(path: Path, number: int, kind: str, value: Any, trace: str, events: int) -> Any:
+    """Return a line's value. Raise `LabError` if it belongs to another run or is out of place."""
     where = f"{path}, line {number}"
     if kind == "run":
         raise LabError(where, "begins another run; a folder holds one")
@@ -214,24 +215,24 @@ def _checked(path: Path, number: int, kind: str, value: Any, trace: str, events:
 
 
 class Blobs(Mapping[str, Blob]):
-    """The files below `blobs`, each read when it is wanted and never kept: a run's pictures need not fit in memory."""
+    """The files in `blobs`, read on access and never cached, so that a run's pictures need not fit in memory."""
 
     def __init__(self, source: RunSource, lines: list[BlobLine]) -> None:
         self._found = source
-        self._lines = {line.sha256: line for line in lines}
+        self._read_lines = {line.sha256: line for line in lines}
 
     @property
     def size(self) -> int:
-        """The bytes of all files together, as their lines tell."""
-        return sum(line.size for line in self._lines.values())
+        """Total bytes of the files, as stated in their lines."""
+        return sum(line.size for line in self._read_lines.values())
 
     def check(self) -> None:
-        """Reads each file once; `LabError` names one that is not there, or not what its name says."""
-        for sha256 in self._lines:
+        """Read each file once. Raise `LabError` for one that is missing or does not match its hash."""
+        for sha256 in self._read_lines:
             self[sha256]
 
     def __getitem__(self, sha256: str) -> Blob:
-        line = self._lines[sha256]
+        line = self._read_lines[sha256]
         path = self._found.path / BLOBS / f"{sha256}.{ENDINGS[line.mime]}"
         data = read_within(self._found.root, path, most=PICTURE_BYTES)
         if len(data) != line.size or hashlib.sha256(data).hexdigest() != sha256:
@@ -239,14 +240,14 @@ class Blobs(Mapping[str, Blob]):
         return Blob(data, line.mime)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
+        return iter(self._read_lines)
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._read_lines)
 
 
-def _is_ours(candidate: CandidateFile) -> bool:
-    """Whether a file begins as a run does, or as one that was harmed; other programs call files so, too."""
+def _is_run_file(candidate: CandidateFile) -> bool:
+    """Return True if a file begins like a run, or like a damaged one. Other programs use the same file name."""
     try:
         return not candidate.opening or _MARK.search(candidate.opening) is not None
     except LabError:
@@ -256,8 +257,8 @@ def _is_ours(candidate: CandidateFile) -> bool:
 JSONL = Format(
     name=NAME,
     title="hitlab's own",
-    is_run_folder=lambda folder, names, root: FILE in names and _is_ours(CandidateFile(folder / FILE, root)),
-    is_file=lambda candidate: candidate.name == FILE and _is_ours(candidate),
+    is_run_folder=lambda folder, names, root: FILE in names and _is_run_file(CandidateFile(folder / FILE, root)),
+    is_file=lambda candidate: candidate.name == FILE and _is_run_file(candidate),
     skips_folder=lambda name: _UNFINISHED.fullmatch(name) is not None,
     read=read,
 )

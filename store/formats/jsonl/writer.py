@@ -1,4 +1,4 @@
-"""Our own complete format, written: what `jsonl` reads back as it was."""
+"""Writer for hitlab's own complete format, which `jsonl.reader` reads back unchanged."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class _Lines:
 
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
-    """Puts each run into a folder of its own, named by its id, its events and pictures one at a time.
+    """Write each run into a folder named by its id, one event and picture at a time.
 
-    Where ids differ in case only, the later one's folder bears its number, too: some file systems take them for one.
+    If ids differ only in case, the later folder's name also has a number, because some file systems ignore case.
     """
     used_ids: set[str] = set()
     for i, run in enumerate(runs):
         folder = out / (f"{run.id}.{i + 1}" if run.id.lower() in used_ids else run.id)
         used_ids.add(run.id.lower())
         make_folder(folder, there=False)
-        _write(run, folder)
+        _write_run(run, folder)
         on_run(run.id)
 
 
-def _write(run: StoredRun, folder: Path) -> None:
+def _write_run(run: StoredRun, folder: Path) -> None:
     with saved(folder / FILE) as file:
         lines = _Lines(file)
         lines.put(run=HeaderLine(FORMAT, VERSION, run.id, run.reviewed))

@@ -1,1 +1,1 @@
-"""KnowU-Bench's and MobileWorld's runs, read and written."""
+"""Reader and writer for KnowU-Bench's and MobileWorld's runs."""

@@ -1,4 +1,4 @@
-"""KnowU-Bench's and MobileWorld's actions and predictions in our words."""
+"""KnowU-Bench's and MobileWorld's actions and predictions as hitlab's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lab.core.step import Action, ActionKind, Direction, Point
 from store.formats.geometry import moved, point
 from store.formats.values import spelled_out
 
-_SAME: dict[str, ActionKind] = {
+_KINDS: dict[str, ActionKind] = {
     "click": "click",
     "double_tap": "double_tap",
     "long_press": "long_press",
@@ -28,19 +28,19 @@ _SAME: dict[str, ActionKind] = {
     "finished": "status",
 }
 ENDING = frozenset({"answer", "finished", "status"})
-"""Source action types after which an agent means to be done."""
+"""Source action types by which an agent declares that it is done."""
 
 BROKEN = frozenset({"unknown", "error_env"})
 """Source action types that end a run because the model's output, or the phone, could not be used."""
 
 WIDTH = 1080
-"""The width of the benchmarks' own phone, for runs that keep no picture; a scroll is measured in it."""
+"""Width of the benchmarks' own phone, to measure a scroll in runs without pictures."""
 
 _FINGER: dict[Direction, Point] = {"up": (0, -4), "down": (0, 4), "left": (-2, 0), "right": (2, 0)}
-"""A swipe's movement in tenths of the screen's width, as the benchmark's server performs it."""
+"""Movement of a swipe in tenths of the screen's width, as the benchmark's server performs it."""
 
 _SCROLL: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "up", "right": "up"}
-"""The swipe that its server makes of a scroll: left and right move the finger up, too."""
+"""Swipe that the benchmark's server performs for a scroll: left and right move the finger up, too."""
 
 _BLOCK = re.compile(r"<(think|thinking)>")
 _ACT = re.compile(r"^[ \t]*Action[ \t]*[:：]|<tool_call>", re.M)
@@ -48,20 +48,20 @@ _OPENING = re.compile(r"^\s*Thought\s*[:：]\s*")
 
 
 def action_of(raw: Any, width: int = WIDTH) -> Action:
-    """A source action as ours; `raw` stays beside it. What is not known, or has no type, is `other`."""
+    """Return a source action as hitlab's, with `raw` unchanged. Unknown or missing types become `other`."""
     if not isinstance(raw, dict):
         return Action("other", raw=raw, space="px")
     name = str(raw.get("action_type"))
-    kind = _SAME.get(name, "other")
+    kind = _KINDS.get(name, "other")
     start, end = _point(raw, "start_x", "start_y"), _point(raw, "end_x", "end_y")
-    direction = _direction(raw.get("direction"))
+    direction = _parse_direction(raw.get("direction"))
     return Action(
         kind=kind,
         at=start or _point(raw, "x", "y"),
         to=end,
         text=spelled_out(raw.get("text")) if name != "mcp" else spelled_out(raw.get("action_name")),
         direction=direction,
-        vector=moved(start, end) or _finger(kind, direction, width),
+        vector=moved(start, end) or _finger_vector(kind, direction, width),
         app=spelled_out(raw.get("app_name")),
         status=_status(name, raw.get("goal_status")),
         raw=raw,
@@ -69,7 +69,7 @@ def action_of(raw: Any, width: int = WIDTH) -> Action:
     )
 
 
-def _finger(kind: str, direction: Direction | None, width: int) -> Point | None:
+def _finger_vector(kind: str, direction: Direction | None, width: int) -> Point | None:
     if direction is None or kind not in ("scroll", "swipe"):
         return None
     dx, dy = _FINGER[_SCROLL[direction] if kind == "scroll" else direction]
@@ -80,7 +80,7 @@ def _point(raw: dict[str, Any], x: str, y: str) -> Point | None:
     return point(raw[x], raw.get(y)) if raw.get(x) is not None else None
 
 
-def _direction(value: Any) -> Direction | None:
+def _parse_direction(value: Any) -> Direction | None:
     return next((direction for direction in _FINGER if direction == value), None)
 
 
@@ -91,8 +91,8 @@ def _status(name: str, goal: Any) -> Literal["complete", "infeasible"] | None:
 
 
 def thought_of(prediction: str) -> str:
-    """The reasoning in a model's output: its think blocks, and what stands before its action; may be empty."""
-    blocks, rest = _blocks(prediction)
+    """Return the reasoning in a model's output: its think blocks and the text before its action. It may be empty."""
+    blocks, rest = _split_think_blocks(prediction)
     act = _ACT.search(rest)
     thought = rest[: act.start()] if act else rest
     if act or _OPENING.match(thought):
@@ -100,8 +100,8 @@ def thought_of(prediction: str) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def _blocks(prediction: str) -> tuple[list[str], str]:
-    """What stands in think blocks, and the rest; a block that is never closed ends at the tool call, or nowhere."""
+def _split_think_blocks(prediction: str) -> tuple[list[str], str]:
+    """Return the content of think blocks, and the rest. An unclosed block ends at the tool call or the end."""
     blocks: list[str] = []
     rest: list[str] = []
     at = 0

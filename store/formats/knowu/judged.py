@@ -1,8 +1,8 @@
-"""Where MemGUI-Bench keeps its judges' words on a run in this layout: `_memgui_eval` in the log root.
+"""MemGUI-Bench's judgements of a run in this layout: `_memgui_eval` in the log root.
 
-There `<task>/<agent>/attempt_<n>/` holds a copy of the run in MemGUI-Bench's own layout and what the judges said of
-it. Attempts after the first stand in `_attempt_trajs/<task>/attempt_<n>`. Source: `runtime/utils/memgui_eval.py` and
-`core/runner.py` of MemGUI-Bench.
+`<task>/<agent>/attempt_<n>/` in it has a copy of the run in MemGUI-Bench's own layout and the judgements. Attempts
+after the first are in `_attempt_trajs/<task>/attempt_<n>`. Source: `runtime/utils/memgui_eval.py` and `core/runner.py`
+of MemGUI-Bench.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FILES = ("evaluation_summary", "final_decision", "irr_analysis", "badcase_analy
 
 
 def placed(folder: Path) -> tuple[str, Path, int]:
-    """The task's name, the log root and the attempt of a run's folder; `folder` has no links in it."""
+    """Return the task's name, the log root and the attempt of a run's folder. `folder` must be resolved."""
     numbered = _ATTEMPT.fullmatch(folder.name)
     if not numbered or not folder.parent.name:
         return folder.name, folder.parent, 1
@@ -34,7 +34,7 @@ def placed(folder: Path) -> tuple[str, Path, int]:
 
 
 def judged(source: RunSource, log_root: Path, task: str, attempt: int) -> list[Verdict]:
-    """What the judges said of an attempt; a file of theirs that cannot be read is told in the verdict's reason."""
+    """Return the judges' verdicts on an attempt. An unreadable file becomes the verdict's reason."""
     if not log_root.is_relative_to(source.root.resolve()) or "/" in task or task in ("", ".", ".."):
         return []
     verdicts: list[Verdict] = []
@@ -42,12 +42,12 @@ def judged(source: RunSource, log_root: Path, task: str, attempt: int) -> list[V
         for name in _FILES:
             path = folder / f"{name}.json"
             if path.is_file():
-                verdicts.append(_verdict(source, path, name))
+                verdicts.append(_read_verdict(source, path, name))
     return verdicts
 
 
 def reported_agent(source: RunSource, log_root: Path) -> tuple[str, str]:
-    """The agent's type and its model as the reports of an evaluation name them; empty where they do not agree."""
+    """Return the agent's type and model in the evaluation's reports, empty if they disagree."""
     if not log_root.is_relative_to(source.root.resolve()):
         return "", ""
     agents: set[tuple[str, str]] = set()
@@ -63,10 +63,10 @@ def reported_agent(source: RunSource, log_root: Path) -> tuple[str, str]:
 
 
 _REPORTS = 5
-"""The newest reports of an evaluation that are read."""
+"""Number of the newest reports that are read."""
 
 
-def _verdict(source: RunSource, path: Path, name: str) -> Verdict:
+def _read_verdict(source: RunSource, path: Path, name: str) -> Verdict:
     try:
         value: Any = read_json(source.text(path), str(path)).value
     except LabError as error:
@@ -76,7 +76,7 @@ def _verdict(source: RunSource, path: Path, name: str) -> Verdict:
 
 
 def is_copy(folder: Path) -> bool:
-    """Whether a folder of `_memgui_eval` is the copy of a run that stands in the log root itself."""
+    """Return True if a folder in `_memgui_eval` is the copy of a run in the log root."""
     here = folder.resolve()
     numbered = _ATTEMPT.fullmatch(here.name)
     if not numbered or len(here.parents) < 4 or here.parents[2].name != EVALUATED:

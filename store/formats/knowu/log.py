@@ -1,4 +1,4 @@
-"""The thread logs of KnowU-Bench and MobileWorld: when each step was, and replies that the JSON has lost."""
+"""Thread logs of KnowU-Bench and MobileWorld: times of steps, and replies missing from the JSON."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _REPLY = "ask_user_response: "
 
 
 class ThreadLog(NamedTuple):
-    """By step number (from 1): its time as the log wrote it (no zone), and the reply to the question it asked."""
+    """Time of each step as in the log (no zone), and the reply to its question, by step number (from 1)."""
 
     times: dict[int, str]
     replies: dict[int, str]
 
     def ms(self, step: int) -> float | None:
-        """Milliseconds from the first step's time to this one's, at the log's resolution of one second."""
+        """Return milliseconds between the first step and this one, at the log's resolution of one second."""
         if step not in self.times or not self.times:
             return None
         first = datetime.fromisoformat(self.times[min(self.times)])
@@ -31,7 +31,7 @@ class ThreadLog(NamedTuple):
 
 
 def read_logs(source: RunSource) -> ThreadLog:
-    """All `thread_*.log` of a run, oldest first; one that cannot be read is counted, as if it were not there."""
+    """Return the content of all `thread_*.log` of a run, oldest first. An unreadable one is counted and skipped."""
     entries: list[list[tuple[str, str]]] = []
     for path in sorted(source.path.glob("thread_*.log")):
         data = source.side_text(path, most=_MOST)
@@ -43,10 +43,10 @@ def read_logs(source: RunSource) -> ThreadLog:
         if match := _STEP.match(message):
             step = int(match[1])
             if step == 1 and message.startswith("Screenshot"):
-                # An unhealthy phone makes the runner begin again, and the trajectory with it.
+                # If the phone is unhealthy, the runner restarts the run, and the trajectory with it.
                 log.times.clear()
                 log.replies.clear()
-            if (iso := _iso(time)) is not None:
+            if (iso := _to_iso(time)) is not None:
                 log.times.setdefault(step, iso)
         elif message.startswith(_REPLY):
             log.replies[step] = message[len(_REPLY) :]
@@ -54,7 +54,7 @@ def read_logs(source: RunSource) -> ThreadLog:
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
-    """(time, message) of each entry; a message goes on over lines that do not begin with a time."""
+    """Yield (time, message) of each entry. A message continues over lines that do not begin with a time."""
     lines: list[str] = []
     for line in [*text.split("\n"), ""]:
         if lines and (line[:4].isdigit() and line[4:5] == "-" and _LINE.match(line)):
@@ -70,8 +70,8 @@ def _entry(lines: list[str]) -> Iterator[tuple[str, str]]:
         yield match[1], match[2]
 
 
-def _iso(time: str) -> str | None:
-    """The time as ISO 8601 has it; None where there is no such day or hour."""
+def _to_iso(time: str) -> str | None:
+    """Return the time in ISO 8601, or None if it is invalid."""
     iso = time.replace(" ", "T")
     try:
         datetime.fromisoformat(iso)

@@ -1,7 +1,7 @@
 """Runs of KnowU-Bench and MobileWorld: folders with `traj.json`, and leaderboard bundles (`*.json`, `*.json.gz`).
 
-Source: `runtime/utils/trajectory_logger.py` and `site/bundle_trajs.py` of those projects. This file finds the runs and
-reads their files; what they mean is in `run`.
+Source: `runtime/utils/trajectory_logger.py` and `site/bundle_trajs.py` of those projects. This module finds the runs
+and reads their files, `run` interprets them.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ _THREAD = re.compile(r"thread_\d+\.log")
 _ATTEMPT_FOLDER = re.compile(r"attempt_\d+")
 _BACKUP = re.compile(r"_backup_\d{8}_\d{6}")
 _KEYS = ("0", "token_usage")
-"""What a `traj.json` of the logger holds, and nothing else."""
+"""The only keys in a `traj.json` that the logger writes."""
 _LOGGED = frozenset({"traj", "tools", "token_usage"})
 _DAMAGED = re.compile(rb'\[\s*\]|\Z|\xff\xfe|\xfe\xff|\{\s*"(?:0|token_usage)"\s*:\s*\{')
-"""How a `traj.json` may begin of which no mapping can be read: as an empty one, as UTF-16, or as a damaged one."""
+"""Possible openings of a `traj.json` without a readable mapping: empty, UTF-16, or damaged."""
 
-_BESIDE = ("token_usage", "result", "tools", "attempts")
+_RUN_FIELDS = ("token_usage", "result", "tools", "attempts")
 """Fields of a bundle's run beside its steps."""
 _SHOT = re.compile(rf"-(\d+)\.{PICTURE}$", re.I)
 
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The run of a folder, or every run of a bundle."""
+    """Yield the run of a folder, or every run of a bundle."""
     if source.path.is_dir():
         yield imported(_folder_episode(source), is_known)
     else:
-        yield from _bundle(source, is_known)
+        yield from _read_bundle(source, is_known)
 
 
 def _folder_episode(source: RunSource) -> KnowuEpisode:
@@ -54,7 +54,7 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
     path = folder / "traj.json"
     data = source.text(path)
     value, notes = read_json(data, str(path))
-    run_fields, field = _held(value, str(path))
+    run_fields, field = _find_episode(value, str(path))
     result = source.side_text(folder / "result.txt")
     task, log_root, attempt = placed(folder.resolve())
     name = escape_surrogates(_BACKUP.sub("", task))
@@ -63,7 +63,7 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
         model=escape_surrogates(log_root.name) or "unknown",
         path=escape_surrogates(str(path)),
         data=data,
-        steps=as_mappings(_steps(run_fields), str(path), "step", f"{field}.traj"),
+        steps=as_mappings(_raw_steps(run_fields), str(path), "step", f"{field}.traj"),
         field=f"{field}.traj",
         notes=notes,
         tokens=run_fields["token_usage"] if run_fields.get("token_usage") is not None else value.get("token_usage"),
@@ -80,13 +80,16 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
 
 
 def _without_steps(value: dict[str, Any], run_fields: dict[str, Any]) -> Any:
-    """The file as it is built, an empty list in the place of its steps."""
+    """Return the file's structure with an empty list in place of its steps."""
     bare = {**run_fields, "traj": []} if isinstance(run_fields.get("traj"), list) else run_fields
     return {key: bare if part is run_fields else part for key, part in value.items()}
 
 
-def _held(value: Any, what: str) -> tuple[dict[str, Any], str]:
-    """The one episode of a traj.json and its key: `{}` before the first step, and other keys may stand beside it."""
+def _find_episode(value: Any, what: str) -> tuple[dict[str, Any], str]:
+    """Return the one episode of a traj.json and its key.
+
+    Before the first step the file is `{}`. Other keys may exist beside the episode's.
+    """
     if not isinstance(value, dict):
         raise LabError(what, "holds no mapping of fields")
     if not value:
@@ -97,12 +100,12 @@ def _held(value: Any, what: str) -> tuple[dict[str, Any], str]:
     return value[key], key
 
 
-def _steps(run_fields: dict[str, Any]) -> Any:
-    """What stands where the steps do; none where that is null."""
+def _raw_steps(run_fields: dict[str, Any]) -> Any:
+    """Return the value of the steps' field, an empty list for null."""
     return [] if run_fields.get("traj") is None else run_fields["traj"]
 
 
-def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def _read_bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     path = source.path
     value, notes = read_json(source.text(path), str(path))
     if not isinstance(value, dict):
@@ -118,7 +121,7 @@ def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Impo
         except LabError as error:
             yield FailedRun(f"{path}#{name}", error.sentence)
             continue
-        for attempt, place, attempt_fields in _tries(raw_run):
+        for attempt, place, attempt_fields in _attempts(raw_run):
             field = f"{name}{place}"
             try:
                 episode = KnowuEpisode(
@@ -127,7 +130,7 @@ def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Impo
                     model=model,
                     path=escape_surrogates(str(path)),
                     data=msgspec.json.encode(attempt_fields, order="deterministic"),
-                    steps=as_mappings(_steps(attempt_fields), str(path), "step", f"{field}.traj"),
+                    steps=as_mappings(_raw_steps(attempt_fields), str(path), "step", f"{field}.traj"),
                     field=f"{field}.traj",
                     notes=notes,
                     tokens=attempt_fields.get("token_usage"),
@@ -135,7 +138,7 @@ def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Impo
                     result=attempt_fields.get("result") if isinstance(attempt_fields.get("result"), str) else None,
                     size=_meta_size(meta),
                     verdicts=[Verdict("bundle", extra=meta)] if isinstance(meta, dict) and meta else [],
-                    shape=_as_folder(attempt_fields),
+                    shape=_folder_shape(attempt_fields),
                     attempt=attempt,
                 )
                 yield imported(episode, is_known)
@@ -147,10 +150,10 @@ def _is_run(value: Any) -> bool:
     return isinstance(value, dict) and "traj" in value
 
 
-def _tries(run_fields: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:
-    """Each attempt at a task: its number, where it stands in its field, and what it holds.
+def _attempts(run_fields: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:
+    """Return number, path and content of each attempt at a task.
 
-    MemGUI-Bench's bundles hold every attempt in `attempts`, the best of them once more in the task's own fields.
+    MemGUI-Bench's bundles have every attempt in `attempts`, and the best one again in the task's own fields.
     """
     tries = run_fields.get("attempts")
     if not isinstance(tries, list) or not tries or not all(_is_run(attempt) for attempt in tries):
@@ -159,8 +162,8 @@ def _tries(run_fields: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:
     return [(numbers[i], f".attempts[{i}]", attempt) for i, attempt in enumerate(tries)]
 
 
-def _as_folder(run_fields: dict[str, Any]) -> dict[str, Any]:
-    """What the folder of a bundle's run would hold without its steps; its result stands in a file of its own there."""
+def _folder_shape(run_fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the structure of the folder's `traj.json` for a bundle's run, which has the result in a separate file."""
     own = {key: value for key, value in run_fields.items() if key not in ("traj", "token_usage", "result", "tools")}
     usual = usual_shape(run_fields.get("tools"), run_fields.get("token_usage"))
     return {"0": {**usual["0"], **own}}
@@ -174,24 +177,24 @@ def _meta_size(meta: Any) -> Point | None:
 
 
 def _is_bundle(candidate: CandidateFile) -> bool:
-    """A mapping of tasks to mappings with a list of steps; `traj` alone is a field of other programs, too."""
+    """Return True if a file maps tasks to mappings with a list of steps. Other programs also have a field `traj`."""
     if not candidate.is_json or b'"traj"' not in candidate.opening or not isinstance(candidate.value, dict):
         return False
-    return any(_tells_steps(task_value) for task_value in candidate.value.values())
+    return any(_has_steps(task_value) for task_value in candidate.value.values())
 
 
-def _tells_steps(value: Any) -> bool:
-    """Whether a value is a run as far as its file was looked at: steps, or none yet with what stands beside them."""
+def _has_steps(value: Any) -> bool:
+    """Return True if the visible part of a value is a run: steps, or an empty list beside the usual fields."""
     if not isinstance(value, dict) or not isinstance(value.get("traj"), list):
         return False
     if not value["traj"]:
-        return any(field in value for field in _BESIDE)
+        return any(field in value for field in _RUN_FIELDS)
     first = value["traj"][0]
     return isinstance(first, dict) and (not first or "task_goal" in first or isinstance(first.get("action"), dict))
 
 
 def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
-    """A folder with a `traj.json` but for other programs'; what cannot be looked into counts."""
+    """Return True for a folder with a `traj.json`, unless it is another program's. Unreadable files count."""
     if "traj.json" not in names:
         return False
     path = folder / "traj.json"
@@ -213,12 +216,12 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
 
 
 def _is_logged(key: str, value: Any) -> bool:
-    """Whether the logger writes such a value under its key; other programs number their things from 0, too."""
+    """Return True if the logger writes such a value under its key. Other programs also number things from 0."""
     return value is None or (isinstance(value, dict) and (key != "0" or not value or not _LOGGED.isdisjoint(value)))
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Why a folder with screens or a thread's log is no run; empty for others."""
+    """Return why a folder with screens or a thread's log is not a run, or empty for other folders."""
     if "traj.json" in names or _ATTEMPT_FOLDER.fullmatch(folder.name):
         return ""
     if any(_THREAD.fullmatch(name) for name in names) or (folder / "marked_screenshots").is_dir():

@@ -1,10 +1,9 @@
 """One run of KnowU-Bench or MobileWorld as events.
 
-Screenshot k is what the agent saw before action k. A question is the text of step k; its reply stands at step k+1,
-or, where the run ended with the question, only in the thread log. How a run ends here: completed where its last
-action says so, failed where that was unusable output or it holds no steps, budget where the source scored it although
-its agent had not finished, stopped where there is no result either. The log's times bear no zone, so no event has a
-time of day; `ms` counts from the first step, and `extra.log_time` keeps the log's own words.
+Screenshot k is the one before action k. A question is the text of step k. Its reply is in step k+1, or only in the
+thread log if the run ended with the question. The status is completed if the last action says so, failed after unusable
+output or without steps, budget if the source scored an unfinished run, stopped without any result. The log's times have
+no zone, so events have no time of day: `ms` counts from the first step, and `extra.log_time` has the log's text.
 """
 
 from __future__ import annotations
@@ -33,25 +32,28 @@ from store.formats.values import Notes, missing
 
 NAME = "knowu"
 BUDGET = 50
-"""The most steps of a run unless told otherwise; no run says what it was told."""
+"""Default maximum number of steps. A run does not record its real limit."""
 
 _USER = Actor("model", "user-simulator")
 KEYS = ("task_goal", "step", "prediction", "action", "ask_user_response", "tool_call")
-"""A step's fields, in the order in which the logger writes them."""
+"""Fields of a step, in the order in which the logger writes them."""
 
 ADDED = frozenset({"field_order", "log_time", "missing", "screenshot", "tools", "token_usage"})
-"""What `extra` holds beside a step's own fields. `field_order` are its fields where those are not the usual ones in
-order, `tools` (of the first step) and `token_usage` (of the last) those of the run."""
+"""Keys in `extra` besides a step's own fields.
+
+`field_order` lists the step's fields if they differ from the usual ones in order. `tools` (in the first step) and
+`token_usage` (in the last) are the run's.
+"""
 
 SHAPE = "source"
-"""The verdict that keeps how a `traj.json` was built where it was not as usual: the file, its steps left out."""
+"""Name of the verdict that stores an unusual structure of `traj.json`, without its steps."""
 _RESULT = re.compile(r"\s*+score:\s*+([^\n]*+)\n?(?:\s*+reason:\s?(.*))?", re.S)
 _DECISION = re.compile(r"<decision>\s*(accept|reject)\s*</decision>", re.I)
-_FEW = 3
+_MIN_PREDICTIONS = 3
 
 
 class KnowuEpisode(NamedTuple):
-    """One run as its source holds it, before it becomes events."""
+    """One run as in its source."""
 
     source: RunSource
     name: str
@@ -60,7 +62,7 @@ class KnowuEpisode(NamedTuple):
     data: bytes
     steps: list[Any]
     field: str
-    """Where `steps` stands in its file, for messages."""
+    """Path of `steps` in the file, for messages."""
     notes: Notes
     tokens: Any = None
     tools: Any = None
@@ -69,26 +71,29 @@ class KnowuEpisode(NamedTuple):
     shots: dict[int, Path] = {}
     log: ThreadLog = ThreadLog({}, {})
     shape: Any = None
-    """The whole of `traj.json` without its steps."""
+    """The whole structure of `traj.json` without its steps."""
     attempt: int = 1
     log_root: Path | None = None
-    """The folder of its evaluation, where it lies in one."""
+    """Folder of its evaluation, if it is in one."""
     verdicts: Sequence[Verdict] = ()
-    """What others than the benchmark's own check said of it, and what a bundle tells of all its runs (their video)."""
+    """Judgements other than the benchmark's own check, and a bundle's fields about all its runs (their video)."""
 
     @property
     def id(self) -> str:
-        """From the task's name and the source's bytes; with few words of a model in them two models' runs could
-        be the same bytes (all failed runs begin alike), so then the model's name counts, too."""
+        """Id derived from the task's name and the source's bytes.
+
+        Runs of two models may have identical bytes if they hold little output (all failed runs begin alike). In that
+        case the model's name is included.
+        """
         predictions = sum(bool(step.get("prediction")) for step in self.steps if isinstance(step, dict))
-        names = (self.name,) if predictions >= _FEW else (self.name, self.model)
+        names = (self.name,) if predictions >= _MIN_PREDICTIONS else (self.name, self.model)
         if self.attempt > 1:
             names = (*names, str(self.attempt))
         return imported_id(NAME, b"\0".join([*(name.encode() for name in names), self.data]))
 
     @property
     def agent(self) -> Actor:
-        """The log's folder by its name, with the model and the kind of agent that its reports name."""
+        """Agent named by the log's folder, with the model and agent type from its reports."""
         kind, model = reported_agent(self.source, self.log_root) if self.log_root is not None else ("", "")
         return Actor(
             "model", self.model, model="" if model == self.model else model,
@@ -97,16 +102,16 @@ class KnowuEpisode(NamedTuple):
 
     @property
     def times(self) -> tuple[str | None, ...]:
-        """When each step was by the log, as `extra.log_time` keeps it."""
-        return tuple(self.log.times.get(_number(step, i)) for i, step in enumerate(self.steps))
+        """Times of the steps in the log, as in `extra.log_time`."""
+        return tuple(self.log.times.get(_step_number(step, i)) for i, step in enumerate(self.steps))
 
     def pictures(self) -> tuple[str | None, ...]:
-        """The sha256 of each step's picture; None where there is none, or not the whole of it."""
-        return Pictures(self.source).whole(self.shots.get(_number(step, i)) for i, step in enumerate(self.steps))
+        """Return the sha256 of each step's picture, or None for missing or truncated ones."""
+        return Pictures(self.source).whole(self.shots.get(_step_number(step, i)) for i, step in enumerate(self.steps))
 
 
 def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
-    """A run as events numbered from 0, its pictures and its verdict; `KnownRun` where `is_known` says so of its id."""
+    """Return a run with its pictures and verdicts, or `KnownRun` if `is_known` returns True for its id."""
     id = episode.id
     if is_known(id):
         return KnownRun(id, episode.path, episode.times, episode.pictures, lambda other: _imported(episode, other))
@@ -117,22 +122,22 @@ def _imported(episode: KnowuEpisode, id: str) -> Imported:
     images = Pictures(episode.source)
     events: list[AnyEvent] = []
     for i in range(len(episode.steps)):
-        events.extend(_turn(episode, i, images))
-    score, verdict = _result(episode.result)
+        events.extend(_step_events(episode, i, images))
+    score, verdict = _result_verdict(episode.result)
     verdicts = [verdict] if verdict else []
     if json.dumps(episode.shape) != json.dumps(usual_shape(episode.tools, episode.tokens if episode.steps else None)):
         verdicts.append(Verdict(SHAPE, extra={"traj.json": episode.shape}))
     verdicts.extend(episode.verdicts)
-    started = _started(episode, id, events)
-    return Imported(numbered([started, *events, _ended(episode, score, verdict)]), images, verdicts)
+    started = _started_event(episode, id, events)
+    return Imported(numbered([started, *events, _ended_event(episode, score, verdict)]), images, verdicts)
 
 
 def usual_shape(tools: Any, tokens: Any) -> dict[str, Any]:
-    """A `traj.json` without its steps, as the logger builds it."""
+    """Return a `traj.json` without its steps in the logger's usual structure."""
     return {"0": {"tools": tools, "traj": [], "token_usage": tokens}}
 
 
-def _started(episode: KnowuEpisode, id: str, events: list[AnyEvent]) -> Started:
+def _started_event(episode: KnowuEpisode, id: str, events: list[AnyEvent]) -> Started:
     name, _, profile = episode.name.partition("@")
     screen_size = next((e.before.size for e in events if isinstance(e, Step) and e.before.size), None)
     return Started(
@@ -147,12 +152,12 @@ def _started(episode: KnowuEpisode, id: str, events: list[AnyEvent]) -> Started:
     )
 
 
-def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]:
-    """The events of one step; a question stands before it, and its reply where there is one."""
+def _step_events(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]:
+    """Yield the events of one step: its question and reply, if any, come before it."""
     step = episode.steps[i]
-    number = _number(step, i)
+    number = _step_number(step, i)
     extra = _extra(episode, i, number)
-    before = _before(episode, number, images, extra)
+    before = _observation(episode, number, images, extra)
     prediction = step.get("prediction")
     output = prediction if isinstance(prediction, str) else None
     proposed = Proposed(
@@ -178,8 +183,8 @@ def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]
     )
 
 
-def _number(step: dict[str, Any], i: int) -> int:
-    """A step's number in its source."""
+def _step_number(step: dict[str, Any], i: int) -> int:
+    """Return a step's number in the source."""
     return step["step"] if type(step.get("step")) is int else i + 1
 
 
@@ -197,7 +202,7 @@ def _dialogue(episode: KnowuEpisode, i: int, number: int, proposed: Proposed) ->
 
 
 def _extra(episode: KnowuEpisode, i: int, number: int) -> dict[str, Any]:
-    """The source's own fields that have no place in a step; the first and last one also bear the run's."""
+    """Return the source's fields without a place in a step. The first and last step also have the run's."""
     step = episode.steps[i]
     usual = tuple(step) == KEYS
     extra = {} if usual else {key: value for key, value in step.items() if key not in KEYS}
@@ -211,7 +216,7 @@ def _extra(episode: KnowuEpisode, i: int, number: int) -> dict[str, Any]:
         ):
             extra[key] = step[key]
     if _asked_before(episode, i) is not isinstance(step.get("ask_user_response"), str):
-        # Told apart from a reply that stands only in the log, so that this one can be written as it was.
+        # Marks a reply that only the log has, so that the writer can reproduce this step unchanged.
         extra["ask_user_response"] = step.get("ask_user_response")
     if not usual and list(step) != [*KEYS, *(key for key in step if key not in KEYS and key not in ADDED)]:
         extra["field_order"] = list(step)
@@ -232,30 +237,30 @@ def _goal(episode: KnowuEpisode) -> str:
 
 
 def _asked_before(episode: KnowuEpisode, i: int) -> bool:
-    """True where the step before asked a question."""
+    """Return True if the step before asked a question."""
     earlier = episode.steps[i - 1].get("action") if i else None
     return isinstance(earlier, dict) and earlier.get("action_type") == "ask_user"
 
 
-def _before(episode: KnowuEpisode, number: int, images: Pictures, extra: dict[str, Any]) -> Observation:
+def _observation(episode: KnowuEpisode, number: int, images: Pictures, extra: dict[str, Any]) -> Observation:
     observation = images.seen(episode.shots.get(number), extra)
     return observation if observation.image else Observation(size=episode.size)
 
 
 def result_text(score: float, reason: str) -> str:
-    """A `result.txt` as the runner writes it."""
+    """Return the text of a `result.txt` as the runner writes it."""
     return f"score: {score}\nreason: {reason}"
 
 
-def _result(text: str | None) -> tuple[float | None, Verdict | None]:
-    """The score and the verdict of `score: <float>` and `reason: <text>`; other words are kept beside it."""
-    score, verdict = _judged(text)
+def _result_verdict(text: str | None) -> tuple[float | None, Verdict | None]:
+    """Return score and verdict from `score: <float>` and `reason: <text>`. Deviating text is stored in `extra`."""
+    score, verdict = _parse_result(text)
     if verdict is not None and text != (None if score is None else result_text(score, verdict.reason)):
         verdict = msgspec.structs.replace(verdict, extra={**verdict.extra, "text": text})
     return score, verdict
 
 
-def _judged(text: str | None) -> tuple[float | None, Verdict | None]:
+def _parse_result(text: str | None) -> tuple[float | None, Verdict | None]:
     if not text or not text.strip():
         return None, None
     match = _RESULT.match(text)
@@ -271,7 +276,7 @@ def _judged(text: str | None) -> tuple[float | None, Verdict | None]:
     return score, Verdict("result", score, reason)
 
 
-def _ended(episode: KnowuEpisode, score: float | None, verdict: Verdict | None) -> Ended:
+def _ended_event(episode: KnowuEpisode, score: float | None, verdict: Verdict | None) -> Ended:
     usage = _usage(episode.tokens)
     if not episode.steps:
         return Ended(status="failed", score=score, reason="the source holds no steps", usage=usage)
@@ -289,7 +294,7 @@ def _ended(episode: KnowuEpisode, score: float | None, verdict: Verdict | None) 
 
 
 def _usage(tokens: Any) -> Usage | None:
-    """The tokens of the whole run, all that the logger keeps; None where it kept none."""
+    """Return the whole run's tokens, because the logger records only the total, or None if there are none."""
     if not isinstance(tokens, dict):
         return None
     names = ("prompt_tokens", "completion_tokens", "cached_tokens")

@@ -1,6 +1,6 @@
-"""Steps as KnowU-Bench's and MobileWorld's logger writes them: what `run` read, as it stood, and others' runs.
+"""Steps in the form of KnowU-Bench's and MobileWorld's logger, for runs read by `run` and for all others.
 
-A reply stands in the step after its question, so that of a run's last question only in its log.
+A reply is in the step after its question, so the reply to a run's last question is only in the log.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from lab.core.trace import Ended, Step
 from store.formats.geometry import opposite, way_of
 from store.formats.knowu.run import ADDED, KEYS
 
-_SAME = ("navigate_home", "navigate_back", "keyboard_enter", "wait")
+_PLAIN_KINDS = ("navigate_home", "navigate_back", "keyboard_enter", "wait")
 _POINTED = ("click", "double_tap", "long_press")
 
 
 def steps_of(steps: Sequence[Step], goal: str, *, own: bool) -> list[dict[str, Any]]:
-    """`traj` of a run; `own`: it came from this format, and each step is written as it was read."""
+    """Return the `traj` of a run. `own` means that it came from this format, so steps are written as they were read."""
     rows = []
     for i, step in enumerate(steps):
         reply = steps[i - 1].reply if i else None
-        rows.append(_own_step(step, goal, reply) if own else _step(step, goal, reply))
+        rows.append(_own_step(step, goal, reply) if own else _new_step(step, goal, reply))
     return rows
 
 
@@ -41,7 +41,7 @@ def _own_step(step: Step, goal: str, reply: Reply | None) -> dict[str, Any]:
     return {key: extra[key] if key in extra else usual.get(key) for key in keys}
 
 
-def _step(step: Step, goal: str, reply: Reply | None) -> dict[str, Any]:
+def _new_step(step: Step, goal: str, reply: Reply | None) -> dict[str, Any]:
     action = written_action(step.action) if step.action else {"action_type": "unknown", "text": "rejected, not done"}
     return {
         "task_goal": goal,
@@ -54,7 +54,7 @@ def _step(step: Step, goal: str, reply: Reply | None) -> dict[str, Any]:
 
 
 def tagged_text(reply: Reply) -> str:
-    """A reply's text, with the tag by which the benchmark's scripts know a decision."""
+    """Return a reply's text with the tag by which the benchmark's scripts recognize a decision."""
     if reply.decision is None or "<decision>" in reply.text:
         return reply.text
     return f"{reply.text}\n<decision>{reply.decision}</decision>".lstrip("\n")
@@ -67,12 +67,12 @@ def _prediction(step: Step, action: dict[str, Any]) -> str | None:
 
 
 def written_action(action: Action) -> dict[str, Any]:
-    """An action in the benchmark's words, in pixels; what it has no word for is `unknown`, with ours as its text."""
+    """Return an action in the benchmark's words and in pixels, `unknown` with a description if it has no word."""
     kind = action.kind
-    if kind in _SAME:
+    if kind in _PLAIN_KINDS:
         return {"action_type": kind}
     if kind in _POINTED and action.at:
-        return {"action_type": kind, **_at(action)}
+        return {"action_type": kind, **_coordinates(action)}
     if kind in ("drag", "swipe") and action.at and action.to:
         (x, y), (to_x, to_y) = action.at, action.to
         return {"action_type": "drag", "start_x": x, "start_y": y, "end_x": to_x, "end_y": to_y}
@@ -80,10 +80,10 @@ def written_action(action: Action) -> dict[str, Any]:
     if kind in ("scroll", "swipe") and way:
         if kind == "scroll" and action.direction is None:
             way = opposite(way)
-        return {"action_type": kind, **_at(action), "direction": way}
+        return {"action_type": kind, **_coordinates(action), "direction": way}
     match kind:
         case "input_text":
-            return {"action_type": kind, **_at(action), "text": action.text or ""}
+            return {"action_type": kind, **_coordinates(action), "text": action.text or ""}
         case "answer" | "ask_user":
             return {"action_type": kind, "text": action.text or ""}
         case "open_app" if action.app or action.text:
@@ -95,12 +95,12 @@ def written_action(action: Action) -> dict[str, Any]:
     return {"action_type": "unknown", "text": kind if action.text is None else f"{kind}: {action.text}"}
 
 
-def _at(action: Action) -> dict[str, int]:
+def _coordinates(action: Action) -> dict[str, int]:
     return {"x": action.at[0], "y": action.at[1]} if action.at else {}
 
 
 def tokens_of(steps: Sequence[Step], ended: Ended | None, *, own: bool) -> dict[str, int] | None:
-    """`token_usage` of a run, its four counts; None where nobody counted."""
+    """Return the `token_usage` of a run with its four counts, or None if there are none."""
     if own:
         source_tokens: dict[str, int] | None = steps[-1].extra.get("token_usage") if steps else None
         return source_tokens

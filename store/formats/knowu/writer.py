@@ -1,10 +1,10 @@
-"""Runs written as KnowU-Bench's and MobileWorld's logger does: `<agent>/<Task>[@<profile>]/`.
+"""Writer for KnowU-Bench and MobileWorld: `<agent>/<Task>[@<profile>]/`, as their logger writes.
 
-An agent's folder is a log root that the benchmarks' viewer and scripts take. What came from this format is written as
-it was, a bundle's run in this layout, too. A second run of a task by the same agent (an attempt, a fork) goes into
-`<agent>.2/`, so that each log root holds a task once, as the scripts count. A run that nobody scored has no
-`result.txt`. Left out are marked screenshots (the viewer shows the others where there are none), the screen after the
-last action, trees, and times below a second.
+An agent's folder is a log root for the benchmarks' viewer and scripts. Runs that came from this format are written
+unchanged, a bundle's runs in this layout. A second run of a task by one agent (an attempt, a fork) goes into
+`<agent>.2/`, because the scripts expect each task once in a log root. A run without a score has no `result.txt`. Marked
+screenshots are dropped (the viewer then shows the others), and so are the screen after the last action, trees, and
+fractions of seconds.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
-    """Puts each run into a folder of its own below its agent's."""
-    places = _Places()
+    """Write each run into a folder of its own in its agent's folder."""
+    places = _FolderNames()
     for run in runs:
         events = list(run.events())
         first = events[0]
         assert isinstance(first, Started)
         folder = out / places.free(first)
         make_folder(folder, there=False)
-        _write(run, first, events, folder)
+        _write_run(run, first, events, folder)
         on_run(run.id)
 
 
-class _Places:
-    """Gives each run a folder that no other has, in log roots of one agent each, also where case is not told apart."""
+class _FolderNames:
+    """Assigns each run a unique folder in log roots of one agent each, also on file systems that ignore case."""
 
     def __init__(self) -> None:
         self._roots: dict[tuple[str, int], str] = {}
         self._tasks: dict[str, set[str]] = {}
 
     def free(self, first: Started) -> Path:
-        """`<agent>/<Task>[@<profile>]`, in the first of the agent's log roots that has no such task yet."""
+        """Return `<agent>/<Task>[@<profile>]` in the agent's first log root without this task."""
         profile = first.task.persona or (first.persona.id if first.persona else "")
-        task = _safe(first.task.id) + (f"@{_safe(profile)}" if profile else "")
+        task = _safe_name(first.task.id) + (f"@{_safe_name(profile)}" if profile else "")
         count = 1
         while task.casefold() in self._tasks[(root := self._root(first.agent.identity, count)).casefold()]:
             count += 1
@@ -61,9 +61,9 @@ class _Places:
         return Path(root, task)
 
     def _root(self, agent: str, count: int) -> str:
-        """An agent's log root of that number: `<agent>`, `<agent>.2`, and on where another agent has that."""
+        """Return an agent's log root with this number: `<agent>`, `<agent>.2`, or a later one if that is taken."""
         if (agent, count) not in self._roots:
-            name, number = _safe(agent), count
+            name, number = _safe_name(agent), count
             while (root := name if number == 1 else f"{name}.{number}").casefold() in self._tasks:
                 number += 1
             self._roots[agent, count] = root
@@ -71,27 +71,29 @@ class _Places:
         return self._roots[agent, count]
 
 
-def _safe(name: str) -> str:
-    """A stranger's name as one that any file system takes, and that no reader passes over."""
+def _safe_name(name: str) -> str:
+    """Return a name that every file system accepts and no reader skips."""
+    # The reader skips folders named `_backup_`.
     safe = _UNSAFE.sub("_", name).replace("_backup_", "_backup-")[:_LONGEST]
+    # File systems limit the bytes of a name, not its characters.
     while len(safe.encode()) > _LONGEST:
         safe = safe[:-1]
     return safe.strip(" .") or "_"
 
 
-def _write(run: StoredRun, first: Started, events: Sequence[AnyEvent], folder: Path) -> None:
+def _write_run(run: StoredRun, first: Started, events: Sequence[AnyEvent], folder: Path) -> None:
     steps = [event for event in events if isinstance(event, Step)]
     ended = next((event for event in events if isinstance(event, Ended)), None)
     own = first.source is not None and first.source.format == NAME
     verdicts = run.verdicts if own else []
     traj = _traj(first, steps, ended, verdicts, own=own)
-    save(folder / "traj.json", _json(traj))
-    result = _result(ended, verdicts, own=own)
+    save(folder / "traj.json", _encode_json(traj))
+    result = _result_text(ended, verdicts, own=own)
     if result is not None:
-        save(folder / "result.txt", _bytes(result))
-    log = _log(steps)
+        save(folder / "result.txt", _encode_text(result))
+    log = _log_text(steps)
     if log:
-        save(folder / "thread_0.log", _bytes(log))
+        save(folder / "thread_0.log", _encode_text(log))
     _write_screens(run, steps, folder)
 
 
@@ -110,13 +112,13 @@ def _traj(
     return {key: {**part, "traj": rows} if key == holder else part for key, part in value.items()}
 
 
-def _json(value: Any) -> bytes:
-    """As the logger writes it; a lone surrogate, which no file can hold, is written as an escape."""
+def _encode_json(value: Any) -> bytes:
+    """Return JSON as the logger writes it. A lone surrogate, which UTF-8 cannot encode, becomes an escape."""
     text = unescape_surrogates(json.dumps(value, indent=4, ensure_ascii=False))
     return _LONE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
-def _result(ended: Ended | None, verdicts: Sequence[Verdict], *, own: bool) -> str | None:
+def _result_text(ended: Ended | None, verdicts: Sequence[Verdict], *, own: bool) -> str | None:
     if not own:
         return None if ended is None or ended.score is None else result_text(float(ended.score), ended.reason)
     verdict = next((verdict for verdict in verdicts if verdict.name == "result"), None)
@@ -126,7 +128,7 @@ def _result(ended: Ended | None, verdicts: Sequence[Verdict], *, own: bool) -> s
     return text
 
 
-def _bytes(text: str) -> bytes:
+def _encode_text(text: str) -> bytes:
     plain = unescape_surrogates(text)
     try:
         return plain.encode("utf-8", "surrogateescape")
@@ -134,11 +136,11 @@ def _bytes(text: str) -> bytes:
         return plain.encode("utf-8", "replace")
 
 
-def _log(steps: Sequence[Step]) -> str:
-    """Each step's time in the logger's form, and the reply that no step after it bears; empty without times."""
+def _log_text(steps: Sequence[Step]) -> str:
+    """Return a log of each step's time, and of the reply that no later step has, empty without times."""
     lines = []
     for step in steps:
-        number, time = _number(step), _time(step)
+        number, time = _step_number(step), _step_time(step)
         if time is None:
             continue
         head = f"{time} | DEBUG    | hitlab:export:0 | container: none | "
@@ -149,13 +151,13 @@ def _log(steps: Sequence[Step]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _number(step: Step) -> int:
+def _step_number(step: Step) -> int:
     number = step.extra.get("step")
     return number if type(number) is int else step.index + 1
 
 
-def _time(step: Step) -> str | None:
-    """When a step was, to the second: as its log had it, else in UTC."""
+def _step_time(step: Step) -> str | None:
+    """Return a step's time to the second: the log's, else in UTC."""
     time = step.extra.get("log_time") or step.started or step.at
     try:
         return datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M:%S")
@@ -167,7 +169,7 @@ def _write_screens(run: StoredRun, steps: Sequence[Step], folder: Path) -> None:
     names: dict[str, list[str]] = {}
     for step in steps:
         if step.before.image:
-            names.setdefault(step.before.image, []).append(f"{folder.name}-0-{_number(step)}.png")
+            names.setdefault(step.before.image, []).append(f"{folder.name}-0-{_step_number(step)}.png")
     screens = folder / "screenshots"
     make_folder(screens, there=False)
     for sha256, blob in run.blobs():

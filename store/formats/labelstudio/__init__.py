@@ -1,1 +1,1 @@
-"""Label Studio's tasks, written."""
+"""Writer for Label Studio's tasks."""

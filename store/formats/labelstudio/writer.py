@@ -1,11 +1,12 @@
-"""Label Studio: one task for each run, with a labeling config that loads there, and the screens beside.
+"""Writer for Label Studio: one task for each run, a labeling config, and the screens.
 
-`tasks.json` is Label Studio's import format, `config.xml` its labeling setup, `README.txt` says how both are loaded. A
-task shows the instruction, the screens one by one (the page's number is the step's) and what was done and said as
-dialogue. Screens are referred to as `/data/local-files/?d=images/<sha256>.png`, which Label Studio serves where its
-local files' root is this folder; a step without a picture has `images/none.png`, so that pages and steps go together.
+`tasks.json` is Label Studio's import format, `config.xml` its labeling setup, and `README.txt` explains how to load
+both. A task shows the instruction, the screens one by one (the page number is the step's), and actions and messages as
+a dialogue. Screens are referenced as `/data/local-files/?d=images/<sha256>.png`, which Label Studio serves if this
+folder is the root of its local files. A step without a picture uses `images/none.png`, so that pages and steps have the
+same numbers.
 
-Nothing that a rater should not see is in it: no score, verdict, reason, method's name, or fact of the persona.
+Anything that raters should not see is left out: score, verdict, reason, the method's name, and facts of the persona.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from store.formats import StoredRun, Writer
 from store.formats.new_files import save, saved
 
 PREFIX = "/data/local-files/?d="
-"""How Label Studio names a file below its local files' document root."""
+"""Prefix by which Label Studio refers to a file in its local files' document root."""
 
 IMAGES = "images"
 NONE = "none.png"
 _ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 _GREY = (90, 200, 0xDD)
-"""Width, height and shade of the picture that stands for one that is not there."""
+"""Width, height and shade of the placeholder for a missing picture."""
 
 CONFIG = """\
 <View>
@@ -89,11 +90,11 @@ step's, counted from 1. A grey page stands for a step of which there is no pictu
 
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
-    """Puts every run into `tasks.json`, one at a time, and its screens beside, each once."""
+    """Write every run into `tasks.json`, one at a time, and each of its screens once."""
     make_folder(out / IMAGES, there=False)
     save(out / "config.xml", CONFIG.encode())
     save(out / "README.txt", README.encode())
-    save(out / IMAGES / NONE, _blank(*_GREY))
+    save(out / IMAGES / NONE, _grey_png(*_GREY))
     image_names: dict[str, str] = {}
     with saved(out / "tasks.json") as file:
         file.write(b"[")
@@ -126,24 +127,24 @@ def _task(run: StoredRun, image_names: dict[str, str]) -> dict[str, Any]:
             case Asked():
                 waiting = event
             case Step():
-                screens.append(_screen(event.before, image_names))
-                turns.extend(_turns(event))
+                screens.append(_screen_url(event.before, image_names))
+                turns.extend(_dialogue_turns(event))
                 waiting = None
             case Ended() if event.final is not None and event.final.image:
-                screens.append(_screen(event.final, image_names))
+                screens.append(_screen_url(event.final, image_names))
     if waiting is not None:
-        screens.append(_screen(waiting.before, image_names))
+        screens.append(_screen_url(waiting.before, image_names))
         turns.append({"author": f"{waiting.index + 1} asks", "text": clean(waiting.question.text)})
     data["screens"] = screens or [PREFIX + f"{IMAGES}/{NONE}"]
     data["turns"] = turns or [{"author": "", "text": "(nothing was done)"}]
     return {"data": data}
 
 
-def _screen(observation: Observation, image_names: dict[str, str]) -> str:
+def _screen_url(observation: Observation, image_names: dict[str, str]) -> str:
     return f"{PREFIX}{IMAGES}/{image_names.get(observation.image or '', NONE)}"
 
 
-def _turns(step: Step) -> Iterator[dict[str, str]]:
+def _dialogue_turns(step: Step) -> Iterator[dict[str, str]]:
     number, action = step.index + 1, step.action
     if step.proposed.thought:
         yield {"author": f"{number} thinks", "text": clean(step.proposed.thought)}
@@ -161,9 +162,10 @@ def _turns(step: Step) -> Iterator[dict[str, str]]:
     yield {"author": f"{number} does", "text": f"{suggestion}{where}{failed}"}
 
 
-def _blank(width: int, height: int, shade: int) -> bytes:
-    """A grey picture as PNG."""
+def _grey_png(width: int, height: int, shade: int) -> bytes:
+    """Return a grey picture as PNG."""
     rows = (b"\0" + bytes([shade]) * width) * height
+    # 8 bits, greyscale.
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     parts = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(

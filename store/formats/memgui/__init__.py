@@ -1,1 +1,1 @@
-"""MemGUI-Bench's and SPA-Bench's sessions."""
+"""Reader for MemGUI-Bench's and SPA-Bench's sessions."""

@@ -1,8 +1,8 @@
-"""MemGUI-Bench's and SPA-Bench's actions in our words: AndroidWorld's names, and those of SPA-Bench's other agents.
+"""MemGUI-Bench's and SPA-Bench's actions as hitlab's: AndroidWorld's names, and those of SPA-Bench's other agents.
 
 Source: `framework/models/AndroidWorld/benchmark_run.py` of MemGUI-Bench, the task executors of SPA-Bench. A step's
-`action` names what was done, with pixels or a sentence; `raw_action` is what the model wrote, in its own coordinates.
-A scroll names the content's direction, a swipe the finger's.
+`action` is what was performed, with pixels or a sentence. `raw_action` is the model's output, in its own coordinates. A
+scroll names the content's direction, a swipe the finger's.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ Status = Literal["complete", "infeasible"]
 
 
 def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Action:
-    """A step's action as ours; `size` is its screen's, `space` the run's (see `space_of`)."""
-    name, detail = _done(step.get("action"))
+    """Return a step's action as hitlab's. `size` is its screen's, `space` the run's (see `space_of`)."""
+    name, detail = _performed_action(step.get("action"))
     raw = written(step.get("raw_action"))
     name = name or spelled_out(raw.get("action_type") or raw.get("action")) or ""
-    plain = _plain(name)
+    plain = _plain_name(name)
     base, _, way = plain.rpartition("_")
     kind = _KINDS.get(base if base in _DIRECTED and direction(way) else plain, "other")
-    start, end = _points(raw, detail, size, space)
+    start, end = _end_points(raw, detail, size, space)
     vector = moved(start, end)
-    heading = direction(raw.get("direction")) or _named(detail) or direction(way)
+    heading = direction(raw.get("direction")) or _named_direction(detail) or direction(way)
     if kind == "swipe" and vector:
         heading = way_of(vector)  # a swipe's own word names the content where it goes left or right
     vector = vector or swept(kind, heading, size)
@@ -72,7 +72,7 @@ def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Ac
         text=_action_text(kind, raw, detail),
         direction=heading if kind in ("scroll", "swipe") else None,
         vector=vector,
-        app=_app(raw, name, detail) if kind == "open_app" else None,
+        app=_app_name(raw, name, detail) if kind == "open_app" else None,
         status=_status(plain, raw, detail) if kind == "status" else None,
         raw=step["raw_action"] if step.get("raw_action") is not None else step.get("action"),
         space=space if raw else "px",
@@ -80,27 +80,27 @@ def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Ac
 
 
 def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
-    """Which space a run's model wrote its coordinates in: `0-1`, `px` or `0-1000`; None where it cannot be told."""
+    """Return the space of a run's raw coordinates: `0-1`, `px` or `0-1000`, or None if it cannot be determined."""
     written_px: list[tuple[float, float]] = []
     for step in steps:
         first = next(iter(_written_points(written(step.get("raw_action")))), None)
         if first is None:
             continue
-        _, detail = _done(step.get("action"))
+        _, detail = _performed_action(step.get("action"))
         pixel = point(*detail[:2]) if isinstance(detail, list) and len(detail) >= 2 else None
         written_px += [(value, float(px)) for value, px in zip(first, pixel or (-1, -1), strict=True)]
     if not written_px:
         return None
     if all(0 <= value <= 1 for value, _ in written_px):
         return "0-1"
-    apart = [abs(value - px) for value, px in written_px if px >= 0]
-    if apart and max(apart) <= 1:
+    differences = [abs(value - px) for value, px in written_px if px >= 0]
+    if differences and max(differences) <= 1:
         return "px"
     return "0-1000" if all(0 <= value <= 1000 for value, _ in written_px) else None
 
 
 def written(raw: Any) -> dict[str, Any]:
-    """The model's own action as a mapping, from one or from its JSON; empty where it is neither."""
+    """Return the model's own action as a mapping, given as one or as JSON, empty if it is neither."""
     if isinstance(raw, str) and raw.lstrip().startswith("{"):
         try:
             raw = read_json(escape(raw), "raw_action").value
@@ -113,20 +113,20 @@ def written(raw: Any) -> dict[str, Any]:
 
 
 def escape(text: str) -> bytes:
-    """Text as bytes that are read back as the same."""
+    """Return text as bytes that decode to the same text."""
     return text.encode("utf-8", "surrogatepass")
 
 
-def _done(action: Any) -> tuple[str | None, Any]:
-    """The name and the detail of `["click", {"detail_type": ..., "detail": ...}]`."""
+def _performed_action(action: Any) -> tuple[str | None, Any]:
+    """Return name and detail of `["click", {"detail_type": ..., "detail": ...}]`."""
     if not isinstance(action, list) or not action:
         return (action, None) if isinstance(action, str) else (None, None)
     detail = action[1].get("detail") if len(action) > 1 and isinstance(action[1], dict) else None
     return spelled_out(action[0]), detail
 
 
-def _points(raw: dict[str, Any], detail: Any, size: Point | None, space: str | None) -> tuple[Point | None, ...]:
-    """Where it began and ended, in pixels: as it was done, else as it was written."""
+def _end_points(raw: dict[str, Any], detail: Any, size: Point | None, space: str | None) -> tuple[Point | None, ...]:
+    """Return start and end in pixels: of the performed action, else of the model's output."""
     if isinstance(detail, list) and len(detail) >= 2:
         return point(*detail[:2]), point(*detail[2:4]) if len(detail) >= 4 else None
     match = _PATH.search(detail[:_LONGEST]) if isinstance(detail, str) else None
@@ -163,14 +163,14 @@ def _action_text(kind: str, raw: dict[str, Any], detail: Any) -> str | None:
     return text
 
 
-def _named(detail: Any) -> Direction | None:
+def _named_direction(detail: Any) -> Direction | None:
     if not isinstance(detail, str):
         return None
     match = re.search(r"\b(up|down|left|right)\b", detail[:_LONGEST], re.I)
     return direction(match[1]) if match else None
 
 
-def _app(raw: dict[str, Any], name: str, detail: Any) -> str | None:
+def _app_name(raw: dict[str, Any], name: str, detail: Any) -> str | None:
     match = _NAMED_APP.search(name[:_LONGEST])
     if match:
         return match[1]
@@ -184,6 +184,6 @@ def _status(plain: str, raw: dict[str, Any], detail: Any) -> Status:
     return "infeasible" if any(word in f"{plain} {status}".lower() for word in _UNDONE) else "complete"
 
 
-def _plain(name: str) -> str:
-    """A name without what some agents write after it: `click text "Go"`, `Open app "(Clock)"`."""
+def _plain_name(name: str) -> str:
+    """Return a name without an argument that some agents append: `click text "Go"`, `Open app "(Clock)"`."""
     return re.sub(r"[\s-]+", "_", _AFTER.sub("", name[:_LONGEST]).strip().lower())

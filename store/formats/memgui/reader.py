@@ -1,9 +1,9 @@
-"""Sessions of MemGUI-Bench and SPA-Bench: every folder with a log.json is one attempt of one agent at one task.
+"""MemGUI-Bench and SPA-Bench: every folder with a log.json is one attempt of one agent at one task.
 
 Layout: `session-<id>/<task>/<Agent>/attempt_<n>/log.json`, in SPA-Bench `session-<id>/<task>/<Agent>/log.json`, with
 `<i>.png` beside it (the screen before step i + 1) and the session's `results.csv` above. Source: `framework/utils.py`
-and `memgui_eval` of MemGUI-Bench, `framework` of SPA-Bench. This file finds and reads the files; what they mean is in
-`run`.
+and `memgui_eval` of MemGUI-Bench, `framework` of SPA-Bench. This module finds and reads the files, `run` interprets
+them.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _SHOT = re.compile(rf"\A(\d{{1,6}})\.{PICTURE}\Z", re.I)
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The one run of a folder; none where it is MemGUI-Bench's own copy of a run that stands beside it."""
+    """Yield the one run of a folder, but nothing for MemGUI-Bench's own copy of a run that exists beside it."""
     if not is_copy(source.path):
-        yield _attempt(source, is_known)
+        yield _read_attempt(source, is_known)
 
 
-def _attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+def _read_attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / "log.json"
     data = source.text(path)
-    task, agent, attempt = _named(source.path)
+    task, agent, attempt = _names_in_path(source.path)
     id = run_id(NAME, f"{task}/{agent}/{attempt}", data)
     if is_known(id):
         return KnownRun(id, escape_surrogates(str(path)))
@@ -62,7 +62,7 @@ def _attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
             data=data,
             log=log,
             notes=notes,
-            beside=_beside(source, unread),
+            beside=_read_side_files(source, unread),
             unread=unread,
             row=row,
             shots=numbered(source.path, _SHOT),
@@ -71,8 +71,8 @@ def _attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
     )
 
 
-def _named(folder: Path) -> tuple[str, str, int]:
-    """Task, agent and attempt, from the names of the folder and those above it."""
+def _names_in_path(folder: Path) -> tuple[str, str, int]:
+    """Return task, agent and attempt from the names of the folder and its parents."""
     here = folder.resolve()
     numbered = _ATTEMPT.fullmatch(here.name)
     agent = here.parent if numbered else here
@@ -80,8 +80,8 @@ def _named(folder: Path) -> tuple[str, str, int]:
     return *names, int(numbered[1]) if numbered else 1
 
 
-def _beside(source: RunSource, unread: dict[str, str]) -> dict[str, Any]:
-    """What the other files of the attempt hold, by name; why one could not be read is put into `unread`."""
+def _read_side_files(source: RunSource, unread: dict[str, str]) -> dict[str, Any]:
+    """Return the content of the attempt's other files by name. Errors are added to `unread`."""
     contents: dict[str, Any] = {}
     for name in BESIDE:
         path = source.path / f"{name}.json"
@@ -96,7 +96,7 @@ def _beside(source: RunSource, unread: dict[str, str]) -> dict[str, Any]:
 
 
 def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
-    """Whether the folder's own log.json begins as these benchmarks' do: a list of steps that tell their action."""
+    """Return True if the folder's log.json begins like these benchmarks': with a list of steps with actions."""
     path = folder / "log.json"
     if "log.json" not in names or not path.is_file():
         return False
@@ -108,7 +108,7 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
 
 
 def _is_step(step: dict[str, Any]) -> bool:
-    """Whether a value tells an action as these benchmarks do, or is the summary that comes last."""
+    """Return True if a value has an action in these benchmarks' form, or is the final summary."""
     if "total_steps" in step:
         return any(field in step for field in ("finish_signal", "elapsed_time_exec", "elapsed_time_initial"))
     action = step.get("action")
@@ -117,7 +117,7 @@ def _is_step(step: dict[str, Any]) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Why an attempt's folder is no run; empty for others."""
+    """Return why an attempt's folder is not a run, or empty for other folders."""
     shots = sum(_SHOT.fullmatch(name) is not None for name in names)
     return f"{shots} screens, and no log.json" if _ATTEMPT.fullmatch(folder.name) and "log.json" not in names else ""
 

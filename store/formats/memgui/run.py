@@ -1,9 +1,9 @@
 """One attempt of MemGUI-Bench or SPA-Bench as events.
 
-The log's last element sums the run up; its `total_steps` is one less than the actions. `Ended.usage.seconds` is
-`elapsed_time_exec`, the time from the first step to the last (what came before, `elapsed_time_initial`, stays in the
-verdict *source*). How a run ends: completed where the agent said that it was done, failed where error.json or the exit
-code say so, budget where it ran into its step limit, stopped where the log has no summary.
+The log's last element is a summary. Its `total_steps` is one less than the number of actions. `Ended.usage.seconds` is
+`elapsed_time_exec`, the time from the first step to the last. The time before, `elapsed_time_initial`, is in the
+verdict *source*. The status is completed if the agent declared that it was done, failed if error.json or the exit code
+say so, budget after reaching the step limit, stopped if the log has no summary.
 """
 
 from __future__ import annotations
@@ -32,35 +32,35 @@ BESIDE = (
     "evaluation_summary", "final_decision", "irr_analysis", "badcase_analysis", "self_reflection",
     "long_term_memory", "model_call_stats", "error",
 )  # fmt: skip
-"""The files beside log.json that are read; detailed_model_logs.json is megabytes of pictures and is not."""
+"""Files beside log.json that are read. detailed_model_logs.json is skipped, because it has megabytes of pictures."""
 
-_JUDGED = (
+_JUDGE_FILES = (
     ("evaluation_summary", "evaluation", "final_result", "final_reason"),
     ("final_decision", "final_decision", "decision", "reason"),
     ("irr_analysis", "irr", "irr_percentage", "analysis_reason"),
     ("badcase_analysis", "badcase", "category", "analysis_reason"),
     ("self_reflection", "self_reflection", "judgment", "reason"),
 )
-"""File, verdict, and the fields that are the verdict's value and reason."""
+"""For each file: its verdict's name, and the fields for the verdict's value and reason."""
 
-_WHYS = ("evaluation", "final_decision", "results.csv")
-_OURS = {"step", "thought", "raw_response", "raw_action", "prompt_tokens", "completion_tokens"}
-_RAWS = ("raw_response", "action_output", "response", "action_gen_response")
+_REASON_VERDICTS = ("evaluation", "final_decision", "results.csv")
+_PLACED = {"step", "thought", "raw_response", "raw_action", "prompt_tokens", "completion_tokens"}
+_OUTPUT_FIELDS = ("raw_response", "action_output", "response", "action_gen_response")
 _THOUGHT = re.compile(
     r"^[ \t]*(?:#+\s*)?(?:Thoughts?|Reason)\s*(?:#+|[:：])\s*(.*?)\s*(?:^[ \t]*(?:#+\s*)?(?:Action|Summary)\b|\Z)",
     re.S | re.M,
 )
 _COPIED = "mobileworld_action"
-"""A field of steps that were copied from a `traj.json`; their `thought` is the model's whole output."""
+"""Field of steps copied from a `traj.json`, whose `thought` is the model's whole output."""
 
 _UNDONE = ("Invalid action", "No action matched")
-_LEAST = 30
-_HEAVY = 256 * 1024
-"""Bytes of a step's field beyond which it is left out: prompts with pictures in them."""
+_MIN_BUDGET = 30
+_MAX_FIELD = 256 * 1024
+"""Maximum bytes of a step's field. Larger ones, such as prompts with pictures, are dropped."""
 
 
 class MemguiRun(NamedTuple):
-    """One run as its source holds it; `beside` holds what its other files said, `shots` its screens by number."""
+    """One run as in its source. `beside` has the content of its other files, `shots` its screens by number."""
 
     id: str
     task: str
@@ -85,13 +85,13 @@ class MemguiRun(NamedTuple):
         return next((step for step in reversed(self.log) if _is_summary(step)), {})
 
     def mapping(self, name: str) -> dict[str, Any]:
-        """What the file of that name held, where it held a mapping."""
+        """Return the mapping in the file of that name, empty if it has none."""
         value = self.beside.get(name)
         return value if isinstance(value, dict) else {}
 
 
 def imported(of: MemguiRun) -> Imported:
-    """A run as events, its pictures and all that its source says of it."""
+    """Return a run with its pictures and its source's verdicts."""
     pictures = Pictures(of.source)
     session = of.row.session.name.removeprefix("session-") if of.row else ""
     draft = Draft(
@@ -113,7 +113,7 @@ def imported(of: MemguiRun) -> Imported:
         if changes := missing(of.notes, f"[{place}]."):
             extra["missing"] = changes
         _step(draft, of, i, step, usages[i], space, pictures, extra)
-    score = _judge(draft, of)
+    score = _add_verdicts(draft, of)
     _end(draft, of, usages, score, pictures)
     return draft.imported()
 
@@ -125,28 +125,28 @@ def _task(of: MemguiRun) -> Task:
         id=of.task,
         kind="general",
         instruction=(row.instruction if row else "") or (description.strip() if isinstance(description, str) else ""),
-        budget=max(_LEAST, len(of.steps)),
+        budget=max(_MIN_BUDGET, len(of.steps)),
         apps=row.apps if row else (),
         golden_steps=row.golden_steps if row else None,
         traits=row.traits if row else {},
     )
 
 
-def _raw(step: dict[str, Any]) -> str | None:
-    names = (*_RAWS, "thought") if _COPIED in step else _RAWS
+def _model_output(step: dict[str, Any]) -> str | None:
+    names = (*_OUTPUT_FIELDS, "thought") if _COPIED in step else _OUTPUT_FIELDS
     return next((step[name] for name in names if isinstance(step.get(name), str)), None)
 
 
 def _extra(step: dict[str, Any], i: int) -> dict[str, Any]:
-    """The source's own fields that have no place in a step, verbatim."""
-    raw = _raw(step)
-    extra = {k: v for k, v in step.items() if k not in _OURS and v is not None and v != raw}
+    """Return the source's fields without a place in a step, unchanged."""
+    raw = _model_output(step)
+    extra = {k: v for k, v in step.items() if k not in _PLACED and v is not None and v != raw}
     for name in ("thought", "raw_response"):
         if step.get(name) is not None and not isinstance(step[name], str):
             extra[name] = step[name]
     if step.get("raw_action") is None:
         extra.pop("action", None)
-    heavy = {name: size for name, value in extra.items() if (size := len(msgspec.json.encode(value))) > _HEAVY}
+    heavy = {name: size for name, value in extra.items() if (size := len(msgspec.json.encode(value))) > _MAX_FIELD}
     for name in heavy:
         del extra[name]
     if heavy:
@@ -166,8 +166,8 @@ def _step(
     pictures: Pictures,
     extra: dict[str, Any],
 ) -> None:
-    raw = _raw(step)
-    before = pictures.seen(of.shots.get(_numbered(step, i) - 1), extra)
+    raw = _model_output(step)
+    before = pictures.seen(of.shots.get(_step_number(step, i) - 1), extra)
     action = action_of(step, before.size, space)
     draft.step(
         action,
@@ -181,7 +181,7 @@ def _step(
 
 
 def _error(action: Action, step: dict[str, Any]) -> str | None:
-    """Why nothing was done, where nothing was."""
+    """Return why no action was performed, or None if one was."""
     source_action = step.get("action")
     if action.raw is None or source_action is None:
         return "the source holds no action"
@@ -196,8 +196,8 @@ def _error(action: Action, step: dict[str, Any]) -> str | None:
     return None
 
 
-def _numbered(step: dict[str, Any], i: int) -> int:
-    """Which step it is, from 1; steps that did nothing are not logged by some agents, so that numbers are left out."""
+def _step_number(step: dict[str, Any], i: int) -> int:
+    """Return a step's number, from 1. Some agents do not log steps without an action, so there may be gaps."""
     step_number = step.get("step")
     return (
         step_number if isinstance(step_number, int) and not isinstance(step_number, bool) and step_number > 0 else i + 1
@@ -211,16 +211,16 @@ def _thought(step: dict[str, Any], text: str) -> str:
     return match[1] if match else ""
 
 
-def _judge(draft: Draft, of: MemguiRun) -> float | None:
-    """The source's judgements as verdicts; its score: the evaluation's, else the decision's, else the table's."""
+def _add_verdicts(draft: Draft, of: MemguiRun) -> float | None:
+    """Add the source's verdicts. Return its score, of the evaluation, else of the decision, else of the table."""
     scores: list[float | None] = []
-    for file, *_ in _JUDGED:
+    for file, *_ in _JUDGE_FILES:
         if file not in of.beside:
             continue
         file_verdict = judgement(file, of.beside[file])
         draft.verdicts.append(file_verdict)
         if file in ("evaluation_summary", "final_decision"):
-            scores.append(_scored(file_verdict.value))
+            scores.append(_verdict_score(file_verdict.value))
     if of.row is not None:
         judged_names = {verdict.name for verdict in draft.verdicts}
         score, own_verdicts = verdicts(of.row, of.agent, of.attempt, judged_names)
@@ -230,21 +230,21 @@ def _judge(draft: Draft, of: MemguiRun) -> float | None:
 
 
 def judgement(file: str, contents: Any) -> Verdict:
-    """What a judge's file (its name without `.json`) holds, as a verdict with all of its fields."""
-    name, value, reason = next(rest for of, *rest in _JUDGED if of == file)
+    """Return a judge's file (named without `.json`) as a verdict with all of its fields."""
+    name, value, reason = next(rest for file_name, *rest in _JUDGE_FILES if file_name == file)
     fields: dict[str, Any] = contents if isinstance(contents, dict) and contents else {"value": contents}
     if file == "evaluation_summary":
-        fields = {**fields, **_in_order(fields)}
+        fields = {**fields, **_sorted_analyses(fields)}
     reason_text = fields.get(reason)
     return Verdict(name, fields.get(value), reason_text if isinstance(reason_text, str) else "", fields)
 
 
-def _scored(value: Any) -> float | None:
+def _verdict_score(value: Any) -> float | None:
     return float(value) if as_count(value) in (0, 1) else None
 
 
-def _in_order(fields: dict[str, Any]) -> dict[str, Any]:
-    """The judge's words on each step, by number: they stand in the order in which they were finished."""
+def _sorted_analyses(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the judge's analyses of the steps sorted by number. In the file they are in order of completion."""
     steps = fields.get("step_by_step_analysis")
     if not isinstance(steps, dict):
         return {}
@@ -257,8 +257,10 @@ def _end(draft: Draft, of: MemguiRun, usages: list[Usage | None], score: float |
     source_fields |= {name: of.beside.get(name) for name in ("model_call_stats", "long_term_memory", "error")}
     draft.verdicts.append(Verdict("source", extra={name: value for name, value in source_fields.items() if value}))
     status, reason = _status(of)
-    judge_reason = next((verdict.reason for verdict in draft.verdicts if verdict.name in _WHYS and verdict.reason), "")
-    last = max((_numbered(step, i) for i, step in enumerate(of.steps)), default=0)
+    judge_reason = next(
+        (verdict.reason for verdict in draft.verdicts if verdict.name in _REASON_VERDICTS and verdict.reason), ""
+    )
+    last = max((_step_number(step, i) for i, step in enumerate(of.steps)), default=0)
     final = pictures.seen_last(of.shots[last]) if last in of.shots else None
     draft.end(
         status,
@@ -270,7 +272,7 @@ def _end(draft: Draft, of: MemguiRun, usages: list[Usage | None], score: float |
 
 
 def _status(of: MemguiRun) -> tuple[Any, str]:
-    """How it ended, and why where an error ended it."""
+    """Return the status of the run, and the reason if it ended with an error."""
     error = of.beside.get("error")
     message = error[0].get("error_message") if isinstance(error, list) and error and isinstance(error[0], dict) else ""
     summary = of.summary

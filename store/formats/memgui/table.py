@@ -1,7 +1,7 @@
-"""results.csv of a MemGUI-Bench or SPA-Bench session: what its row of one task says of the task and of one attempt.
+"""results.csv of a MemGUI-Bench or SPA-Bench session: fields of a task and of one attempt at it.
 
-Source: `framework/utils.py` of both. Lists in it are Python reprs. Two columns mislead and stay in the source's words
-only: `step_ratio` is not steps to golden steps, and `total_token_cost` has one model's prices for every model.
+Source: `framework/utils.py` of both. Lists are Python reprs. Two columns are misleading and only stored unchanged:
+`step_ratio` is not the ratio of steps to golden steps, and `total_token_cost` uses one model's prices for every model.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _LONGEST_LIST = 10_000
 _DIFFICULTY = {"1": "easy", "2": "medium", "3": "hard"}
 _SCORES = {"S": 1.0, "F": 0.0}
 _YES = {"Y": "yes", "N": "no", "TRUE": "yes", "FALSE": "no", "1": "yes", "0": "no"}
-_PLAIN = ("category", "output_type", "shortcut_potential", "num_apps")
+_PLAIN_TRAITS = ("category", "output_type", "shortcut_potential", "num_apps")
 _TASK = {
     "task_identifier", "task_description", "task_app", "task_language", "task_difficulty", "golden_steps",
-    "is_cross_app", "requires_ui_memory", *_PLAIN,
+    "is_cross_app", "requires_ui_memory", *_PLAIN_TRAITS,
 }  # fmt: skip
 
 
@@ -37,7 +37,7 @@ _UNNUMBERED = (
 
 
 class TableRow(NamedTuple):
-    """One task's row by column, and the session's folder that holds the table."""
+    """One task's row by column, and the folder of the session that has the table."""
 
     session: Path
     cells: dict[str, str]
@@ -57,21 +57,21 @@ class TableRow(NamedTuple):
 
     @property
     def traits(self) -> dict[str, str]:
-        """The difficulty in words, whether the task needs memory or crosses apps, and the rest verbatim."""
-        difficulty = _whole(self.cells.get("task_difficulty", ""))
+        """Difficulty in words, `yes` or `no` for memory and cross-app tasks, and other traits unchanged."""
+        difficulty = _cell_text(self.cells.get("task_difficulty", ""))
         if "requires_ui_memory" in self.cells:
             difficulty = _DIFFICULTY.get(difficulty, difficulty)
         trait_cells = {
             "difficulty": difficulty,
-            "memory": _yes(self.cells.get("requires_ui_memory", "")),
+            "memory": _yes_or_no(self.cells.get("requires_ui_memory", "")),
             "language": self.cells.get("task_language", ""),
-            "cross_app": _yes(self.cells.get("is_cross_app", "")),
-            **{name: "; ".join(listed(self.cells.get(name, ""))) for name in _PLAIN},
+            "cross_app": _yes_or_no(self.cells.get("is_cross_app", "")),
+            **{name: "; ".join(listed(self.cells.get(name, ""))) for name in _PLAIN_TRAITS},
         }
         return {name: value for name, value in trait_cells.items() if value}
 
     def attempt(self, agent: str, attempt: int) -> dict[str, str]:
-        """The cells about one attempt of one agent, under their columns' names without the agent and the attempt.
+        """Return the cells of one attempt by one agent, by column without the agent's and attempt's prefix.
 
         SPA-Bench has one attempt and does not number it.
         """
@@ -86,9 +86,9 @@ class TableRow(NamedTuple):
 
 
 def row_of(source: RunSource, task: str) -> TableRow | None:
-    """The row of a task in the nearest results.csv from its run's folder up to `root`; None where there is none.
+    """Return a task's row in the nearest results.csv, from the run's folder up to `root`, or None if there is none.
 
-    Raises `LabError` where there is a table that cannot be read.
+    Raise `LabError` if a table cannot be read.
     """
     for above in (source.path, *source.path.parents):
         table = above / "results.csv"
@@ -96,7 +96,7 @@ def row_of(source: RunSource, task: str) -> TableRow | None:
             rows = table_of(source, source.text(table), table)
             if rows and "task_identifier" not in rows[0]:
                 raise LabError(str(table), "has no column task_identifier")
-            cells = _find(rows, task)
+            cells = _find_row(rows, task)
             return None if cells is None else TableRow(above, cells)
         if above == source.root:
             break
@@ -104,7 +104,7 @@ def row_of(source: RunSource, task: str) -> TableRow | None:
 
 
 def listed(cell: str) -> list[str]:
-    """A cell that is a Python list of texts, or the cell itself as the only one."""
+    """Return the texts of a cell with a Python list, or the cell itself as the only one."""
     text = cell.strip()
     values = literal(text)
     if isinstance(values, list) and len(text) <= _LONGEST_LIST:
@@ -113,10 +113,10 @@ def listed(cell: str) -> list[str]:
 
 
 def verdicts(row: TableRow, agent: str, attempt: int, judged_names: set[str]) -> tuple[float | None, list[Verdict]]:
-    """The score that the table gives this attempt, and its columns as verdicts.
+    """Return the table's score for an attempt, and its columns as verdicts.
 
-    `judged_names` are names of verdicts that files of their own have given already: `irr` and `badcase` are made of
-    columns only where those files are missing, with their fields named as there.
+    `judged_names` are verdicts that separate files already gave. `irr` and `badcase` are built from columns only if
+    those files are missing, with the same field names.
     """
     cells = row.attempt(agent, attempt)
     if not cells:
@@ -129,33 +129,33 @@ def verdicts(row: TableRow, agent: str, attempt: int, judged_names: set[str]) ->
     ]
     if "irr" not in judged_names and cells.get("irr_method"):
         fields: dict[str, Any] = {
-            "total_information_units": _number(cells.get("irr_total_units")),
-            "correctly_used_units": _number(cells.get("irr_correct_units")),
-            "irr_percentage": _number(cells.get("irr_percentage")),
+            "total_information_units": _cell_number(cells.get("irr_total_units")),
+            "correctly_used_units": _cell_number(cells.get("irr_correct_units")),
+            "irr_percentage": _cell_number(cells.get("irr_percentage")),
             "analysis_reason": cells.get("irr_reason", ""),
             "evaluation_method": cells["irr_method"],
         }
         verdict_list.append(Verdict("irr", fields["irr_percentage"], fields["analysis_reason"], fields))
     if "badcase" not in judged_names and cells.get("badcase_category"):
         badcases: dict[str, Any] = {k.removeprefix("badcase_"): v for k, v in cells.items() if k.startswith("badcase_")}
-        badcases["confidence"] = _number(badcases.get("confidence"))
+        badcases["confidence"] = _cell_number(badcases.get("confidence"))
         verdict_list.append(Verdict("badcase", badcases["category"], badcases.get("analysis_reason", ""), badcases))
     return _SCORES.get(letter), verdict_list
 
 
-def _find(rows: list[dict[str, str]], task: str) -> dict[str, str] | None:
+def _find_row(rows: list[dict[str, str]], task: str) -> dict[str, str] | None:
     return next((cells for cells in rows if cells.get("task_identifier") == task), None)
 
 
-def _number(cell: Any) -> float | int | None:
+def _cell_number(cell: Any) -> float | int | None:
     amount = number(cell)
     return int(amount) if amount is not None and amount.is_integer() else amount
 
 
-def _whole(cell: str) -> str:
-    amount = _number(cell)
+def _cell_text(cell: str) -> str:
+    amount = _cell_number(cell)
     return cell.strip() if amount is None else f"{amount:g}"
 
 
-def _yes(cell: str) -> str:
+def _yes_or_no(cell: str) -> str:
     return _YES.get(cell.strip().upper(), cell.strip())

@@ -1,7 +1,7 @@
-"""What an attempt's steps and the whole of it took: tokens, seconds and calls of the model.
+"""Usage of an attempt, by step and in total: tokens, seconds and model calls.
 
-Some agents log the tokens of all steps so far at each step; these are taken apart again. `stats` is what
-model_call_stats.json holds, `summary` the log's last element.
+Some agents log cumulative token counts, which are converted to counts by step. `stats` is the content of
+model_call_stats.json, `summary` the log's last element.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from store.formats.values import as_count
 
 
 def usages_of(steps: list[dict[str, Any]], stats: dict[str, Any]) -> list[Usage | None]:
-    """The tokens of each step: of its own call where that is told, else as logged, taken apart where they add up."""
+    """Return each step's usage: its own call's if recorded, else as logged, minus earlier steps if cumulative."""
     columns: list[list[int | None]] = []
     for name in ("prompt_tokens", "completion_tokens"):
         logged = [as_count(step.get(name)) for step in steps]
         total = as_count(stats.get(f"total_{name}"))
         counts = [tokens for tokens in logged if tokens is not None]
+        # Cumulative counts never decrease, and the last one is the total that the sum of all would exceed.
         if len(counts) > 1 and counts[-1] == total != sum(counts) and counts == sorted(counts):
-            logged = [now if now is None else now - then for now, then in zip(logged, _earlier(logged), strict=True)]
+            logged = [
+                now if now is None else now - then for now, then in zip(logged, _counts_before(logged), strict=True)
+            ]
         own = [as_count(raw.get(name)) if isinstance(raw := step.get("usage_raw"), dict) else None for step in steps]
         columns.append(
             [mine if mine is not None else logged_count for mine, logged_count in zip(own, logged, strict=True)]
@@ -34,8 +37,8 @@ def usages_of(steps: list[dict[str, Any]], stats: dict[str, Any]) -> list[Usage 
     ]
 
 
-def _earlier(counts: list[int | None]) -> list[int]:
-    """Before each count the last one that is known, 0 where there is none."""
+def _counts_before(counts: list[int | None]) -> list[int]:
+    """Return for each count the last known count before it, 0 if there is none."""
     earlier, last = [], 0
     for count in counts:
         earlier.append(last)
@@ -44,7 +47,7 @@ def _earlier(counts: list[int | None]) -> list[int]:
 
 
 def whole_usage(usages: list[Usage | None], summary: dict[str, Any], stats: dict[str, Any]) -> Usage | None:
-    """What the whole run took: as its files tell it, else the sum of its steps; None where nothing tells."""
+    """Return the usage of the whole run, from its files or else summed over its steps, or None if unknown."""
     step_usages = [usage for usage in usages if usage is not None]
     if not summary and not stats and not step_usages:
         return None

@@ -1,1 +1,1 @@
-"""Dumps of the `mobile_use` tool's calls."""
+"""Reader for dumps of the `mobile_use` tool's calls."""

@@ -1,7 +1,7 @@
-"""The actions of the `mobile_use` tool (Qwen's, MAI-UI's, GUI-Owl's) in our words.
+"""Actions of the `mobile_use` tool (Qwen's, MAI-UI's, GUI-Owl's) as hitlab's.
 
-Coordinates count from 0 to 1000 across and down the picture, unless a run's own numbers say otherwise. A swipe names
-the finger's direction, a scroll the content's.
+Coordinates range from 0 to 1000 over the picture, unless a run's own numbers show otherwise. A swipe names the finger's
+direction, a scroll the content's.
 """
 
 from __future__ import annotations
@@ -70,22 +70,22 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def space_of(calls: Iterable[dict[str, Any]]) -> Space:
-    """The space of a run's coordinates, by all of them: beyond 1000 they are pixels, fractions up to 1 are shares."""
-    numbers = [n for call in calls for name in (*_PLACES, *_ENDS) for n in _numbers(call.get(name))]
+    """Return the space of a run's coordinates: pixels if any exceeds 1000, shares if they are fractions up to 1."""
+    numbers = [n for call in calls for name in (*_PLACES, *_ENDS) for n in _coordinates(call.get(name))]
     if any(n > 1000 for n in numbers):
         return "px"
     return "0-1" if any(n % 1 for n in numbers) and all(n <= 1 for n in numbers) else "0-1000"
 
 
 def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any = None) -> Action:
-    """The arguments of a call as an action; `raw` is what is kept beside it. What is not known is `other`."""
+    """Return a call's arguments as an action. Unknown ones become `other`. `raw` is stored with it."""
     name = str(call.get("action", "")).strip().lower().replace(" ", "_")
     kind = _KINDS.get(name, "other")
     if name in ("system_button", "key"):
         button = str(call.get("button") or call.get("text") or "").strip().lower().removeprefix("keycode_")
         kind = _BUTTONS.get(button.replace(" ", "_"), "other")
-    start, target = _place(call, _PLACES, size, space)
-    end, _ = _place(call, _ENDS, size, space)
+    start, target = _locate(call, _PLACES, size, space)
+    end, _ = _locate(call, _ENDS, size, space)
     way = direction(call.get("direction"))
     vector = moved(start, end)
     vector = vector or swept(kind, way, size)
@@ -105,21 +105,21 @@ def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any =
         if kind == "open_app"
         else None,
         status=_status(name, call.get("status")) if kind == "status" else None,
-        ms=_ms(call.get("time", call.get("duration"))) if kind in ("wait", "long_press") else None,
+        ms=_milliseconds(call.get("time", call.get("duration"))) if kind in ("wait", "long_press") else None,
         raw=call if raw is None else raw,
-        space=space if any(_numbers(call.get(key)) for key in (*_PLACES, *_ENDS)) else None,
+        space=space if any(_coordinates(call.get(key)) for key in (*_PLACES, *_ENDS)) else None,
         boxes=(target,) if target else (),
     )
 
 
 def scaled(call: dict[str, Any], stated_point: Point | None, size: Point | None) -> dict[str, Any]:
-    """A call with its coordinates in a picture's pixels, where they count those of a screen of another size."""
+    """Return a call with coordinates converted to the picture's pixels, if they refer to a screen of another size."""
     if stated_point is None or size is None or stated_point == size:
         return call
     shares = size[0] / stated_point[0], size[1] / stated_point[1]
     return {
         key: [n * shares[i % 2] for i, n in enumerate(numbers)]
-        if key in (*_PLACES, *_ENDS) and (numbers := _numbers(value))
+        if key in (*_PLACES, *_ENDS) and (numbers := _coordinates(value))
         else value
         for key, value in call.items()
     }
@@ -130,25 +130,25 @@ def _status(name: str, status: Any) -> Literal["complete", "infeasible"]:
     return "infeasible" if {name, str(first).strip().lower()} & _FAILED else "complete"
 
 
-def _ms(seconds: Any) -> int | None:
+def _milliseconds(seconds: Any) -> int | None:
     amount = number(seconds)
     return None if amount is None or not 0 <= amount <= 2**20 else round(amount * 1000)
 
 
-def _numbers(value: Any) -> list[float]:
-    """The coordinates in a list, or in text such as `(500, 300)`."""
+def _coordinates(value: Any) -> list[float]:
+    """Return the coordinates in a list, or in text such as `(500, 300)`."""
     parts = _NUMBER.findall(value[:200]) if isinstance(value, str) else value if isinstance(value, list) else []
     amounts = [number(part) for part in parts]
     return [n for n in amounts if n is not None] if len(parts) in (2, 4) and None not in amounts else []
 
 
-def _place(
+def _locate(
     call: dict[str, Any], names: tuple[str, ...], size: Point | None, space: Space
 ) -> tuple[Point | None, Box | None]:
-    """The pixel that a call names, and the box where it names one of these."""
+    """Return the pixel that a call names, and its box if it names one."""
     whole = _WHOLE[space]
     for name in names:
-        numbers = _numbers(call.get(name))
+        numbers = _coordinates(call.get(name))
         if len(numbers) == 2:
             return point(numbers[0], numbers[1], size, whole), None
         if len(numbers) == 4 and (target := box(numbers, size, whole)):

@@ -1,9 +1,10 @@
 """Dumps of agents that call the `mobile_use` tool: a folder per task with `action.jsonl` and `screenshot_<i>.png`.
 
 A line is a tool call, or a mapping around one with the model's output, tokens and goal. `screenshot_<i>` is the screen
-before action i, from 0. Those numbered beyond the actions are an earlier run's and are not attached: nothing tells
-one that might be the screen after the last action from these. Without a goal in the lines it is the folder's name, of
-which the dump keeps 50 characters.
+before action i, from 0. Screenshots numbered beyond the actions are dropped: most are an earlier run's, and nothing
+identifies one that shows the screen after the last action. Without a goal in the lines, the goal is the folder's name,
+which the dump cuts to 50 characters.
+
 Source: forks of google-research/android_world whose agents write it (FORMATS 1.3).
 """
 
@@ -41,21 +42,21 @@ _FILE = "action.jsonl"
 _SHOT = re.compile(rf"\Ascreenshot_(\d{{1,6}})\.{PICTURE}\Z", re.I)
 _BOX = re.compile(r"bbox_pixels=BoundingBox\(x_min=(-?[\d.]+), x_max=(-?[\d.]+), y_min=(-?[\d.]+), y_max=(-?[\d.]+)\)")
 _MOST_LINES = 100_000
-_FEW = 5
-"""Lines by which a file is told."""
+_SNIFFED_LINES = 5
+"""Lines read to recognize a file."""
 _MOST_PROMPT = 16 * 1024**2
 _THOUGHTS = ("thinking", "thought", "cot", "conclusion", "explain", "summary")
 _REPLIES = ("ask_user_response", "user_response", "reply")
 _CALLS = ("tool_call", "function_call", "action")
 _PROMPTS = ("system_prompt", "prompt")
-_DONE = ("action_dict", "parsed_action", "executed_action")
-"""Fields of a line that may hold the pixel that was touched, as `x` and `y`."""
+_TOUCH_FIELDS = ("action_dict", "parsed_action", "executed_action")
+"""Fields of a line that may have the touched pixel, as `x` and `y`."""
 _RESOLUTION = re.compile(r"resolution is (\d{2,5})\s*[x*×]\s*(\d{2,5})")
 _USED = {"name", "arguments", "goal", "response", *_CALLS}
 
 
 class _Line(NamedTuple):
-    """One line: its call's arguments, the call and the whole as they stand, and what could not be kept as it was."""
+    """One line: the call's arguments, the raw call, all fields, and changes made by the tolerant reader."""
 
     call: dict[str, Any]
     raw: Any
@@ -64,7 +65,7 @@ class _Line(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """What a run's coordinates count: their space, and the pixels of the screen that its prompt told the model of."""
+    """Space of a run's coordinates, and the screen size that the prompt stated."""
 
     space: Space
     told: Point | None = None
@@ -72,11 +73,11 @@ class _Frame(NamedTuple):
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The run of a folder."""
-    yield _run(source, is_known)
+    """Yield the run of a folder."""
+    yield _read_run(source, is_known)
 
 
-def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / _FILE
     data = source.text(path)
     name = escape_surrogates(source.path.resolve().name) or "unknown"
@@ -86,23 +87,23 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
         return KnownRun(
             id,
             source_path,
-            pictures=lambda: _pictures(source, data),
+            pictures=lambda: _picture_hashes(source, data),
             under=lambda other: _imported(source, other, name, data),
         )
     return _imported(source, id, name, data)
 
 
-def _pictures(source: RunSource, data: bytes) -> tuple[str | None, ...]:
-    """The sha256 of each step's picture; None where there is none, or not the whole of it."""
+def _picture_hashes(source: RunSource, data: bytes) -> tuple[str | None, ...]:
+    """Return the sha256 of each step's picture, or None for missing or truncated ones."""
     shots = numbered(source.path, _SHOT)
-    return Pictures(source).whole(shots.get(i) for i in range(len(_lines(data, _FILE))))
+    return Pictures(source).whole(shots.get(i) for i in range(len(_read_lines(data, _FILE))))
 
 
 def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
     folder = source.path
     path = folder / _FILE
-    lines = _lines(data, str(path))
-    models = Counter(model for line in lines if (model := as_text(_answer(line).get("model"))))
+    lines = _read_lines(data, str(path))
+    models = Counter(model for line in lines if (model := as_text(_raw_response(line).get("model"))))
     model = models.most_common(1)[0][0] if models else ""
     shots = numbered(folder, _SHOT)
     goal = next((goal for line in lines if (goal := as_text(line.fields.get("goal")))), name.replace("_", " "))
@@ -116,7 +117,7 @@ def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
         model=model,
         images=(pictures := Pictures(source)),
     )
-    frame = _frame(lines, source)
+    frame = _detect_frame(lines, source)
     for i, line in enumerate(lines):
         _step(draft, line, pictures, shots.get(i), frame, source, folder / f"prompt_{i}.txt")
     late = [path.name for i, path in sorted(shots.items()) if i >= len(lines)]
@@ -135,7 +136,7 @@ def _step(
     before = pictures.seen(shot, extra)
     if activity := as_text(line.fields.get("start_page_activity")):
         before = msgspec.structs.replace(before, activity=activity)
-    action = _action(line, before, frame, lambda index: _box(source, prompt, index))
+    action = _action(line, before, frame, lambda index: _element_box(source, prompt, index))
     question, reply = None, None
     if action.kind == "ask_user":
         replies = (line.fields.get(key, line.call.get(key)) for key in _REPLIES)
@@ -153,24 +154,25 @@ def _step(
     )
 
 
-def _frame(lines: list[_Line], source: RunSource) -> _Frame:
-    """What a run's coordinates count: as its prompt says, else as what was done shows, else as the numbers look."""
+def _detect_frame(lines: list[_Line], source: RunSource) -> _Frame:
+    """Return the frame of a run's coordinates, as its prompt states, else as touched pixels or the numbers suggest."""
     prompt = source.path / "prompt_0.txt"
     texts = [line.fields.get(name) for line in lines[:1] for name in _PROMPTS]
-    for text in (*texts, _prompt(source, prompt)):
+    for text in (*texts, _read_prompt(source, prompt)):
         if isinstance(text, str) and (match := _RESOLUTION.search(text)):
             size = int(match[1]), int(match[2])
             return _Frame("px", size) if max(size) > 1000 else _Frame("0-1000")
-    point_pairs = [pair for line in lines if (pair := _done(line)) is not None]
+    point_pairs = [pair for line in lines if (pair := _touched_points(line)) is not None]
+    # One pixel of difference comes from rounding.
     if point_pairs and all(abs(stated_point[i] - at[i]) <= 1 for stated_point, at in point_pairs for i in (0, 1)):
         return _Frame("px")
     return _Frame(space_of(line.call for line in lines))
 
 
-def _done(line: _Line) -> tuple[Point, Point] | None:
-    """Where a line's call says that it goes, and the pixel that the line says was touched; None without either."""
+def _touched_points(line: _Line) -> tuple[Point, Point] | None:
+    """Return the point in a line's call, and the pixel that the line records as touched, or None without both."""
     coordinate = line.call.get("coordinate")
-    for field in _DONE:
+    for field in _TOUCH_FIELDS:
         touch = line.fields.get(field)
         if not isinstance(touch, dict) or not isinstance(coordinate, list) or len(coordinate) != 2:
             continue
@@ -189,11 +191,11 @@ def _action(line: _Line, before: Observation, frame: _Frame, boxes: Callable[[in
     return Action("other", raw=line.raw)
 
 
-def _lines(data: bytes, what: str) -> list[_Line]:
-    """The lines that hold something; one that is no JSON keeps its place, and its text."""
+def _read_lines(data: bytes, what: str) -> list[_Line]:
+    """Return the non-empty lines. An invalid one becomes a line without a call, with its text."""
     if is_list(data):
         value, notes = read_json(data, what)
-        return [_line(item, notes if i == 0 else []) for i, item in enumerate(value)]
+        return [_parse_line(item, notes if i == 0 else []) for i, item in enumerate(value)]
     numbered_lines = [
         (i, line) for i, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1) if line.strip()
     ]
@@ -203,7 +205,7 @@ def _lines(data: bytes, what: str) -> list[_Line]:
     wrong: LabError | None = None
     for i, text in numbered_lines:
         try:
-            lines.append(_line(*read_json(text, f"{what}, line {i}")))
+            lines.append(_parse_line(*read_json(text, f"{what}, line {i}")))
         except LabError as error:
             wrong = wrong or error
             lines.append(_Line({}, decoded(text, what), {}, []))
@@ -212,7 +214,7 @@ def _lines(data: bytes, what: str) -> list[_Line]:
     return lines
 
 
-def _line(value: Any, notes: Notes) -> _Line:
+def _parse_line(value: Any, notes: Notes) -> _Line:
     fields = value if isinstance(value, dict) else {}
     around = next((fields[name] for name in _CALLS if isinstance(fields.get(name), dict)), None)
     raw = value if around is None else around
@@ -222,14 +224,14 @@ def _line(value: Any, notes: Notes) -> _Line:
             call = read_json(call.encode(), "arguments").value
         except (LabError, UnicodeError):
             call = {}
-    call = _named(call if isinstance(call, dict) else {}, raw)
+    call = _with_action_name(call if isinstance(call, dict) else {}, raw)
     if around is None and "arguments" not in fields:
         return _Line(call, raw, {}, notes)
     return _Line(call, raw, fields, notes)
 
 
-def _named(call: dict[str, Any], raw: Any) -> dict[str, Any]:
-    """A call's arguments with its action, also where that is the call's own name: `{"name": "long_press", ...}`."""
+def _with_action_name(call: dict[str, Any], raw: Any) -> dict[str, Any]:
+    """Return a call's arguments with its action, even if that is the call's own name: `{"name": "long_press", ...}`."""
     name = as_text(raw.get("name")) if isinstance(raw, dict) else ""
     if not name or name == NAME or "action" in call or "action_type" in call:
         return call
@@ -245,22 +247,22 @@ def _thought(line: _Line) -> str:
     return ""
 
 
-def _answer(line: _Line) -> dict[str, Any]:
-    """The model's whole web answer, where a line keeps it."""
+def _raw_response(line: _Line) -> dict[str, Any]:
+    """Return the model's whole HTTP response if a line has it, else an empty mapping."""
     answer = line.fields.get("raw_response")
     return answer if isinstance(answer, dict) else {}
 
 
 def _usage(line: _Line) -> Usage | None:
-    usage, seconds = usage_of(_answer(line)), number(line.fields.get("latency_sec"))
+    usage, seconds = usage_of(_raw_response(line)), number(line.fields.get("latency_sec"))
     if seconds is None or seconds < 0:
         return usage
     return msgspec.structs.replace(usage or Usage(), seconds=seconds)
 
 
-def _box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
-    """The box of an element by its index, as the step's own prompt lists it."""
-    lines = _prompt(source, prompt).splitlines()
+def _element_box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
+    """Return the box of an element by index, from the list in the step's own prompt."""
+    lines = _read_prompt(source, prompt).splitlines()
     line = next((line for line in lines if line.startswith(f"UI element {index}:")), "")
     if not (match := _BOX.search(line)):
         return None
@@ -271,8 +273,8 @@ def _box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
     return Bounds(left, top, right, bottom)
 
 
-def _prompt(source: RunSource, path: Path) -> str:
-    """What the model was sent at a step; empty where that is not kept."""
+def _read_prompt(source: RunSource, path: Path) -> str:
+    """Return the prompt of a step, empty if it is not recorded."""
     return decoded(source.side_text(path, most=_MOST_PROMPT) or b"", str(path))
 
 
@@ -289,7 +291,7 @@ def _end(draft: Draft, last: Action | None, lines: list[_Line]) -> None:
 
 
 def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
-    """A folder with an `action.jsonl` whose first lines call the tool, or name an action beside screenshots."""
+    """Return True if the first lines of `action.jsonl` call the tool, or name an action beside screenshots."""
     if _FILE not in names:
         return False
     candidate = CandidateFile(folder / _FILE, root)
@@ -299,15 +301,15 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
         return True
     has_shots = any(_SHOT.match(name) for name in names)
     ends = len(opening) < SNIFFED
-    firsts = [first_value(text) for text in opening.split(b"\n")[:_FEW]]
+    firsts = [first_value(text) for text in opening.split(b"\n")[:_SNIFFED_LINES]]
     values = [(item, candidate.is_cut) for item in candidate.items] if is_list(opening) else firsts
     if has_shots and not any(value for value, is_cut in values if not (is_cut and ends)):
-        return True  # nothing of it is whole: it is empty, or damaged
-    return any(_is_call(_line(value, []), has_shots) for value, _ in values)
+        return True  # no line is complete: the file is empty or damaged
+    return any(_is_call(_parse_line(value, []), has_shots) for value, _ in values)
 
 
 def _is_call(line: _Line, has_shots: bool) -> bool:
-    """Whether a line calls the tool by its name, or names an action that we know where only an agent would."""
+    """Return True if a line calls the tool by name, or names a known action as only an agent's log would."""
     if isinstance(line.raw, dict) and line.raw.get("name") == NAME:
         return True
     by_agent = has_shots or bool(line.fields) or "action_type" in line.call or "coordinate" in line.call
@@ -315,7 +317,7 @@ def _is_call(line: _Line, has_shots: bool) -> bool:
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:
-    """Why a folder with the dump's screens is no run; empty for others."""
+    """Return why a folder with the dump's screens is not a run, or empty for other folders."""
     shots = sum(_SHOT.match(name) is not None for name in names)
     return f"{shots} screens, and no {_FILE}" if shots and _FILE not in names else ""
 

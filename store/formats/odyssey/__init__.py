@@ -1,1 +1,1 @@
-"""GUI-Odyssey's demonstrations."""
+"""Reader for GUI-Odyssey's demonstrations."""

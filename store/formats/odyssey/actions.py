@@ -1,7 +1,7 @@
-"""GUI-Odyssey's actions in our words; its coordinates run from 0 to 1000 over the screenshot.
+"""GUI-Odyssey's actions as hitlab's. Its coordinates range from 0 to 1000 over the screenshot.
 
-`info` is a list of points, the name of a key, or a text, by the action; older annotations spell some of it otherwise.
-Source: `data/format_converter.py` and `src/eval_mm` of OpenGVLab/GUI-Odyssey.
+Depending on the action, `info` is a list of points, the name of a key, or a text. Older annotations spell some of it
+differently. Source: `data/format_converter.py` and `src/eval_mm` of OpenGVLab/GUI-Odyssey.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def action_of(step: dict[str, Any], size: Point | None) -> Action:
-    """A step's action; `size` is its screenshot's, without which there are no pixels. Unknown ones are `other`."""
+    """Return a step's action. Unknown ones become `other`.
+
+    `size` is the screenshot's. Without it positions are None.
+    """
     raw: dict[str, Any] = {key: step[key] for key in ("action", "info", "ps", "sam2_bbox") if key in step}
     name = re.sub(r"[\s-]+", "_", words(step.get("action")).strip().upper())
     info = step.get("info")
-    if (key := _key(name) or (_key(words(info)) if name in _POINTED else None)) is not None:
+    if (key := _key_action(name) or (_key_action(words(info)) if name in _POINTED else None)) is not None:
         return Action(key, raw=raw, space=SPACE)
     if name in _POINTED:
         return _touch(_POINTED[name], step, size, raw)
@@ -50,8 +53,8 @@ def action_of(step: dict[str, Any], size: Point | None) -> Action:
     return Action("wait" if name == "WAIT" else "other", text=words(info) or None, raw=raw, space=SPACE)
 
 
-def _key(name: str) -> ActionKind | None:
-    """The key that is meant by KEY_HOME, PRESS_HOME or HOME; None where none is."""
+def _key_action(name: str) -> ActionKind | None:
+    """Return the action of a key named KEY_HOME, PRESS_HOME or HOME, or None if it is not a key."""
     return _KEYS.get(re.sub(r"^(KEY|PRESS)_", "", name.strip().upper()))
 
 
@@ -62,7 +65,7 @@ def _touch(kind: ActionKind, step: dict[str, Any], size: Point | None, raw: dict
 
 
 def _swipe(info: Any, size: Point | None, raw: dict[str, Any]) -> Action:
-    """A finger's way: `SCROLL: UP` there names where the finger goes."""
+    """Return a swipe. In this format `SCROLL: UP` names the finger's direction."""
     points = _points(info, size)
     if len(points) < 2:
         way = direction(info)
@@ -74,12 +77,12 @@ def _swipe(info: Any, size: Point | None, raw: dict[str, Any]) -> Action:
 
 
 def target_of(step: dict[str, Any], size: Point | None) -> Box | None:
-    """The box of what was touched; None where none is told."""
+    """Return the box of the touched element, or None if it is not recorded."""
     return box(numbers(step.get("sam2_bbox")), size, _WHOLE)
 
 
 def _points(info: Any, size: Point | None) -> list[Point]:
-    """Points in pixels, from a list of pairs, one pair, or a text that spells either."""
+    """Return points in pixels from a list of pairs, one pair, or a text of either."""
     values = numbers(info)
     if not values and isinstance(info, str):
         values = [float(matches) for matches in _NUMBER.findall(info)]

@@ -1,7 +1,7 @@
 """GUI-Odyssey: demonstrations across apps, `annotations/<id>.json`, with `screenshots/` beside that folder.
 
-Screenshots may still lie in the dataset's own parts (`screenshots/data_<n>/`) or in a folder per episode. A file may
-also hold a list of episodes. Source: `introduction.md` of OpenGVLab/GUI-Odyssey, both releases.
+Screenshots may be in the dataset's original parts (`screenshots/data_<n>/`) or in a folder per episode. A file may also
+hold a list of episodes. Source: `introduction.md` of OpenGVLab/GUI-Odyssey, both releases.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from store.formats.values import Notes, as_mappings, missing, names_of, without,
 
 NAME = "odyssey"
 _PARTS = 12
-"""The parts that the dataset's screenshots come in, `data_0` and on, at most."""
+"""Maximum number of the dataset's parts of screenshots, `data_0` and following."""
 _PLACED = ("step", "screenshot", "action", "info", "sam2_bbox", "low_level_instruction", "intention")
 
 
 class _Source(NamedTuple):
-    """One episode that is being read; `place` is where it stands in its file."""
+    """One episode being read. `place` is its path in the file."""
 
     found: RunSource
     episode: dict[str, Any]
@@ -48,27 +48,27 @@ class _Source(NamedTuple):
 
     @property
     def size(self) -> Point | None:
-        """The screen's pixels as the source tells them."""
+        """Screen size in pixels as the source states it."""
         across, down = number(self.part("device_info").get("w")), number(self.part("device_info").get("h"))
         return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
 
 
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """The episode of a file, or each of those that it holds."""
+    """Yield the episodes of a file."""
     path = str(source.path)
     shots = ImageFinder(source.root, source.path.parent)
     try:
-        for place, episode in _episodes(source):
+        for place, episode in _read_episodes(source):
             try:
-                yield _one(source, place, episode, shots, is_known)
+                yield _read_episode(source, place, episode, shots, is_known)
             except LabError as error:
                 yield FailedRun(f"{path}{'#' if place else ''}{place.strip('[]')}", error.sentence)
     except LabError as error:
         yield FailedRun(path, error.sentence)
 
 
-def _episodes(source: RunSource) -> Iterator[tuple[str, StorableValue | LabError]]:
-    """What a file holds, read one by one where it is a list, with where that stands."""
+def _read_episodes(source: RunSource) -> Iterator[tuple[str, StorableValue | LabError]]:
+    """Yield a file's episodes with their paths, decoded one by one if the file is a list."""
     data = source.text(source.path)
     if is_list(data):
         yield from ((f"[{i}]", item) for i, item in enumerate(each(data, str(source.path))))
@@ -76,7 +76,7 @@ def _episodes(source: RunSource) -> Iterator[tuple[str, StorableValue | LabError
         yield "", read_json(data, str(source.path))
 
 
-def _one(
+def _read_episode(
     source: RunSource,
     place: str,
     episode: StorableValue | LabError,
@@ -155,8 +155,8 @@ def _step(source: _Source, draft: Draft, i: int, step: dict[str, Any]) -> Action
     if changes := missing(source.notes, f"steps[{i}]."):
         extra["missing"] = changes
     if i == 0:
-        extra |= _about(source)
-    shot = source.shots.find(step.get("screenshot"), extra, _near(source))
+        extra |= _unplaced_fields(source)
+    shot = source.shots.find(step.get("screenshot"), extra, _screenshot_folders(source))
     observation = source.pictures.seen(shot, extra)
     size = observation.size or source.size
     action = action_of(step, size)
@@ -170,16 +170,16 @@ def _step(source: _Source, draft: Draft, i: int, step: dict[str, Any]) -> Action
     return action
 
 
-def _about(source: _Source) -> dict[str, Any]:
-    """What the source tells of the whole episode, and has no place of its own."""
+def _unplaced_fields(source: _Source) -> dict[str, Any]:
+    """Return the source's fields about the whole episode that have no other place."""
     about = without(source.episode, ("episode_id", "device_info", "task_info", "step_length", "steps"))
     about |= without(source.part("task_info"), ("category", "app", "meta_task", "task", "instruction"))
     about |= without(source.part("device_info"), ("product", "release_version", "sdk_version", "h", "w", "device_name"))
     return {"episode": about} if about else {}
 
 
-def _near(source: _Source) -> Iterator[str]:
-    """Where screenshots are kept, seen from the annotations' folder."""
+def _screenshot_folders(source: _Source) -> Iterator[str]:
+    """Yield the possible folders of screenshots, relative to the annotations' folder."""
     key = words(source.episode.get("episode_id"))
     for base in ("../screenshots", "screenshots"):
         yield base
@@ -195,7 +195,7 @@ def _is_file(candidate: CandidateFile) -> bool:
 
 
 def _is_episode(value: dict[str, Any]) -> bool:
-    """Whether a value tells a task and steps with an action, if any."""
+    """Return True if a value has a task and a list of steps with an action, if any."""
     steps = value.get("steps")
     if not isinstance(value.get("task_info"), dict) or not isinstance(steps, list):
         return False

@@ -1,1 +1,1 @@
-"""Runs as tables for counting and plotting, written as CSV or Parquet."""
+"""Writers for runs as tables for counting and plotting, as CSV or Parquet."""

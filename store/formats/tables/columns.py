@@ -1,8 +1,8 @@
-"""The tables that runs are written as: what each is called, its columns in their order, and what each holds.
+"""Schema of the exported tables: names, columns in order, and their meanings.
 
-Four tables with one key, `run`: runs, steps, questions, verdicts. They are for counting and plotting: pictures stand in
-them by their sha256, and a step's tree, prompt and `extra` are left out (the jsonl format is the complete one). What an
-agent must not see is left out, too: the persona's facts and log.
+The four tables runs, steps, questions and verdicts share the key `run`. They are for counting and plotting: pictures
+appear as sha256, and a step's tree, prompt and `extra` are left out (the jsonl format is complete). Data hidden from
+agents is left out, too: the persona's facts and log.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 Kind = Literal["text", "integer", "number", "truth", "time", "json"]
-"""What a column holds: text, a whole number, a number, true or false, a time in UTC, or a value as JSON."""
+"""Type of a column: text, integer, number, true or false, a time in UTC, or a value as JSON."""
 
 
 class FormatColumn(NamedTuple):
-    """One column: its name, what it holds, and what that means."""
+    """One column: its name, type and meaning."""
 
     name: str
     kind: Kind
@@ -22,7 +22,7 @@ class FormatColumn(NamedTuple):
 
 
 def _columns(*lines: str) -> tuple[FormatColumn, ...]:
-    """Columns from `name kind meaning` lines."""
+    """Parse columns from `name kind meaning` lines."""
     kinds: dict[str, Kind] = {
         "text": "text", "integer": "integer", "number": "number", "truth": "truth", "time": "time", "json": "json",
     }  # fmt: skip

@@ -1,10 +1,10 @@
-"""Tables as CSV (RFC 4180): runs.csv, steps.csv, questions.csv, verdicts.csv; columns.csv tells what they hold.
+"""Tables as CSV (RFC 4180): runs.csv, steps.csv, questions.csv, verdicts.csv, and columns.csv with their meanings.
 
-UTF-8 without a mark of its own, lines ended by CR LF, a line of names first. Every text stands in quotes and every
-number without; a missing value is nothing at all, an empty text a pair of quotes. What strangers wrote is kept, but a
-spreadsheet would run a text that begins with = + - @ (or a tab or line end) as a formula: such a text, unless it is a
-number, bears one apostrophe before it. One that began with an apostrophe and such a sign bears one more, so that
-taking one away where `'` precedes such a sign gives back every text as it was. Parquet has the same texts bare.
+UTF-8 without byte order mark, lines end with CR LF, the first line has the names. Every text is quoted and no number
+is. A missing value is an empty cell, an empty text a pair of quotes. A spreadsheet would run a text that begins with =
++ - @ (or a tab or line end) as a formula. Such a text, unless it is a number, gets one apostrophe in front. A text that
+already began with an apostrophe and such a sign gets one more, so that removing one apostrophe before such a sign
+restores every text. Parquet has the texts unchanged.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _TEXTS = frozenset({"text", "time", "json"})
 
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
-    """Appends each run's rows to the tables, one run at a time."""
+    """Append each run's rows to the tables, one run at a time."""
     with ExitStack() as stack:
-        files = {name: stack.enter_context(_new(out / f"{name}.csv")) for name in TABLES}
+        files = {name: stack.enter_context(_new_file(out / f"{name}.csv")) for name in TABLES}
         for name, columns in TABLES.items():
             files[name].write(line([column.name for column in columns]))
         for run in runs:
             for name, rows in rows_of(run).items():
                 files[name].writelines(_row(TABLES[name], row) for row in rows)
             on_run(run.id)
-        files["columns"] = stack.enter_context(_new(out / "columns.csv"))
+        files["columns"] = stack.enter_context(_new_file(out / "columns.csv"))
         files["columns"].write(line(["table", "column", "holds", "meaning"]))
         for name, columns in TABLES.items():
             files["columns"].writelines(line([name, *column]) for column in columns)
@@ -45,27 +45,27 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
             os.fsync(file.fileno())
 
 
-def _new(path: Path) -> IO[str]:
+def _new_file(path: Path) -> IO[str]:
     return open_file(path, "x", encoding="utf-8", newline="")
 
 
 def _row(columns: Sequence[FormatColumn], row: dict[str, Any]) -> str:
-    return line([_value(column, row.get(column.name)) for column in columns])
+    return line([_safe_value(column, row.get(column.name)) for column in columns])
 
 
-def _value(column: FormatColumn, value: Any) -> Any:
+def _safe_value(column: FormatColumn, value: Any) -> Any:
     if value is None or column.kind not in _TEXTS:
         return value
     return harmless(str(value))
 
 
 def harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula: with an apostrophe before it where it would be one."""
+    """Return a text that no spreadsheet treats as a formula, with an apostrophe in front if it would be one."""
     return "'" + text if _RUNS_AS_FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def line(values: Sequence[Any]) -> str:
-    """One line of CSV; text in quotes, None as nothing, true and false in words."""
+    """Return one line of CSV: text quoted, None as nothing, booleans as `true` and `false`."""
     return ",".join(_cell(value) for value in values) + "\r\n"
 
 
@@ -77,6 +77,7 @@ def _cell(value: Any) -> str:
             return "true" if value else "false"
         case str():
             return '"' + value.replace('"', '""') + '"'
+    # repr() has every digit of a float.
     return repr(value)
 
 

@@ -1,7 +1,7 @@
 """Tables as Parquet: `runs.parquet`, `steps.parquet`, `questions.parquet`, `verdicts.parquet`, every column typed.
 
-Times are timestamps in UTC (missing where the source's is none); what a column means stands in its metadata, under
-`meaning`. Texts are as they were. Needs pyarrow, which the extra `parquet` brings.
+Times are timestamps in UTC, null if the source has none. A column's meaning is in its metadata, under `meaning`. Texts
+are unchanged. This needs pyarrow, from the extra `parquet`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from store.formats.tables.rows import Row, rows_of
 
 _MOST_ROWS = 4096
 _MOST_TEXT = 16 * 1024**2
-"""Characters of text after which a row group is written: so much is held, whatever is exported."""
+"""Characters of text after which a row group is written, which bounds the memory of any export."""
 
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
-    """Appends each run's rows to the tables; a table is held no further than one row group."""
-    arrow, parquet = _arrow("pyarrow"), _arrow("pyarrow.parquet")
+    """Append each run's rows to the tables, with at most one row group of each in memory."""
+    arrow, parquet = _import_arrow("pyarrow"), _import_arrow("pyarrow.parquet")
     with ExitStack() as stack:
         tables = {
             name: stack.enter_context(_Table(arrow, parquet, out / f"{name}.parquet", columns))
@@ -38,12 +38,13 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
             for name, rows in rows_of(run).items():
                 tables[name].add(rows)
             on_run(run.id)
+    # ParquetWriter closes its own files, so open them again to sync them.
     for name in TABLES:
         with (out / f"{name}.parquet").open("rb+") as file:
             os.fsync(file.fileno())
 
 
-def _arrow(module: str) -> Any:
+def _import_arrow(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
@@ -53,10 +54,10 @@ def _arrow(module: str) -> Any:
 
 
 class _Table:
-    """One table that is being written, a row group at a time."""
+    """A table being written, one row group at a time."""
 
     def __init__(self, arrow: Any, parquet: Any, path: Path, columns: tuple[FormatColumn, ...]) -> None:
-        self._arrow = arrow
+        self._import_arrow = arrow
         self._columns = columns
         types = {
             "text": arrow.string(),
@@ -87,7 +88,7 @@ class _Table:
             self._writer.close()
 
     def add(self, rows: list[Row]) -> None:
-        """Takes rows, and writes them where enough are held."""
+        """Add rows, and write them if enough are in memory."""
         for row in rows:
             self._rows.append(row)
             self._text += sum(len(value) for value in row.values() if isinstance(value, str))
@@ -98,14 +99,16 @@ class _Table:
         if not self._rows:
             return
         arrays = [
-            self._arrow.array([_value(column, row.get(column.name)) for row in self._rows], type=field.type)
+            self._import_arrow.array(
+                [_arrow_value(column, row.get(column.name)) for row in self._rows], type=field.type
+            )
             for column, field in zip(self._columns, self._schema, strict=True)
         ]
-        self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
+        self._writer.write_table(self._import_arrow.Table.from_arrays(arrays, schema=self._schema))
         self._rows, self._text = [], 0
 
 
-def _value(column: FormatColumn, value: Any) -> Any:
+def _arrow_value(column: FormatColumn, value: Any) -> Any:
     if value is None:
         return None
     if column.kind == "time":

@@ -1,4 +1,4 @@
-"""A run as rows of the tables in `columns`, one run at a time."""
+"""Conversion of a run to rows of the tables in `columns`, one run at a time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from store.formats import StoredRun
 from store.formats.tables.columns import TABLES
 
 Row = dict[str, Any]
-"""A row's values by column: None where there is none, times as ISO 8601 text, JSON as text."""
+"""A row's values by column. Missing values are None, times are ISO 8601 text, JSON is text."""
 
 
 def rows_of(run: StoredRun) -> dict[str, list[Row]]:
-    """The rows of one run, by table; a step's picture and tree are not held."""
-    reading = _RunReading(run.id)
+    """Return the rows of one run, by table. Pictures and trees of steps are not kept in memory."""
+    reading = _RunReader(run.id)
     for event in run.events():
         reading.take(event)
     rows_by_table: dict[str, list[Row]] = {
@@ -42,8 +42,8 @@ def rows_of(run: StoredRun) -> dict[str, list[Row]]:
     return rows_by_table
 
 
-class _RunReading:
-    """What a run's events have told so far."""
+class _RunReader:
+    """State of reading a run's events."""
 
     def __init__(self, id: str) -> None:
         self.id = id
@@ -60,7 +60,7 @@ class _RunReading:
             case Started():
                 self.started = event
             case Asked():
-                self._settle()
+                self._add_open_question()
                 self.open = event
             case Answered():
                 self.reply = event.reply
@@ -81,20 +81,20 @@ class _RunReading:
         if usage is not None:
             self.usage = usage if self.usage is None else self.usage.plus(usage)
 
-    def _settle(self) -> None:
-        """A question whose step never came, because the run stopped there, is a question all the same."""
+    def _add_open_question(self) -> None:
+        """Add the open question, if any. A run that stopped after a question has no step for it."""
         if self.open is not None:
             self.asked.append(_question(self.id, self.open.index, self.open.question, self.reply, self.open.at))
         self.open = self.reply = None
 
     def run(self, reviewed: str | None) -> Row:
-        self._settle()
+        self._add_open_question()
         started, ended = self.started, self.ended
         if started is None:
             return {"run": self.id, "status": "open", "steps": 0, "questions": 0, "replies": 0}
         task, source, size = started.task, started.source, started.device.size
         run_usage = ended.usage if ended else None
-        usage = _filled(run_usage, self.usage)
+        usage = _completed_usage(run_usage, self.usage)
         return {
             "run": self.id,
             "task": task.id,
@@ -135,7 +135,7 @@ class _RunReading:
             "steps": len(self.steps),
             "questions": len(self.asked),
             "replies": sum(bool(row["answered"]) for row in self.asked),
-            **_used(usage, ("prompt_tokens", "completion_tokens", "cached_tokens", "cost", "seconds")),
+            **_usage_columns(usage, ("prompt_tokens", "completion_tokens", "cached_tokens", "cost", "seconds")),
         }
 
 
@@ -151,7 +151,7 @@ def _step(run: str, step: Step) -> Row:
         "proposed": proposed.action.kind,
         "verdict": step.decision.verdict if step.decision else None,
         "kind": step_action.kind if step_action else None,
-        **_where(action),
+        **_coordinates(action),
         "direction": action.direction,
         "text": action.text,
         "app": action.app,
@@ -170,11 +170,11 @@ def _step(run: str, step: Step) -> Row:
         "width": observation.size[0] if observation.size else None,
         "height": observation.size[1] if observation.size else None,
         "activity": observation.activity or None,
-        **_used(proposed.usage, COUNTED),
+        **_usage_columns(proposed.usage, COUNTED),
     }
 
 
-def _where(action: Action) -> Row:
+def _coordinates(action: Action) -> Row:
     at, to, vector = action.at or (None, None), action.to or (None, None), action.vector or (None, None)
     return {"x": at[0], "y": at[1], "to_x": to[0], "to_y": to[1], "dx": vector[0], "dy": vector[1]}
 
@@ -200,13 +200,13 @@ def _question(run: str, step: int, question: Question, reply: Reply | None, at: 
         "shown": reply.shown_at,
         "first_key": reply.first_key_at,
         "sent": reply.sent_at,
-        "waited_s": _between(reply.shown_at, reply.sent_at),
+        "waited_s": _seconds_between(reply.shown_at, reply.sent_at),
         "edits": reply.edits,
         "draft": reply.draft,
     }
 
 
-def _between(first: str | None, last: str | None) -> float | None:
+def _seconds_between(first: str | None, last: str | None) -> float | None:
     try:
         wait = datetime.fromisoformat(last or "") - datetime.fromisoformat(first or "")
     except (ValueError, TypeError):
@@ -214,15 +214,15 @@ def _between(first: str | None, last: str | None) -> float | None:
     return wait.total_seconds()
 
 
-def _filled(usage: Usage | None, step_usage: Usage | None) -> Usage | None:
-    """What a source told of the whole run, and what it did not tell from the sum of the steps."""
+def _completed_usage(usage: Usage | None, step_usage: Usage | None) -> Usage | None:
+    """Return the whole run's usage as its source reports it, completed by the sum of the steps."""
     if usage is None or step_usage is None:
         return usage or step_usage
     own = {name: getattr(usage, name) for name in COUNTED if getattr(usage, name) is not None}
     return msgspec.structs.replace(step_usage, **own)
 
 
-def _used(usage: Usage | None, names: tuple[str, ...]) -> Row:
+def _usage_columns(usage: Usage | None, names: tuple[str, ...]) -> Row:
     return {name: getattr(usage, name) if usage is not None else None for name in names}
 
 

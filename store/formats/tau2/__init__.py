@@ -1,1 +1,1 @@
-"""tau2-bench's conversations."""
+"""Reader for tau2-bench's conversations."""

@@ -1,7 +1,7 @@
 """tau2-bench's results (`{info, tasks, simulations}`, or a folder `simulations` beside them), and tau-bench's lists.
 
-Source: `src/tau2/data_model/simulation.py` and `message.py` of sierra-research/tau2-bench. This file finds the
-conversations and reads them one at a time; what they mean is in `run`.
+Source: `src/tau2/data_model/simulation.py` and `message.py` of sierra-research/tau2-bench. This module finds the
+conversations and reads them one at a time, `run` interprets them.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ _MARKS = (b'"simulations"', b'"agent_info"', b'"task_id"')
 
 @with_failures
 def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
-    """Every conversation of a file, and of the folder `simulations` beside a `results.json`."""
+    """Yield every conversation of a file, and of the folder `simulations` beside a `results.json`."""
     path = source.path
     data = source.text(path)
     source_path = escape_surrogates(str(path))
     if is_list(data):
-        yield from _runs(each(data, source_path), FileContext(source_path, {}, {}), is_known)
+        yield from _read_runs(each(data, source_path), FileContext(source_path, {}, {}), is_known)
         return
     results = pieces(data, "simulations", source_path)
     if "task_id" in results.rest:
-        yield from _runs(iter([read_json(data, source_path)]), FileContext(source_path, {}, {}), is_known)
+        yield from _read_runs(iter([read_json(data, source_path)]), FileContext(source_path, {}, {}), is_known)
         return
-    context = FileContext(source_path, as_mapping(results.rest.get("info")), _tasks(results.rest.get("tasks")))
-    yield from _runs(results.items, context, is_known)
+    context = FileContext(source_path, as_mapping(results.rest.get("info")), _tasks_by_id(results.rest.get("tasks")))
+    yield from _read_runs(results.items, context, is_known)
     if path.name == _INDEX:
-        yield from _folder(source, path.parent / _FOLDER, context, is_known)
+        yield from _read_folder(source, path.parent / _FOLDER, context, is_known)
 
 
-def _folder(
+def _read_folder(
     source: RunSource, folder: Path, context: FileContext, is_known: Callable[[str], bool]
 ) -> Iterator[Imported | KnownRun | FailedRun]:
     if not folder.is_dir():
@@ -54,10 +54,10 @@ def _folder(
         except LabError as error:
             yield FailedRun(str(path), error.sentence)
             continue
-        yield from _runs(iter([value]), context._replace(path=escape_surrogates(str(path))), is_known)
+        yield from _read_runs(iter([value]), context._replace(path=escape_surrogates(str(path))), is_known)
 
 
-def _runs(
+def _read_runs(
     runs: Iterator[StorableValue | LabError], context: FileContext, is_known: Callable[[str], bool]
 ) -> Iterator[Imported | KnownRun | FailedRun]:
     for i, run in enumerate(runs):
@@ -78,7 +78,7 @@ def _runs(
             yield FailedRun(name, error.sentence)
 
 
-def _tasks(value: Any) -> dict[str, dict[str, Any]]:
+def _tasks_by_id(value: Any) -> dict[str, dict[str, Any]]:
     return {str(task.get("id")): task for task in value if isinstance(task, dict)} if isinstance(value, list) else {}
 
 
@@ -96,12 +96,13 @@ def _is_results(candidate: CandidateFile) -> bool:
     info = as_mapping(value.get("info"))
     if "agent_info" in info and "user_info" in info:
         return True
+    # One conversation of a folder `simulations`, unless its `results.json` already reads it.
     alone = "termination_reason" in value and (_is_conversation(value) or (candidate.is_cut and "start_time" in value))
-    return alone and "task_id" in value and not _indexed(candidate.path)
+    return alone and "task_id" in value and not _is_indexed(candidate.path)
 
 
 def _is_conversation(run: dict[str, Any]) -> bool:
-    """Whether a value tells what was said about a task: messages with roles, or ticks of sound."""
+    """Return True if a value is a conversation about a task: messages with roles, or ticks of sound."""
     if "task_id" not in run:
         return False
     messages = next((run[field] for field in ("messages", "traj") if isinstance(run.get(field), list)), None)
@@ -110,8 +111,8 @@ def _is_conversation(run: dict[str, Any]) -> bool:
     return not messages or (isinstance(messages[0], dict) and "role" in messages[0])
 
 
-def _indexed(path: Path) -> bool:
-    """Whether a `results.json` stands above the folder of this file and reads it."""
+def _is_indexed(path: Path) -> bool:
+    """Return True if a `results.json` above this file's folder includes it."""
     return path.parent.name == _FOLDER and (path.parent.parent / _INDEX).is_file()
 
 

@@ -1,8 +1,9 @@
-"""One conversation of tau2-bench, or of tau-bench before it, as a run with no screens.
+"""One conversation of tau2-bench or tau-bench as a run without screens.
 
-The scenario that the user was given is the persona's hidden facts, what the user wants the task's instruction, and
-how to behave the policy of the person's seat. The reward is the score; `reward_info`, reviews and what the user's side
-cost are verdicts. Times bear no zone in the source and are taken as UTC. Trials count from 0 there, attempts from 1.
+The user's scenario becomes the persona's hidden facts, the user's wish the task's instruction, and the rules of
+behaviour the policy of the person's seat. The reward is the score. `reward_info`, reviews and the cost of the user's
+side become verdicts. Times have no zone in the source and are treated as UTC. The source counts trials from 0, hitlab
+counts attempts from 1.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ _STATUS: dict[str, Literal["completed", "stopped", "failed", "budget"]] = {
 }  # fmt: skip
 _JUDGED = ("review", "user_only_review", "hallucination_check", "auth_classification")
 _PLACED = frozenset({"messages", "traj", "reward_info", "reward", "ticks", "user_cost", *_JUDGED})
+# Token by which one side ends the conversation.
 _STOP = "###STOP###"
 
 
 class FileContext(NamedTuple):
-    """What a file of conversations says of all of them: its `info`, and its tasks by id."""
+    """Fields of a file about all its conversations: its `info`, and its tasks by id."""
 
     path: str
     info: dict[str, Any]
@@ -46,7 +48,10 @@ class FileContext(NamedTuple):
 def imported(
     run: dict[str, Any], notes: Notes, context: FileContext, is_known: Callable[[str], bool]
 ) -> Imported | KnownRun:
-    """A conversation as events; `KnownRun` where `is_known` says so of its id; `LabError` names the wrong field."""
+    """Return a conversation as an imported run, or `KnownRun` if `is_known` returns True for its id.
+
+    Raise `LabError` that names the invalid field.
+    """
     what = f"{context.path}#{run.get('id', run.get('task_id'))}"
     field = "traj" if "traj" in run else "messages"
     messages = checked(run.get(field), what, field)
@@ -55,7 +60,7 @@ def imported(
     if is_known(id):
         return KnownRun(id, what)
     old = run["info"] if field == "traj" and isinstance(run.get("info"), dict) else {}
-    draft = _draft(id, run, context, old, data)
+    draft = _new_draft(id, run, context, old, data)
     user = _actor(context.part("user_info"), "user-simulator")
     status, reason = _status(run, messages, old)
     after: list[dict[str, Any]] = []
@@ -64,13 +69,13 @@ def imported(
             after = turn
         else:
             _step(draft, turn, user, reason)
-    _verdicts(draft, run, notes, context, old, after)
+    _add_verdicts(draft, run, notes, context, old, after)
     draft.end(status, _score(run), reason, usage=_usage(run, draft.count), at=utc(run.get("end_time")))
     return draft.imported()
 
 
-def _draft(id: str, run: dict[str, Any], context: FileContext, old: dict[str, Any], data: bytes) -> Draft:
-    """The run before its first step: its task, its persona, who acts, and which try it is."""
+def _new_draft(id: str, run: dict[str, Any], context: FileContext, old: dict[str, Any], data: bytes) -> Draft:
+    """Return the run before its first step: task, persona, agent and attempt."""
     task, persona = _task(run, context, old)
     trial = run.get("trial")
     return Draft(
@@ -146,7 +151,7 @@ def _task(run: dict[str, Any], context: FileContext, old: dict[str, Any]) -> tup
 
 
 def _agent(fields: dict[str, Any]) -> Actor:
-    """The agent by its implementation, its model and that model's arguments: any of them makes it another one."""
+    """Return the agent, identified by its implementation, its model and the model's arguments."""
     agent, how = _actor(fields, "agent"), as_text(fields.get("implementation"))
     if agent.kind == "human":
         return agent
@@ -159,7 +164,7 @@ def _agent(fields: dict[str, Any]) -> Actor:
 
 
 def _actor(fields: dict[str, Any], otherwise: str) -> Actor:
-    """Who spoke for a side: a person where its implementation says so, else its model."""
+    """Return the actor of one side: a person if its implementation says so, else its model."""
     how = as_text(fields.get("implementation"))
     return Actor("human" if "human" in how.lower() else "model", as_text(fields.get("llm")) or how or otherwise)
 
@@ -190,7 +195,7 @@ def _usage(run: dict[str, Any], calls: int) -> Usage | None:
     return None if cost is None and seconds is None else Usage(cost=cost, seconds=seconds, tries=max(1, calls))
 
 
-def _verdicts(
+def _add_verdicts(
     draft: Draft,
     run: dict[str, Any],
     notes: Notes,

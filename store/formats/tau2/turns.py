@@ -1,7 +1,7 @@
-"""The messages of a tau2-bench (or tau-bench) conversation as the turns of its agent.
+"""Messages of a tau2-bench (or tau-bench) conversation as the turns of its agent.
 
-A tool call of the agent is a step of its own; what it says to the user is a question, and the user's next message
-the reply. Tools that the user calls in between, and what the user says unasked, are kept beside, verbatim.
+A tool call of the agent is a step of its own. A message to the user is a question, and the user's next message the
+reply. Tools that the user calls in between, and unprompted messages of the user, are stored unchanged in `extra`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _PLACED = frozenset({"role", "content", "tool_calls", "cost", "usage", "generati
 
 
 class DialogueTurn(NamedTuple):
-    """One thing the agent did: a tool call, or a message; `extra` holds the source's fields with no place.
+    """One tool call or message of the agent. `extra` has the source's fields without a place.
 
-    `at` and `replied` are UTC; both empty where the source has no times.
+    `at` and `replied` are UTC, both empty if the source has no times.
     """
 
     call: dict[str, Any] | None = None
@@ -37,7 +37,7 @@ class DialogueTurn(NamedTuple):
 
 
 def turns(messages: list[dict[str, Any]]) -> Iterator[DialogueTurn | list[dict[str, Any]]]:
-    """The agent's turns in order; last, as a list, what was said when it did nothing more."""
+    """Yield the agent's turns in order, and last a list of the messages after them."""
     aside: list[dict[str, Any]] = []
     used_places: set[int] = set()
     for i, message in enumerate(messages):
@@ -46,7 +46,7 @@ def turns(messages: list[dict[str, Any]]) -> Iterator[DialogueTurn | list[dict[s
         if message.get("role") != "assistant":
             aside.append(message)
             continue
-        agent_turns = list(_calls(messages, i, used_places)) or [_spoken_turn(messages, i, used_places)]
+        agent_turns = list(_call_turns(messages, i, used_places)) or [_spoken_turn(messages, i, used_places)]
         if aside:
             agent_turns[0] = agent_turns[0]._replace(extra={"before": aside, **agent_turns[0].extra})
             aside = []
@@ -54,12 +54,12 @@ def turns(messages: list[dict[str, Any]]) -> Iterator[DialogueTurn | list[dict[s
     yield aside
 
 
-def _calls(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> Iterator[DialogueTurn]:
+def _call_turns(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> Iterator[DialogueTurn]:
     message = messages[i]
     calls = message.get("tool_calls")
     if not isinstance(calls, list):
         return
-    results = _results(messages, i, used_places) if calls else {}
+    results = _tool_results(messages, i, used_places) if calls else {}
     for n, raw in enumerate(calls):
         call = call_of(raw)
         result = results.pop(str(call.get("id")), None)
@@ -70,15 +70,15 @@ def _calls(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> Ite
         yield DialogueTurn(
             call=call,
             thought=_thought(message) if n == 0 else "",
-            error=_text(result.get("content")) if failed and result else None,
+            error=_as_text(result.get("content")) if failed and result else None,
             usage=usage_of(message) if n == 0 else None,
             at=utc(message.get("timestamp")),
-            extra={**_rest(message), **extra} if n == 0 else {"turn_idx": message.get("turn_idx"), **extra},
+            extra={**_unplaced_fields(message), **extra} if n == 0 else {"turn_idx": message.get("turn_idx"), **extra},
         )
 
 
-def _results(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> dict[str, dict[str, Any]]:
-    """What the agent's tools gave back, by call: the messages that follow at once, singly or in one."""
+def _tool_results(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> dict[str, dict[str, Any]]:
+    """Return the results of the agent's tools by call, from the messages that follow directly, single or combined."""
     results: dict[str, dict[str, Any]] = {}
     for j in range(i + 1, len(messages)):
         message = messages[j]
@@ -94,7 +94,7 @@ def _results(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> d
 
 def _spoken_turn(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> DialogueTurn:
     message = messages[i]
-    extra = _rest(message)
+    extra = _unplaced_fields(message)
     between: list[dict[str, Any]] = []
     answer: dict[str, Any] | None = None
     for j in range(i + 1, len(messages)):
@@ -111,9 +111,9 @@ def _spoken_turn(messages: list[dict[str, Any]], i: int, used_places: set[int]) 
     if answer is not None:
         extra["reply"] = {key: value for key, value in answer.items() if key not in ("role", "content")}
     return DialogueTurn(
-        text=_text(message.get("content")),
+        text=_as_text(message.get("content")),
         thought=_reasoning(message),
-        reply=None if answer is None else _text(answer.get("content")),
+        reply=None if answer is None else _as_text(answer.get("content")),
         usage=usage_of(message),
         at=utc(message.get("timestamp")),
         replied="" if answer is None else utc(answer.get("timestamp")),
@@ -122,7 +122,7 @@ def _spoken_turn(messages: list[dict[str, Any]], i: int, used_places: set[int]) 
 
 
 def call_of(raw: Any) -> dict[str, Any]:
-    """A tool call as tau2-bench writes it, also from tau-bench's (OpenAI's) nested one with arguments as text."""
+    """Return a tool call in tau2-bench's form, converted from tau-bench's (OpenAI's) nested form if necessary."""
     if not isinstance(raw, dict):
         return {"name": "", "arguments": raw}
     nested = raw.get("function")
@@ -138,7 +138,7 @@ def call_of(raw: Any) -> dict[str, Any]:
 
 
 def usage_of(message: dict[str, Any]) -> Usage | None:
-    """What a message cost; None where the source tells nothing of it."""
+    """Return the usage of a message, or None if the source does not record any."""
     tokens = as_mapping(message.get("usage"))
     cached_tokens = tokens.get(
         "cache_read_tokens", as_mapping(tokens.get("prompt_tokens_details")).get("cached_tokens")
@@ -150,12 +150,12 @@ def usage_of(message: dict[str, Any]) -> Usage | None:
 
 
 def checked(messages: Any, what: str, field: str) -> list[dict[str, Any]]:
-    """The messages of a run; raises `LabError` where they are no list of messages."""
+    """Return the messages of a run. Raise `LabError` if they are not a list of messages."""
     return as_mappings([] if messages is None else messages, what, "message", field)
 
 
 def _thought(message: dict[str, Any]) -> str:
-    return "\n\n".join(text for text in (_reasoning(message), _text(message.get("content"))) if text)
+    return "\n\n".join(text for text in (_reasoning(message), _as_text(message.get("content"))) if text)
 
 
 def _reasoning(message: dict[str, Any]) -> str:
@@ -164,8 +164,8 @@ def _reasoning(message: dict[str, Any]) -> str:
     return as_text((raw_message if isinstance(raw_message, dict) else message).get("reasoning_content")).strip()
 
 
-def _rest(message: dict[str, Any]) -> dict[str, Any]:
-    """A message's fields that have no place in a step, and those that could not be put there."""
+def _unplaced_fields(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message's fields that have no place in a step, or do not fit it."""
     rest_fields = {key: value for key, value in message.items() if key not in _PLACED and value is not None}
     for key in ("usage", "timestamp"):
         if message.get(key) is not None:
@@ -176,5 +176,5 @@ def _rest(message: dict[str, Any]) -> dict[str, Any]:
     return rest_fields
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
