@@ -1,4 +1,4 @@
-"""Which statistics a study's fields get: people among themselves, with themselves, and each judge against them."""
+"""Statistics of each field of a study: people among themselves, test-retest, and each judge against people."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from lab.core.protocol import Field
 __all__ = ["agreements", "by_pairs", "confusion", "disagreeing", "runs_wanted"]
 
 WHOLE_SHEET = "worked out of each sheet"
-"""The part under which a number stands that follows from a sheet, where a question has the same name."""
+"""Part name of a number derived from a whole sheet, if a field has the same name."""
 
 
 def agreements(study_data: StudyData) -> list[Agreement]:
-    """Everything that follows from the fields' kinds: people among themselves, each judge against most people."""
+    """Return all statistics that the fields' kinds imply: people among themselves, judges against the majority."""
     numbers: list[Agreement] = []
     for field in study_data.study.protocol.fields:
         numbers += _of_people(study_data, field)
@@ -48,7 +48,10 @@ def agreements(study_data: StudyData) -> list[Agreement]:
 
 
 def _following(study_data: StudyData) -> tuple[Name, ...]:
-    """What follows from this study's sheets; of nodes nothing where no question asks whether they were completed."""
+    """Return the names derived from this study's sheets.
+
+    For tdg nodes there are none unless a field asks whether nodes were completed.
+    """
     protocol = study_data.study.protocol
     if protocol.targets == "tdg nodes" and not any(derives(study_data, field) for field in protocol.fields):
         return ()
@@ -96,9 +99,9 @@ def _otherwise(study_data: StudyData, field: Field) -> list[Agreement]:
 
 
 def of_each(study_data: StudyData, of: Ratings | NumericRatings) -> int | None:
-    """How many of these people each unit was dealt to, of those dealt to several; None where that differs.
+    """Return the number of these raters that each shared unit was dealt to; None if it differs between units.
 
-    Calibration units, which may go to everybody, do not count.
+    Calibration units do not count because they may go to everyone. Units of one rater do not count either.
     """
     rater_numbers = {study_data.columns.raters[at].id: at for at in study_data.people}
     expected, _ = sheets_of(study_data, [rater_numbers[name] for name in of.raters], 1)

@@ -1,4 +1,4 @@
-"""Where a field's answers can stand, and what each rater said there: places by raters, of one rating."""
+"""Items at which a field can be answered, and what each rater answered there in one rating: places by raters."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 NOT_HANDED_IN, NOT_RATED, UNANSWERED = "not_handed_in", "not_rated", "unanswered"
-"""Reasons beside those that raters give: a person's sheet is not handed in; a judge passed an item over; else."""
+"""Reasons beside those that raters give: a person's sheet is not handed in, a judge skipped an item, anything else."""
 
 
 class FieldPlaces(NamedTuple):
-    """The places of a field, in the order of units and of their targets; pilot units and what a rule answered are none.
+    """A field's items in the order of units and of their targets.
 
-    `unit` and `target` are indices as in `Columns`, `kinds` the targets' kinds, `trace` indexes `traces`.
+    Pilot units and answers by a rule are left out. `unit` and `target` are indices into `Columns`, `kinds` are the
+    targets' kinds, `trace` indexes `traces`.
     """
 
     places: tuple[RatedItem, ...]
@@ -35,10 +36,10 @@ class FieldPlaces(NamedTuple):
 
 
 class FieldAnswers(NamedTuple):
-    """What `raters` (columns) said at a field's places (rows).
+    """Answers of `raters` (columns) at a field's items (rows).
 
-    `value` indexes the columns' values, their number being a flag that was not raised; -1 is none. Where an answer was
-    to be given and was not, `why` indexes `reasons`, -1 else. `gave` are reasons that the rater gave.
+    `value` indexes the columns' values. Their length stands for a flag that was not raised, -1 for no value. `why`
+    indexes `reasons` if a due answer is missing, else -1. `gave` marks reasons that the rater gave.
     """
 
     laid: FieldPlaces
@@ -54,7 +55,7 @@ class FieldAnswers(NamedTuple):
 
 
 def field_named(study_data: StudyData, name: str) -> Field:
-    """A field of the study's protocol; ValueError where it has none of that name."""
+    """Return a field of the study's protocol. Raise `ValueError` if there is none of that name."""
     field = study_data.study.protocol.field(name)
     if field is None:
         raise ValueError(f"{study_data.study.name} asks nothing named {name}")
@@ -62,14 +63,14 @@ def field_named(study_data: StudyData, name: str) -> Field:
 
 
 def places_of(study_data: StudyData, field: Field) -> FieldPlaces:
-    """A field's places."""
+    """Return a field's items, cached in the study's data."""
     per_target = field.per == "target" and study_data.study.protocol.targets != "unit"
     places: FieldPlaces = study_data.once(("laid", field.id), lambda: _laid(study_data, field, per_target))
     return places
 
 
 def units_laid(study_data: StudyData) -> FieldPlaces:
-    """The units themselves as places."""
+    """Return the units themselves as items, cached in the study's data."""
     places: FieldPlaces = study_data.once(("laid",), lambda: _laid(study_data, None, False))
     return places
 
@@ -97,7 +98,9 @@ def _laid(study_data: StudyData, field: Field | None, per_target: bool) -> Field
 
 
 def answers_of(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
-    """What these raters said of a field in their first rating, or in a later one."""
+    """Return these raters' answers to a field in their first rating (`run` 1) or a later one, cached in the study's
+    data.
+    """
     key = ("said", field.id, tuple(raters), run)
     answers: FieldAnswers = study_data.once(key, lambda: _field_answers(study_data, field, raters, run))
     return answers
@@ -113,6 +116,7 @@ def _field_answers(study_data: StudyData, field: Field, raters: Sequence[int], r
     reasons = (*columns.reasons, *(one for one in (NOT_HANDED_IN, NOT_RATED, UNANSWERED) if one not in columns.reasons))
     why = np.where(is_asked & (value < 0), reason, -1)
     bare = (value < 0) & (why < 0) & expected
+    # A judge that answered nothing did not raise flags either: its silence is a missing rating, not a "no".
     judge = np.array([one in study_data.judges for one in raters], dtype=np.bool_)
     if field.kind == "flag":
         has_rated = (value >= 0).any(axis=0) | (why >= 0).any(axis=0) | ~judge
@@ -123,6 +127,8 @@ def _field_answers(study_data: StudyData, field: Field, raters: Sequence[int], r
         unanswered = np.where(judge, reasons.index(NOT_RATED), reasons.index(UNANSWERED))
         absent = np.where(judge, reasons.index(NOT_RATED), reasons.index(NOT_HANDED_IN))
         why = np.where(bare & handed & is_asked, unanswered, why)
+        # An optional follow-up may not have been asked at all, so its absence on a sheet that is not handed in means
+        # nothing.
         if not field.show_if:
             why = np.where(bare & ~handed, absent, why)
     return FieldAnswers(
@@ -131,7 +137,7 @@ def _field_answers(study_data: StudyData, field: Field, raters: Sequence[int], r
 
 
 def _stands(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> tuple[Ints, Ints, Ints]:
-    """The labels of a field as places x raters: value, reason, step; -1 where there is none."""
+    """Return a field's current labels as value, reason and step (each places x raters), -1 if there is none."""
     columns, field_places = study_data.columns, places_of(study_data, field)
     column = np.full(len(columns.raters) + 1, -1, dtype=np.int32)
     column[list(raters)] = np.arange(len(raters), dtype=np.int32)
@@ -147,13 +153,13 @@ def _stands(study_data: StudyData, field: Field, raters: Sequence[int], run: int
 
 
 def places_at(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Ints:
-    """Which of a field's places each of these labels (rows of the columns) is about; -1 where none."""
+    """Return for each label (rows of the columns) its index among the field's items, -1 if it has none."""
     columns = study_data.columns
     return _found(places_of(study_data, field), columns.unit[rows], columns.target[rows], len(columns.targets))
 
 
 def _found(field_places: FieldPlaces, unit: Ints, target: Ints, targets: int) -> Ints:
-    """Which place each (unit, target) is; -1 where none."""
+    """Return for each (unit, target) its index among the items, -1 if there is none."""
     if not len(field_places.places):
         return np.full(len(unit), -1, dtype=np.int32)
     place_keys = field_places.unit.astype(np.int64) * targets + field_places.target
@@ -164,13 +170,14 @@ def _found(field_places: FieldPlaces, unit: Ints, target: Ints, targets: int) ->
 
 
 def _asked(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> Mask:
-    """Whether a field was asked of each rater at each place: by what else they said there."""
+    """Return a mask (places x raters): True if a rater's other answers caused the field to be asked."""
     columns, field_places = study_data.columns, places_of(study_data, field)
     if not field.show_if:
         return np.ones((len(field_places.places), len(raters)), dtype=np.bool_)
     name = field.show_if.partition("=")[0]
     asking = field_named(study_data, name)
     value, _, _ = _stands(study_data, asking, raters, run)
+    # The appended False belongs to index -1 (no answer) as well as to a flag that was not raised.
     opens = np.array([*map(field.asked_where, columns.values), False], dtype=np.bool_)
     whole = places_of(study_data, asking)
     same = _found(whole, field_places.unit, field_places.target, len(columns.targets))
@@ -183,7 +190,7 @@ def _asked(study_data: StudyData, field: Field, raters: Sequence[int], run: int)
 
 
 def sheets_of(study_data: StudyData, raters: Sequence[int], run: int) -> tuple[Mask, Mask]:
-    """Units x raters: whether a sheet was to be given, and whether it was. A judge is to rate every unit."""
+    """Return two masks (units x raters): sheets that were due and sheets that exist. For a judge every unit is due."""
     columns = study_data.columns
     expected = np.zeros((len(columns.units), len(raters)), dtype=np.bool_)
     handed = expected.copy()
@@ -199,5 +206,5 @@ def sheets_of(study_data: StudyData, raters: Sequence[int], run: int) -> tuple[M
 
 
 def ruled(unit: Unit, field: str) -> dict[str, object]:
-    """What a rule answered of a unit, by target."""
+    """Return a rule's answers for a unit and field, by target."""
     return {one.target: one.value for one in unit.mechanical if one.field == field}

@@ -1,4 +1,4 @@
-"""Verified cases: a file of inputs with published values, and what this arithmetic makes of each."""
+"""Verified cases: a file of inputs with published values, and the values that this package computes for them."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from lab.core.json_size import check_values
 
 _TOLERANCE = 5e-7
 _MOST = 1e12
-"""The largest number of a case: squares of larger ones say nothing."""
+"""Largest number in a case. Squares of larger ones lose all precision."""
 _MOST_RATERS = 10_000
 _MOST_PLACES = 10_000_000
 _NO_FORM = "it has no closed form for these answers"
 
 
 class CaseFile(NamedTuple):
-    """The cases of a file, each computed; values agree where they are no further apart than `tolerance`."""
+    """Results for all cases of a file. A value passes if it is within `tolerance` of the expected one."""
 
     tolerance: float
     cases: list[CaseResult]
 
 
 class CaseResult(NamedTuple):
-    """One case: its value, or None where `undefined` says why; `expected` is the file's own number, None where none."""
+    """Result of one case. `value` is None if `undefined` gives a reason. `expected` is the file's number, if any."""
 
     id: str
     statistic: str
@@ -53,14 +53,14 @@ class CaseResult(NamedTuple):
 
 
 class MalformedCase(Exception):
-    """What is wrong with a case, in words that follow its name."""
+    """A case is malformed. The message follows the case's name."""
 
 
 class Case(NamedTuple):
-    """One case as it was read.
+    """One parsed case.
 
-    `times` says how often each place of `ratings` came: a table of two raters is one place for each cell. `table` is
-    that table. `truth` is what most people said, beside the judge.
+    `times` is the frequency of each place of `ratings`: a table of two raters has one place per cell. `table` is that
+    table. `truth` pairs the majority of people with the judge.
     """
 
     id: str
@@ -75,7 +75,7 @@ class Case(NamedTuple):
 
     @property
     def numbers(self) -> NumericRatings:
-        """The same answers as numbers."""
+        """Return the answers as numbers. Raise `MalformedCase` if they are not numbers by rater."""
         one = self.ratings
         if one.scores is None or self.table is not None or not self.identified:
             raise MalformedCase("its answers are no numbers by rater")
@@ -88,7 +88,7 @@ class Case(NamedTuple):
 
 
 def computed(path: Path) -> CaseFile:
-    """Every case in the file's order. Raises LabError, which names file and case, where one cannot be read."""
+    """Compute every case in the file's order. Raise `LabError`, with file and case, if one is malformed."""
     try:
         data = read_file(path, f"cases {path}")
         check_values(data, f"cases {path}")
@@ -119,7 +119,7 @@ def _computed(path: Path, at: int, raw: Any) -> CaseResult:
 
 
 def read(raw: Any) -> Case:
-    """One entry of `cases`; raises Malformed."""
+    """Parse one entry of `cases`. Raise `MalformedCase` if it is invalid."""
     if not isinstance(raw, dict):
         raise MalformedCase("it is no object")
     for key in ("id", "statistic", "input_form"):
@@ -201,7 +201,7 @@ def _of_traces(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
 
 
 _FORMS = {"contingency": "table", "table": "table", "units x categories": "counts", "units x raters": "units"}
-"""By the beginning of `input_form`, what an input is that is no object."""
+"""Key of an input that is not an object, by the beginning of `input_form`."""
 _READERS: tuple[tuple[tuple[str, ...], Callable[[Case, Mapping[str, Any], Any], Case]], ...] = (
     (("table",), _of_table),
     (("a", "b"), _of_pairs),
@@ -210,17 +210,17 @@ _READERS: tuple[tuple[tuple[str, ...], Callable[[Case, Mapping[str, Any], Any], 
     (("ratings",), partial(_of_answers, "ratings")),
     (("counts",), _of_counts),
 )
-"""What reads an input that has these names."""
+"""Parser of an input, by the keys it must have."""
 
 
 def _most(row: Sequence[Any]) -> Any:
-    """What more than half said."""
+    """Return the answer of more than half the raters; None if there is none."""
     values = [one for one in row if one is not None]
     return next((one for one in values if 2 * values.count(one) > len(values)), None)
 
 
 def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
-    """Rows of answers; each place is its own trace."""
+    """Return rows of answers as ratings, each row its own trace."""
     if not rows:
         raise MalformedCase("input is empty")
     raters = len(_list(rows[0], "input"))
@@ -245,9 +245,10 @@ def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
 
 
 def _sorted(items: Sequence[Any]) -> list[Any]:
-    """The different answers in order: of numbers by size, else by letter."""
+    """Return the distinct answers, sorted by size if all are numbers, else as text."""
     for one in items:
         if one is not None and not isinstance(one, str | bool) and not _number(one):
+            # Distinct by text, because `_ratings` looks answers up by text.
             raise MalformedCase(f"{one!r} is no answer")
     values = list({str(one): one for one in items if one is not None}.values())
     return sorted(values, key=None if all(map(_number, values)) else str)
@@ -299,12 +300,13 @@ _NAME = re.compile(
 
 
 def value_of_case(case: Case) -> tuple[float | None, str]:
-    """What a case asks for, or None and why it is undefined; raises Malformed where no such statistic is known."""
+    """Return the value that a case asks for, or None and a reason. Raise `MalformedCase` for an unknown statistic."""
     statistic_name, _, rest = case.statistic.strip().partition(" ")
     rest, name = rest.lower(), _NAME.fullmatch(statistic_name.lower())
     if name is None:
         raise case.unknown
     one = _additive(case, name["base"], name["weights"] or "", rest)
+    # A table counts each cell `times` over; other inputs have one row per place.
     total = case.times @ one.sums if case.table is not None else one.sums.sum(axis=0)
     itself = float(one.of(total)) if total.any() or case.table is None else float("nan")
     if not np.isfinite(itself):
@@ -324,7 +326,7 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
 
 
 def _additive(case: Case, base: str, weights: str, rest: str) -> AdditiveStatistic:
-    """The statistic of this name, over the answers of people, or of the judge beside what most of them said."""
+    """Return the statistic of this name, over people's answers or over majority and judge."""
     if base in _BY_RATER and not case.identified:
         raise MalformedCase(f"{base} needs to know which rater said what")
     try:
@@ -354,14 +356,14 @@ def _additive(case: Case, base: str, weights: str, rest: str) -> AdditiveStatist
 
 
 def _of_two(case: Case) -> Ratings:
-    """Truth, which is what most people said, and the judge beside it."""
+    """Return the majority of people and the judge as two raters."""
     if case.truth is None and (len(case.ratings.raters) != 2 or not case.identified):
         raise MalformedCase("it has no truth and judge")
     return case.truth or case.ratings
 
 
 def _positive(case: Case, rest: str) -> str:
-    """The category that is named as positive; the last where it is named by no category's name."""
+    """Return the category named as positive; the last one if the name does not match a category."""
     categories = _of_two(case).categories or ("",)
     match = re.search(r"positive = (\w+)", rest)
     return match[1] if match and match[1] in categories else categories[-1]
@@ -383,7 +385,7 @@ def _weights(case: Case, name: str, rest: str) -> Floats | None:
 
 
 def _error(case: Case, one: AdditiveStatistic, base: str, rest: str) -> float | None:
-    """A standard error: over traces by the jackknife where that is named, else in closed form."""
+    """Return a standard error: by the jackknife over traces if the name says so, else in closed form."""
     if "jackknife" in rest:
         return estimate(one, How()).standard_error
     if base == "cohen_kappa":
@@ -394,7 +396,7 @@ def _error(case: Case, one: AdditiveStatistic, base: str, rest: str) -> float | 
 
 
 def _table(case: Case) -> Floats:
-    """How often two raters said what, over places that both rated."""
+    """Return the contingency table of two raters, over items that both rated."""
     if case.table is not None:
         return case.table
     q = len(case.ratings.categories)
@@ -405,7 +407,7 @@ def _table(case: Case) -> Floats:
 
 
 def _each(case: Case) -> Ratings:
-    """Every place written down as often as it came."""
+    """Return the ratings with each place repeated by its frequency."""
     times = np.rint(case.times).astype(int)
     if np.abs(times - case.times).max(initial=0.0) > 1e-6:
         raise MalformedCase("its table holds no whole numbers")
@@ -415,7 +417,10 @@ def _each(case: Case) -> Ratings:
 
 
 def _end(case: Case, one: AdditiveStatistic, base: str, end: str, level: float) -> float | str | None:
-    """One end of an interval, or why there is none: of ICC(A,1) by F, of any other by the jackknife over traces."""
+    """Return one end of an interval, or the reason if there is none.
+
+    ICC(A,1) uses F, every other statistic the jackknife over traces.
+    """
     if base == "icc_a1":
         both = icc_interval(case.numbers, "A,1", level)
         return both if isinstance(both, str) else both[end == "high"]

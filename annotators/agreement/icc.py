@@ -1,4 +1,4 @@
-"""Intraclass correlation, as sums that add over traces, with its intervals by F for places that are independent.
+"""Intraclass correlation as sums that add over traces, with F intervals for independent items.
 
 Source: McGraw & Wong, Forming inferences about some intraclass correlation coefficients, 1996.
 """
@@ -23,9 +23,9 @@ NO_FREEDOM = "no degrees of freedom are left for its interval"
 
 
 def icc(numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
-    """McGraw and Wong's intraclass correlation over places that all raters rated.
+    """Return McGraw and Wong's intraclass correlation over the items that all raters rated.
 
-    The one-way forms need no rater twice: they are over places that two raters or more rated, as many as there are.
+    The one-way forms do not compare raters across items, so they include every item that at least two raters rated.
     """
     name = f"icc_{form}"
     if why := too_few_numbers(numbers):
@@ -34,12 +34,15 @@ def icc(numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
 
 
 def _least(form: Icc) -> float | None:
-    """What no interval reaches below: a correlation of one rating has the bound of every correlation."""
+    """Return the lower bound of an interval: -1 for the correlation of single ratings, None for that of means."""
     return -1.0 if form.endswith("1") else None
 
 
 def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
-    """Sums: places, answers, answers squared, and of the values x, x^2 and (sum of a place)^2 / its answers."""
+    """Return a one-way ICC.
+
+    Sums: items, answers, answers squared, x, x^2, and (sum of an item)^2 / its answers.
+    """
     there = np.isfinite(numbers.values)
     pairable = there.sum(axis=1) >= 2
     values = np.where(there, centred(numbers.values), 0.0)[pairable]
@@ -78,7 +81,7 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
 
 
 def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
-    """Sums: places, x^2, (sum of a place)^2, and x of each rater."""
+    """Return a two-way ICC. Sums: items, x^2, (sum of an item)^2, and x of each rater."""
     complete = np.isfinite(numbers.values).all(axis=1)
     values = centred(numbers.values[complete])
     columns = np.column_stack((np.ones(len(values)), (values**2).sum(axis=1), values.sum(axis=1) ** 2, values))
@@ -107,7 +110,7 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
 
 
 def _squares(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Mean squares of places, of raters and of the rest, and whether there is any spread."""
+    """Return the mean squares of items, raters and residual, and True if there is any spread."""
     places, xx, rows, each = sums[..., 0], sums[..., 1], sums[..., 2], sums[..., 3:]
     k = each.shape[-1]
     mean = ratio(each.sum(axis=-1) ** 2, k * places)
@@ -117,13 +120,14 @@ def _squares(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     return (
         ratio(of_places, places - 1),
         np.asarray(of_raters / (k - 1)),
+        # Rounding can make the residual slightly negative if raters agree fully.
         ratio(np.maximum(rest, 0.0), (places - 1) * (k - 1)),
         np.asarray(xx - mean > NOTHING * xx),
     )
 
 
 def icc_interval(numbers: NumericRatings, form: Icc, level: float = 0.95) -> tuple[float, float] | str:
-    """Return McGraw and Wong's interval by F over places that are independent, or why there is none."""
+    """Return McGraw and Wong's F interval, which holds for independent items, or the reason if there is none."""
     one = icc(numbers, form)
     if one.by_f is None:
         return one.why(one.sums.sum(axis=0))
@@ -133,7 +137,7 @@ def icc_interval(numbers: NumericRatings, form: Icc, level: float = 0.95) -> tup
 def _by_one_ratio(
     among: float, within: float, k: float, above: float, below: float, level: float, *, mean: bool
 ) -> tuple[float, float] | str:
-    """Return the interval of a correlation that one F ratio with these degrees of freedom decides (Table 7)."""
+    """Return the interval of a correlation that depends on one F ratio with these degrees of freedom (Table 7)."""
     if among <= 0 or above < 1 or below < 1:
         return NO_FREEDOM
     if within <= NOTHING * among:
@@ -164,7 +168,7 @@ def _two_way_by_f(sums: Floats, form: Icc, level: float) -> tuple[float, float] 
 def _absolute_by_f(
     rows: float, raters: float, rest: float, n: float, k: float, level: float
 ) -> tuple[float, float] | str:
-    """Return the interval of ICC(A,1), whose degrees of freedom are Satterthwaite's."""
+    """Return the interval of ICC(A,1), with Satterthwaite's degrees of freedom."""
     below = rows + (k - 1) * rest + k * (raters - rest) / n
     if below <= NOTHING * (rows + raters + rest):
         return NO_FREEDOM
