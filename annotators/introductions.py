@@ -1,4 +1,4 @@
-"""Who was shown a study's guide and keys before their first item, and how they did in practice."""
+"""Introductions of raters: the guide and keys shown before their first item, and their results in practice."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from lab.core.label import INTRODUCTION_ACTS, Act
 from lab.core.screen_clock import seconds_passed
 
 _LAST = ("practice_done", "introduction_skipped", "keys_read", "guide_read")
-"""Acts by which an introduction is over, where nothing else of it comes behind them."""
+"""Acts that end an introduction if no other part of it follows."""
 
 
 class IntroductionLine(msgspec.Struct, frozen=True):
-    """One rater's introduction: when the guide was shown and when practice was handed in, empty where that never was.
+    """One rater's introduction: times of the guide and of finished practice, empty if there were none.
 
-    `right` of `places` practice answers were right, `passed` where all of them were; of several times the last counts.
-    `seconds` went by from the first thing shown to the last; None where nothing but the beginning is there.
-    `skipped`: they passed over what was left.
+    `right` of `places` practice answers were right, `passed` is True if all were. If practice was done several times,
+    the last counts. `seconds` is the time from the first thing shown to the last, None if only its beginning is
+    recorded. `skipped` is True if they skipped the rest.
     """
 
     rater: str
@@ -32,7 +32,7 @@ class IntroductionLine(msgspec.Struct, frozen=True):
 
 
 def introduction_lines(acts: Iterable[Act], rater: str = "") -> list[IntroductionLine]:
-    """Everybody's introduction by their acts, by code; of one person alone where one is named."""
+    """Return introductions from acts, sorted by code; only that of `rater` if given."""
     by_rater: dict[str, list[Act]] = {}
     for act in sorted(acts, key=lambda act: (act.at, act.id)):
         if act.act in INTRODUCTION_ACTS and rater in ("", act.rater.id):

@@ -1,4 +1,4 @@
-"""A protocol as a file: read, checked, and given its keys. Its version is the hash of what it holds."""
+"""Reading and checking of protocol files, and their keys. A protocol's version is the hash of its contents."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _OPTION_ID = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*")
 _LOCALE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*")
 _CHOICES = ("nominal", "ordinal")
 _KEYED = 9
-"""How many options have a digit each."""
+"""Number of options that can have a digit each."""
 
 
 def load_protocol(path: Path) -> Protocol:
-    """A protocol from a YAML file; a `LabError` names the file and the field that is wrong."""
+    """Return a protocol from a YAML file. Raise `LabError`, with the file and the field, if it is invalid."""
     what = f"protocol file {path}"
     value = read_yaml(read_file(path, what), what).value
     if not isinstance(value, dict):
@@ -37,7 +37,7 @@ def load_protocol(path: Path) -> Protocol:
 
 
 def _keyed(field: Field) -> Field:
-    """Options that name no key have their number among those that people are asked for, so that digits suffice."""
+    """Give options without a key their number as a digit. Options that only a rule sets have none and do not count."""
     number = 0
     options = []
     for option in field.options:
@@ -47,7 +47,7 @@ def _keyed(field: Field) -> Field:
 
 
 def check_protocol(protocol: Protocol, what: str) -> None:
-    """The rules a schema cannot say; raises `LabError` naming `what` and the field."""
+    """Check the rules that a schema cannot express. Raise `LabError`, with `what` and all invalid fields."""
     ids = [field.id for field in protocol.fields]
     checks: list[Callable[[], None]] = [
         lambda: _check_names(protocol, what),
@@ -71,7 +71,7 @@ def check_protocol(protocol: Protocol, what: str) -> None:
 
 
 def _all_hold(checks: Iterable[Callable[[], None]], what: str) -> None:
-    """Runs all checks; raises one `LabError` that tells what each of them found."""
+    """Run all checks and raise one `LabError` with all their faults."""
     faults: list[str] = []
     for check in checks:
         try:
@@ -173,7 +173,7 @@ def _check_options(protocol: Protocol, field: Field, what: str, place: str) -> N
 
 
 def _check_many(field: Field, what: str, place: str) -> None:
-    """Of many options any are chosen, so that none of them stands for no option, and they have no precedence."""
+    """Check a field of many options: it has no precedence or sides, and no option for none of them."""
     if field.sided or field.after:
         _refuse(what, place, "a field of kind many has no sides or precedence")
     if field.option(NO_OPTION) is not None:
@@ -250,7 +250,7 @@ def _check_precedence(field: Field, earlier: tuple[Field, ...], what: str) -> No
 
 
 def _check_keys(protocol: Protocol, what: str) -> None:
-    """A field that has a key of its own is reached by it from any field beside it."""
+    """Check that a field's own key is free in all fields from which it can be reached."""
     for field in protocol.fields:
         if not field.key:
             continue
@@ -264,7 +264,7 @@ def _check_keys(protocol: Protocol, what: str) -> None:
 
 
 def _check_reasons(protocol: Protocol, what: str) -> None:
-    """Each reason for settling has an id and words of its own, and a digit."""
+    """Check that each reason for settling has an id, its own one-line text, and a digit."""
     _once(what, "reasons", [one.id for one in protocol.reasons])
     _once(what, "reasons", [one.shown for one in protocol.reasons])
     for one in protocol.reasons:
@@ -291,12 +291,12 @@ def _check_words(protocol: Protocol, what: str) -> None:
 # -- practice --------------------------------------------------------------------------------------------------
 
 _RUNS = {"run": 1, "step": 1, "question": 1, "pair of runs": 2}
-"""Of how many runs a practice item is, by what the protocol is asked of; of the other kinds it is of texts."""
+"""Number of runs in a practice item, by the protocol's unit. Other kinds of practice are about texts."""
 _TEXTS = ("pair of instruction sets", "pair of texts")
 
 
 def _check_practice(protocol: Protocol, practice: Practice, what: str) -> None:
-    """Whether the item is of what is asked; whether its answers fit is seen once it is made."""
+    """Check that the practice item is of the protocol's kind. Its answers are checked when the item is built."""
     unit = protocol.unit
     if unit not in _RUNS and unit not in _TEXTS:
         _refuse(what, "practice", f"there is none of a {unit}")
@@ -321,13 +321,13 @@ def _check_practice(protocol: Protocol, practice: Practice, what: str) -> None:
 
 
 def practice_words(practice: Practice | None) -> dict[str, str]:
-    """What is said in practice, by the keys by which it is translated."""
+    """Return the texts of practice by their translation keys."""
     answers = practice.answers if practice is not None else ()
     return {f"{PRACTICE}{number}": answer.reason for number, answer in enumerate(answers, 1)}
 
 
 def word_keys(protocol: Protocol) -> list[str]:
-    """Everything that a translation may name, in order."""
+    """Return all keys that a translation may use, in order."""
     keys = ["title", *(["sides.A", "sides.B"] if protocol.sides else [])]
     for field in protocol.fields:
         keys += [field.id, f"{field.id}.hint", f"{field.id}.says"]
@@ -338,7 +338,7 @@ def word_keys(protocol: Protocol) -> list[str]:
 
 
 def untranslated(protocol: Protocol, locale: str) -> list[str]:
-    """What a protocol says in words that a locale has not: every ask, hint, option, definition and case."""
+    """Return the keys of all texts that a locale lacks: every ask, hint, option, definition and case."""
     texts = {"title": protocol.title} | dict(zip(("sides.A", "sides.B"), protocol.sides, strict=False))
     for field in protocol.fields:
         texts |= {field.id: field.ask, f"{field.id}.hint": field.hint, f"{field.id}.says": field.says}

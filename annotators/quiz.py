@@ -1,6 +1,6 @@
-"""Questions on a persona's facts, to be answered from memory before a person plays them.
+"""Questions about a persona's facts, to be answered from memory before a person plays the persona.
 
-Drawn by hashes from the study's seed, so that every participant who plays this persona is asked the same.
+They are drawn by hashes from the study's seed, so that every participant with this persona gets the same.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import Any, NamedTuple
 from lab.core.task import Persona
 
 PASS = 0.8
-"""The share of questions that must be right at the first try, where the study names no bar of its own."""
+"""Share of right answers at the first try that passes, if the study has no bar of its own."""
 _MOST_OPTIONS = 4
 _LEAST_OPTIONS = 3
 _LONGEST = 160
-"""Characters of an answer; longer ones are no question of memory."""
+"""Maximum characters of an answer. Longer facts are not questions of memory."""
 _LAST = ("locations", "identity", "digital_context")
-"""Sections asked last, because they decide little."""
+"""Sections that are asked last, because they have little influence on decisions."""
 _UNASKED = {
     "full_name", "nickname", "auth_documents", "contact_info", "latitude", "longitude", "security", "time_zone", "type",
 }  # fmt: skip
-"""What stands in the question already, what is typed nowhere, and what a machine reads."""
+"""Facts that are never asked: part of the question itself, secrets, contact data, and values for machines."""
 
 Path = tuple[str, ...]
 
 
 class QuizItem(NamedTuple):
-    """One question: `place` is the fact's path in words, `options` as they are shown, `right` the place of the answer.
+    """One question: `place` is the fact's path in words, `options` are in display order, `right` is the answer's index.
 
-    `id` names the fact; the same question in another round has the same id and another order.
+    `id` names the fact. The same question in another round has the same id and another order of options.
     """
 
     id: str
@@ -44,9 +44,9 @@ class QuizItem(NamedTuple):
 
 
 def quiz(persona: Persona, others: Iterable[Persona], count: int, seed: int, round: int = 1) -> list[QuizItem]:
-    """At most `count` questions on a persona, section after section; fewer where so few facts can be asked.
+    """Return at most `count` questions on a persona, one section after the other; fewer if too few facts qualify.
 
-    Wrong answers are what holds of others there, else what holds elsewhere of the same kind.
+    Wrong options are other personas' values of the same fact, else values of similar facts.
     """
     own = dict(_leaves(persona.facts))
     foreign = [dict(_leaves(other.facts)) for other in others if other.id != persona.id]
@@ -61,7 +61,7 @@ def quiz(persona: Persona, others: Iterable[Persona], count: int, seed: int, rou
 
 
 def bar_of(bar: float | None) -> float:
-    """The pass mark of a study."""
+    """Return the pass mark of a study."""
     return PASS if bar is None else bar
 
 
@@ -71,7 +71,7 @@ def _asked(path: Path, answer: str, wrong: Sequence[str], seed: int, round: int)
 
 
 def _in_turn(own: dict[Path, str], seed: int, persona: str) -> Iterator[Path]:
-    """Facts to ask about: one of each section in turn, those that decide most first."""
+    """Yield the facts to ask about: one of each section in turn, those with the most influence first."""
     sections: dict[str, list[Path]] = {}
     for path in sorted(own, key=lambda path: _draw(seed, "fact", persona, *path)):
         sections.setdefault(path[0], []).append(path)
@@ -87,7 +87,7 @@ def _in_turn(own: dict[Path, str], seed: int, persona: str) -> Iterator[Path]:
 
 
 def _wrong(path: Path, own: dict[Path, str], foreign: Sequence[dict[Path, str]], seed: int) -> list[str]:
-    """Answers that do not hold there: of others at the same place, of the same kind elsewhere, of the section."""
+    """Return wrong options: others' values of this fact, then of facts of the same kind, then of the same section."""
     pool = [*foreign, own]
     tiers = [
         [facts[path] for facts in foreign if path in facts],
@@ -108,7 +108,7 @@ def _alike(one: Path, other: Path) -> bool:
 
 
 def _leaves(facts: dict[str, Any], path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Each fact that can be asked about: its path, and what holds there as a line."""
+    """Yield each fact that can be asked about: its path, and its value as a line."""
     for key, fact in facts.items():
         if key in _UNASKED:
             continue
@@ -130,7 +130,7 @@ def _leaf(fact: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _listed(entries: list[Any]) -> str:
-    """A list as a line; sentences stand one after the other."""
+    """Join a list into one line; sentences need no comma."""
     items = [str(item) for item in entries]
     return (" " if all(item.endswith((".", "。")) for item in items) else ", ").join(items)
 

@@ -1,6 +1,6 @@
-"""Each rater of a study by themselves: pace, drift, agreement with the rest, with gold and with themselves.
+"""The numbers of each rater of a study: pace, drift, agreement with the others, with gold and with themselves.
 
-What the rest say at a place is what more than half of the other people say there; a judge is held against all people.
+The others' answer is the majority of the other people. A judge is compared with all people.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ ONE_REST = "only one answered that most of the rest answer, too"
 
 
 def raters_of(study_data: StudyData) -> list[RaterNumbers]:
-    """People by their codes, then judges."""
+    """Return the numbers of all people by code, then of all judges."""
     return [_Rater(study_data, at).numbers() for at in (*study_data.people, *study_data.judges)]
 
 
 class _Rater:
-    """One rater's numbers as they are made."""
+    """Computes one rater's numbers."""
 
     def __init__(self, study_data: StudyData, at: int) -> None:
         self.study_data = study_data
@@ -121,7 +121,7 @@ class _Rater:
         )
 
     def _of_field(self, field: Field) -> list[Agreement]:
-        """One field alone: kappa against the rest; of numbers how far they are from the mean of the rest."""
+        """Return one field's kappa with the others; for a number its distance from the others' mean."""
         if field in self.fields:
             at = self.fields.index(field)
             here = self.compared.some(self.compared.field == at)
@@ -159,7 +159,7 @@ class _Rater:
         return maker.of("mean distance", numbers.mae(two))
 
     def _values(self, field: Field, raters: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        """(places x raters): numbers that were said, nan where none."""
+        """Return numeric answers (places x raters), nan if missing."""
         answers = answers_of(self.study_data, field, raters, 1)
         of = [
             float(v) if isinstance(v, int | float) and not isinstance(v, bool) else np.nan
@@ -184,7 +184,7 @@ class _Rater:
         return within_one(EstimateMaker(self.study_data, ALL, n, between=self.code).of(effect.name, effect))
 
     def _self_agreement(self) -> Agreement:
-        """With themselves, where they rated an item once more."""
+        """Return the rater's agreement with themselves on items that they rated again."""
         repeats: list[npt.NDArray[np.bool_]] = []
         trace: list[npt.NDArray[np.int32]] = []
         unit: list[npt.NDArray[np.int32]] = []
@@ -210,12 +210,13 @@ class _Rater:
     # -- what is lacking, and what stands out --------------------------------------------------------------------
 
     def _missing(self) -> tuple[dict[str, int], Agreement]:
-        """Answers that are missing on what is handed in, by reason; and their share."""
+        """Return the missing answers of items that are handed in, by reason, and their share."""
         counts: dict[str, int] = {}
         lacks: list[npt.NDArray[np.bool_]] = []
         trace: list[npt.NDArray[np.int32]] = []
         unit: list[npt.NDArray[np.int32]] = []
         for field in self.study_data.study.protocol.fields:
+            # Not raising an optional flag is an answer, so it can never be missing.
             if field.kind == "flag" and not field.required:
                 continue
             answers = answers_of(self.study_data, field, (self.at,), 1)
@@ -240,7 +241,7 @@ class _Rater:
         )
 
     def _flags(self) -> dict[str, int]:
-        """How often each flag was raised; also those that never were."""
+        """Return how often the rater raised each flag, with 0 for those never raised."""
         columns = self.study_data.columns
         raised = np.array([*(value is True for value in columns.values), False], dtype=np.bool_)[columns.value]
         flags = {}
@@ -277,7 +278,7 @@ class _Rater:
 
 
 def within_one(one: Agreement) -> Agreement:
-    """A difference of shares, whose interval reaches no further than such a difference can."""
+    """Return a difference of shares with its interval clipped to -1 and 1."""
     if one.low is None or one.high is None:
         return one
     return replace(one, low=max(-1.0, one.low), high=min(1.0, one.high))
@@ -293,7 +294,7 @@ def _at(rows: npt.NDArray[np.intp], many: int) -> npt.NDArray[np.bool_]:
 
 
 def _stretches(values: npt.NDArray[np.float64], of: Any) -> tuple[Stretch, ...]:
-    """Values in a row in up to ten parts as large as one another, each by its middle or mean."""
+    """Return successive values in up to ten equal stretches, each with its median or mean (`of`)."""
     parts = min(_STRETCHES, max(1, len(values) // _LEAST_IN_STRETCH))
     stretches, at = [], 0
     for part in np.array_split(values, parts):

@@ -1,11 +1,12 @@
-"""What a study settled about runs, as metrics read it: one rater's answers, or what most of its raters say.
+"""A study's results about runs in the form that metrics read: one rater's answers, or the majority's.
 
-What was adjudicated stands in place of what most say.
-Nodes, information units and branches fill the case's; `success` and `sr2` are set by whether a run succeeded, `llm` by
-the weighted mean of a rubric's criteria (of several raters the mean at each criterion), `sr1` by whether a guess means
-the same as what was asked: what was said of two texts holds for every run that guessed the one where the other was
-meant. Most means more than half of those who said anything, a reason for having no answer among it; where it is none,
-or such a reason, the place stays unrated.
+Adjudicated answers replace the majority. Nodes, information units and branches fill the run's own. `success` and `sr2`
+come from the answer about success, `llm` from the weighted mean of a rubric's criteria (of several raters the mean of
+each criterion). `sr1` comes from the answer that a guess has the same meaning as the intent: an answer about two texts
+applies to every run with this guess and this intent.
+
+A majority is more than half of those who answered or gave a reason. Without one, or if it is a reason, the place stays
+unrated.
 """
 
 from __future__ import annotations
@@ -31,20 +32,23 @@ from lab.core.study import Study, Unit
 from lab.core.task import Actor
 
 _JUDGED: Mapping[str, tuple[str, ...]] = {"success": ("success", "sr2"), "same": ("sr1",)}
-"""Which marks an answer sets: the option that counts 1, and the marks' names."""
+"""Marks that an answer sets, by the option that counts as 1."""
 _AGAINST: Mapping[str, str] = {"success": "failure", "same": "not_same"}
-"""The option beside it that counts 0; others (impossible, cannot tell) settle nothing."""
+"""The option that counts as 0, by the option that counts as 1. Others (impossible, cannot tell) set no mark."""
 _SUCCESSES: tuple[tuple[str, str], ...] = (
     ("success", "failure"), ("succeeded", "failed"), ("completed", "not_completed"), ("complete", "incomplete"),
     ("passed", "failed"), ("pass", "fail"), ("solved", "not_solved"), ("solved", "unsolved"),
 )  # fmt: skip
-"""Options by which a question of one's own about a whole run asks for its success: that counts 1, and that counts 0."""
+"""Pairs of options by which a custom question about a whole run asks for success: counts as 1, counts as 0."""
 _NAMES = frozenset({"success", "successful", "succeeded", "completed", "complete", "passed", "pass", "solved"})
-"""What such a question is called where it is a flag, or its options are yes and no."""
+"""Ids of such a question if it is a flag or its options are yes and no."""
 
 
 def reads(protocol: Protocol) -> bool:
-    """Whether a protocol asks what a paper's metric reads: nodes, pieces, branches, criteria, success, sameness."""
+    """Return True if a protocol asks for the input of a paper's metric.
+
+    That is nodes, information units, branches, criteria, success or sameness.
+    """
     of_targets = [field for field in protocol.fields if field.per == "target"]
     match protocol.targets:
         case "tdg nodes":
@@ -63,7 +67,7 @@ def reads(protocol: Protocol) -> bool:
 
 
 def success_field(protocol: Protocol) -> tuple[Field, str, str] | None:
-    """The question of a protocol that asks whether a run succeeded, and the answers that say so and deny it."""
+    """Return the question about a run's success with its positive and negative answer; None if there is none."""
     for field in protocol.fields:
         if protocol.unit != "run" or (protocol.targets != "unit" and field.per == "target") or field.show_if:
             continue
@@ -83,10 +87,10 @@ def settled(
     labels: Sequence[Label],
     settlements: Mapping[tuple[str, FieldReference], SignedSettlement] = {},  # never written to
 ) -> list[tuple[str, Marks]]:
-    """What the current labels settle, unit by unit, each with where it stands; pilot units count for nothing.
+    """Return the results of the current labels, one per run, each with a text that locates its unit.
 
-    `labels` are those that are to be counted: of one rater, or of several; `settlements` what was adjudicated. Raises
-    `LabError` where the protocol asks nothing that a metric reads, or two units are about one run.
+    Pilot units do not count. `labels` are those to count, of one rater or several. `settlements` are adjudicated
+    answers. Raise `LabError` if the protocol asks for nothing that a metric reads, or if two units are about one run.
     """
     labels_by_unit = _by_unit(study, labels, settlements)
     marks_by_unit: dict[str, tuple[str, Marks]] = {}
@@ -109,9 +113,9 @@ def settled_texts(
     labels: Sequence[Label],
     settlements: Mapping[tuple[str, FieldReference], SignedSettlement] = {},  # never written to
 ) -> dict[tuple[str, str], Marks]:
-    """What the labels of a study of texts settle, by what was wanted and the guess; its marks name no run yet.
+    """Return the results of a study of texts, by intent and guess; the marks name no run yet.
 
-    Two texts that two units hold are settled where both come to the same.
+    If several units hold the same two texts, their results must agree to count.
     """
     labels_by_unit = _by_unit(study, labels, settlements)
     marks: dict[tuple[str, str], list[Marks | None]] = defaultdict(list)
@@ -122,7 +126,7 @@ def settled_texts(
 
 
 def _pair_of(unit: Unit) -> tuple[str, str] | None:
-    """The two texts that a unit without runs is about."""
+    """Return the two texts of a unit without runs; None if it has no such pair."""
     texts = {one.side: one.text for one in unit.given if one.side}
     if unit.pilot or unit.runs or texts.keys() != {"A", "B"}:
         return None
@@ -130,7 +134,7 @@ def _pair_of(unit: Unit) -> tuple[str, str] | None:
 
 
 def runs_about(units: Iterable[Unit], cases: Sequence[MeasuredRun]) -> set[str]:
-    """The runs that units are about: their own, and those that guessed the second of two texts for the first."""
+    """Return the runs that units are about: their own, and those with the unit's guess and intent."""
     runs: set[str] = set()
     pairs: dict[tuple[str, str], Marks] = {}
     for unit in units:
@@ -141,7 +145,7 @@ def runs_about(units: Iterable[Unit], cases: Sequence[MeasuredRun]) -> set[str]:
 
 
 def guessed(texts: Mapping[tuple[str, str], Marks], cases: Sequence[MeasuredRun]) -> dict[str, Marks]:
-    """What was settled about two texts, for each run that guessed the second where the first was meant."""
+    """Return the results about two texts for each run that guessed the second when the first was meant."""
     gold = context_of(cases).gold
     guesses: dict[str, Marks] = {}
     for case in cases:
@@ -158,7 +162,7 @@ def _plain(text: str) -> str:
 def _by_unit(
     study: Study, labels: Sequence[Label], settlements: Mapping[tuple[str, FieldReference], SignedSettlement]
 ) -> defaultdict[str, dict[FieldReference, list[Label]]]:
-    """Labels by unit and place; what was adjudicated stands in place of the others."""
+    """Return labels by unit and place, with adjudicated answers in place of the others."""
     labels_by_unit: defaultdict[str, dict[FieldReference, list[Label]]] = defaultdict(lambda: defaultdict(list))
     for label in labels:
         labels_by_unit[label.unit][FieldReference(label.target, label.field)].append(label)
@@ -168,7 +172,7 @@ def _by_unit(
 
 
 def _decided(study: Study, one: SignedSettlement, labels: Sequence[Label]) -> list[Label]:
-    """The labels that say what was adjudicated, for their steps; one of the adjudicator's where none does."""
+    """Return the labels equal to the adjudicated answer, for their steps; else one label by the adjudicator."""
     what = one.what
     if what.reason_missing is None:
         agreeing = [label for label in labels if comparable(label.value) == comparable(what.value)]
@@ -179,7 +183,7 @@ def _decided(study: Study, one: SignedSettlement, labels: Sequence[Label]) -> li
 
 
 def _by_rule(study: Study, unit: Unit) -> dict[FieldReference, list[Label]]:
-    """What a rule gave stands in place of what anybody says."""
+    """Return a rule's answers as labels, which replace everyone else's."""
     rule = Actor("script", "rule")
     return {
         FieldReference(one.target, one.field): [
@@ -228,7 +232,7 @@ def _judged(study: Study, run: str, labels_by_place: Mapping[FieldReference, lis
 
 
 def _rubric(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, list[Label]]) -> float | None:
-    """The weighted mean of all criteria, 0 to 1, each the mean of its raters; None where one has no number."""
+    """Return the weighted mean of all criteria, 0 to 1, each the mean of its raters; None if one has no number."""
     field = next((one for one in study.protocol.fields if one.per == "target" and one.kind == "interval"), None)
     if field is None:
         raise LabError(f"study {study.name}", f"{study.protocol.id} asks nothing that a metric reads.")
@@ -252,7 +256,7 @@ def _of(labels_by_place: Mapping[FieldReference, list[Label]], field: Field) -> 
 
 
 def _most(labels_by_target: Mapping[str, list[Label]]) -> dict[str, list[Label]]:
-    """By target the labels that most say, where they say a value."""
+    """Return by target the labels of the majority, if that is a value."""
     agreed_labels = {}
     for target, labels in labels_by_target.items():
         counts: Counter[tuple[str, Any]] = Counter(_word(label) for label in labels)
@@ -269,9 +273,9 @@ def _word(label: Label) -> tuple[str, Any]:
 
 
 def _nodes(labels_by_target: Mapping[str, list[Label]]) -> dict[str, int | None]:
-    """For each node the step (from 1) of its completion, None where it is not: of several raters' the middle one.
+    """Return for each node the step (from 1) of its completion, None if not completed: the median of several raters.
 
-    Where no step is told it is the latest that is, so that it never decides between paths.
+    A node without a step gets the latest known one, so that it never decides between paths.
     """
     nodes: dict[str, int | None] = {}
     steps_by_node: dict[str, list[int]] = {}

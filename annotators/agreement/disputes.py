@@ -1,4 +1,4 @@
-"""Items on which not all said the same, with who said what of them and at which step."""
+"""Items on which raters differ, with each rater's answer and evidence step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.core.study import Unit
 
 
 class DisputedAnswer(NamedTuple):
-    """What one rater said: `step` (from 0) is their evidence, `missing` whether it is a reason for no answer."""
+    """One rater's answer: `step` (from 0) is their evidence, `missing` is True for a reason in place of an answer."""
 
     rater: str
     says: str
@@ -23,7 +23,7 @@ class DisputedAnswer(NamedTuple):
 
 
 class Dispute(NamedTuple):
-    """A place and what was said there, first by most; `about` is what the place is called, `run` its unit's first."""
+    """An item and its answers, the most frequent first. `about` is the item's name, `run` its unit's first run."""
 
     unit: str
     target: str
@@ -33,7 +33,7 @@ class Dispute(NamedTuple):
 
 
 def disputes(study_data: StudyData, field: str, places: Iterable[tuple[str, str]]) -> Iterator[Dispute]:
-    """These places (unit, target) in their order, with the first rating of each rater, people before judges."""
+    """Yield a dispute for each place (unit, target) in order, with each rater's first rating, people before judges."""
     units = {unit.id: unit for unit in study_data.units}
     reader = _AnswerReader(study_data, field)
     for unit, target in places:
@@ -43,7 +43,7 @@ def disputes(study_data: StudyData, field: str, places: Iterable[tuple[str, str]
 
 
 def between(dispute_list: Iterable[Dispute], one: str, other: str) -> list[Dispute]:
-    """Those at which these two both said something, and not the same."""
+    """Return the disputes in which both of two raters gave an answer and the answers differ."""
     pair_disputes = []
     for dispute in dispute_list:
         words = {texts.rater: texts.says for texts in dispute.said if not texts.missing}
@@ -58,7 +58,7 @@ def _about(unit: Unit, target: str) -> str:
 
 
 class _AnswerReader:
-    """Reads who said what at a place: people before judges, of the first rating of each."""
+    """Reads the answers at a place, from the first rating of each rater, people before judges."""
 
     def __init__(self, study_data: StudyData, field: str) -> None:
         self.columns = study_data.columns
@@ -67,7 +67,7 @@ class _AnswerReader:
         self.rows = {place: row for row, place in enumerate(self.told.laid.places)}
 
     def at(self, place: RatedItem) -> tuple[DisputedAnswer, ...]:
-        """What was said there; what was not asked, or not handed in, is left out."""
+        """Return the answers at a place without those that were not asked or not handed in."""
         row = self.rows.get(place)
         if row is None:
             return ()
@@ -90,7 +90,7 @@ class _AnswerReader:
 
 
 def _most_first(answers: Sequence[tuple[int, DisputedAnswer]]) -> tuple[DisputedAnswer, ...]:
-    """What most said comes first, those who said it beside one another."""
+    """Sort answers by frequency, equal answers beside one another."""
     counts: dict[tuple[str, bool], int] = {}
     for _, one in answers:
         counts[one.says, one.missing] = counts.get((one.says, one.missing), 0) + 1

@@ -15,16 +15,15 @@ Judged = Literal["accuracy", "precision", "recall", "specificity", "f1", "kappa"
 NAMED: tuple[tuple[Judged, str], ...] = (
     ("accuracy", "accuracy"), ("precision", "precision"), ("recall", "recall"), ("f1", "f1"), ("kappa", "cohen kappa"),
 )  # fmt: skip
-"""What is told of a judge, and how the statistics are named."""
+"""Reported measures of a judge, and the names of the statistics."""
 
 
 def judged(ratings: Ratings, what: Judged, positive: str, weights: Floats | None = None) -> AdditiveStatistic:
-    """Of two columns, truth and judge in this order, over places where both stand; `positive` is the category that
-    precision, recall (the true positive rate), specificity (the true negative rate) and F1 are about.
+    """Return a judge's measure from two columns, truth and judge in this order, over places that have both.
 
-    `weights` (places) say for how many each place stands, where some were likelier to be rated; kappa takes none.
-
-    Sums: places, the same, said `positive` by both, by truth, by the judge.
+    `positive` is the category for precision, recall (the true positive rate), specificity (the true negative rate) and
+    F1. `weights` (places) correct for unequal probabilities of being rated. Kappa ignores them. Sums: places, equal,
+    `positive` in both, in the truth, in the judge.
     """
     if len(ratings.raters) > 2:
         raise ValueError(f"{ratings.field}: truth and one judge are compared, not {len(ratings.raters)}")
@@ -34,6 +33,7 @@ def judged(ratings: Ratings, what: Judged, positive: str, weights: Floats | None
         return undefined(what, len(ratings.traces), why, least=0.0)
     pair = over(ratings, both(ratings))
     truth, judge = pair.codes[:, 0], pair.codes[:, 1]
+    # An index beyond the last category matches nothing.
     it = ratings.categories.index(positive) if positive in ratings.categories else len(ratings.categories)
     yes, predicted = truth == it, judge == it
     columns = np.column_stack((np.ones(len(truth)), truth == judge, yes & predicted, yes, predicted)).astype(np.float64)
@@ -50,6 +50,7 @@ def judged(ratings: Ratings, what: Judged, positive: str, weights: Floats | None
     def of(sums: Floats) -> Floats:
         return ratio(np.asarray(sums @ up), np.asarray(sums @ down))
 
+    # F1 is not a share of counts, and weighted sums are not counts: neither may use Wilson's interval.
     counts = (up, down) if what != "f1" and weights is None else None
     return AdditiveStatistic(what, sums, of, lambda sums: never, least=0.0, places=len(truth), share=counts)
 
@@ -58,7 +59,7 @@ Box = tuple[float, float, float, float]
 
 
 def iou(one: Box, other: Box) -> float:
-    """The intersection of two boxes (left, top, right, bottom) over their union; 0 where both are empty."""
+    """Return the intersection over union of two boxes (left, top, right, bottom); 0 if both are empty."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     intersection = max(0.0, width) * max(0.0, height)
@@ -67,12 +68,12 @@ def iou(one: Box, other: Box) -> float:
 
 
 def same_box(one: Box, other: Box, least: float = 0.5) -> bool:
-    """Whether IoU is at least `least`."""
+    """Return True if IoU is at least `least`."""
     return iou(one, other) >= least
 
 
 def centre_in_box(one: Box, other: Box) -> bool:
-    """Whether the centre of each lies in the other, on its edge too."""
+    """Return True if the centre of each box lies in the other, edges included."""
     return _holds(one, other) and _holds(other, one)
 
 

@@ -1,4 +1,4 @@
-"""Each judge against what most people say, and judges against one another."""
+"""Each judge against the majority of people, and judges against one another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lab.core.protocol import Field
 
 
 def agreements_of_judges(study_data: StudyData, field: Field) -> list[Agreement]:
-    """A field's agreement of each judge's first run with the people's truth, then of each two judges' difference."""
+    """Return a field's agreement of each judge's first run with the people's truth, then the differences of judges."""
     numbers: list[Agreement] = []
     if not study_data.people or field.kind in ("text", "step", "box"):
         return numbers
@@ -66,7 +66,7 @@ def _judged(maker: EstimateMaker, field: Field, two: Ratings) -> list[Agreement]
 
 
 def _positives(categories: tuple[str, ...]) -> list[str]:
-    """The categories that precision, recall and F1 are about: of two the first (of a flag `yes`), else each."""
+    """Return the categories for precision, recall and F1: the first of two (of a flag `yes`), else each."""
     if categories == ("no", "yes"):
         return ["yes"]
     return list(categories[:1] if len(categories) == 2 else categories)
@@ -75,9 +75,10 @@ def _positives(categories: tuple[str, ...]) -> list[str]:
 def _apart(
     study_data: StudyData, field: Field, part: RatingsPart, one: str, other: str, pairs: dict[str, Ratings]
 ) -> list[Agreement]:
-    """Accuracy and kappa of one judge minus another's, paired over traces, at places that both judged."""
+    """Return accuracy and kappa of one judge minus another's, paired over traces, over places that both judged."""
     a, b = pairs[one], pairs[other]
     rows = np.asarray(a.there.all(axis=1) & b.there.all(axis=1))
+    # The first union fixes the order of the items. The last operand lets the reasons of the first judge win.
     lacking = a.missing.by_place() | b.missing.by_place() | a.missing.by_place()
     missing = MissingAnswers.one_each(lacking.items(), by_item=True)
     a, b = (two._replace(codes=masked(two.codes, rows), missing=missing) for two in (a, b))
@@ -114,7 +115,7 @@ def _against_mean(study_data: StudyData, field: Field, judge: int) -> list[Agree
 
 
 def mean_of(these: NumericRatings, name: str = "mean") -> NumericRatings:
-    """One column, the mean of all who answered at a place; it is there where anybody did."""
+    """Return one column, the mean of all who answered at a place, nan if nobody did."""
     there = ~np.isnan(these.values)
     total = np.where(there, these.values, 0.0).sum(axis=1)
     means = np.full(len(total), np.nan)

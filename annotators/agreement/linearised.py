@@ -1,4 +1,4 @@
-"""Standard errors in closed form, over places that are independent: for cases that name them, never for a report.
+"""Closed-form standard errors for independent places: for verified cases that name them, never for a report.
 
 Sources: Fleiss 1971 (null), Fleiss, Cohen & Everitt 1969 (Cohen's), Gwet 2008 (linearised).
 """
@@ -16,7 +16,7 @@ from annotators.agreement.ratings import Floats, Ratings
 
 
 def fleiss_z(ratings: Ratings) -> float | None:
-    """Fleiss' kappa over its standard error where raters agree by chance alone; every place has as many answers."""
+    """Return Fleiss' kappa over its standard error under chance; None if places differ in their number of answers."""
     kappa = value_of(fleiss_kappa(ratings))
     tally = counts(ratings)
     raters = tally.sum(axis=1)
@@ -33,7 +33,7 @@ def fleiss_z(ratings: Ratings) -> float | None:
 
 
 def fleiss_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
-    """Gwet's linearised standard error of Fleiss' kappa."""
+    """Return Gwet's linearised standard error of Fleiss' kappa."""
     w = np.eye(len(ratings.categories)) if weights is None else weights
     share, shares = _margin(ratings)
     middle = (w @ share + w.T @ share) / 2
@@ -41,7 +41,7 @@ def fleiss_error(ratings: Ratings, weights: Floats | None = None) -> float | Non
 
 
 def gwet_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
-    """Gwet's linearised standard error of AC1, or AC2 with weights."""
+    """Return Gwet's linearised standard error of AC1, or of AC2 if weights are given."""
     q = len(ratings.categories)
     if q < 2:
         return None
@@ -53,7 +53,7 @@ def gwet_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
 
 
 def _margin(ratings: Ratings) -> tuple[Floats, Floats]:
-    """The share of each category, over places that anybody rated; and of each such place."""
+    """Return each category's mean share over places that anyone rated, and the shares at each such place."""
     tally = counts(ratings)
     tally = tally[tally.sum(axis=1) > 0]
     shares = tally / tally.sum(axis=1, keepdims=True)
@@ -61,7 +61,7 @@ def _margin(ratings: Ratings) -> tuple[Floats, Floats]:
 
 
 def _linearised(ratings: Ratings, value: float | None, chance: float, each: Floats, weights: Floats) -> float | None:
-    """`each` is what chance would be at that place alone."""
+    """Return a linearised standard error. `each` is the chance agreement at each place by itself."""
     tally = counts(ratings)
     tally = tally[tally.sum(axis=1) > 0]
     n = len(tally)
@@ -74,7 +74,7 @@ def _linearised(ratings: Ratings, value: float | None, chance: float, each: Floa
 
 
 def cohen_error(table: Floats, weights: Floats | None = None) -> float | None:
-    """Of Cohen's kappa where it is not 0, from a table of counts (one rater's answers by the other's)."""
+    """Return the standard error of Cohen's kappa if it is not 0, from counts (one rater's answers by the other's)."""
     w = np.eye(len(table)) if weights is None else weights
     n = float(table.sum())
     share = table / n

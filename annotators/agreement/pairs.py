@@ -1,4 +1,4 @@
-"""Each two raters, which answers came together, and where not all said the same."""
+"""Agreement of each pair of raters, tables of answers against answers, and items on which raters differ."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
 def by_pairs(study_data: StudyData, field: str) -> list[Agreement]:
-    """The field's chance-corrected statistic, percent and AC1 (of numbers ICC and error), for each two people.
+    """Return the chance-corrected statistic, percent and AC1 of a field (numbers: ICC and error) for each two people.
 
-    `field` may be what follows from answers (`apr`), too. Raises `LabError` where it is neither.
+    `field` may also be a derived name (`apr`). Raise `LabError` if it is neither.
     """
     for name in NAMES.get(study_data.study.protocol.targets, ()):
         if name == field and study_data.study.protocol.field(field) is None:
@@ -55,7 +55,7 @@ def by_pairs(study_data: StudyData, field: str) -> list[Agreement]:
 
 
 def _asked(study_data: StudyData, name: str) -> Field:
-    """A field of the study; `LabError` where it asks none of that name, or it follows from others' answers."""
+    """Return a field of the study. Raise `LabError` if there is none of that name, or if it is a derived name."""
     if study_data.study.protocol.field(name) is not None:
         return field_named(study_data, name)
     if name in NAMES.get(study_data.study.protocol.targets, ()):
@@ -77,7 +77,7 @@ def _of_two(study_data: StudyData, field: Field, two: Ratings) -> list[Agreement
     others = [maker.of("percent", coefficients.percent(two)), maker.of("ac1", coefficients.gwet_ac(two))]
     if field.kind != "ordinal":
         return [kappa, *others]
-    first, *more = maker.all(weighted(two))  # what stands first is drawn
+    first, *more = maker.all(weighted(two))  # the chart draws the first number
     return [first, kappa, *others, *more]
 
 
@@ -89,7 +89,7 @@ def _numbers_of_two(study_data: StudyData, field: Field, two: NumericRatings) ->
 
 
 def numbers_like(study_data: StudyData, field: Field) -> NumericRatings:
-    """Answers that are no categories as numbers: themselves, or numbers that are the same where answers are."""
+    """Return answers that are not categories as numbers: themselves, or numbers that are equal if the answers are."""
     if field.kind in ("interval", "step"):
         return numbers_of(study_data, field.id)
     answers = answers_of(study_data, field, study_data.people, 1)
@@ -102,10 +102,10 @@ def numbers_like(study_data: StudyData, field: Field) -> NumericRatings:
 
 
 def confusion(study_data: StudyData, field: str, one: str = "", other: str = "") -> Grid:
-    """How often answers came together: of two raters by their codes (`truth` is what most say), or of all pairs.
+    """Return how often answers occur together: of two raters by code (`truth` is the majority), or of all pairs.
 
-    Of all pairs of people each counts once, halves on both sides of the diagonal where the two differ. Raises
-    `LabError` where the field has no categories or is not asked, or a rater is not known.
+    Each pair of people counts once, in halves on both sides of the diagonal if the two differ. Raise `LabError` if the
+    field has no categories, is not asked, or a rater is unknown.
     """
     question = _asked(study_data, field)
     if question.kind not in CATEGORICAL:
@@ -124,6 +124,7 @@ def confusion(study_data: StudyData, field: str, one: str = "", other: str = "")
 def _all_pairs(ratings: Ratings) -> Floats:
     q = len(ratings.categories)
     each = np.stack([(ratings.codes == code).sum(axis=1) for code in range(q)], axis=1).astype(np.float64)
+    # The diagonal of the product counts each rater with themselves, which is subtracted.
     together = each.T @ each - np.diag(each.sum(axis=0))
     return together / 2
 
@@ -138,7 +139,10 @@ def _one(study_data: StudyData, field: str, name: str) -> Ratings:
 
 
 def _two(study_data: StudyData, field: str, one: str, other: str) -> Ratings:
-    """Both's columns, at least over the places at which both answered; of two people those of all people's."""
+    """Return the columns of two raters, at least over the places that both answered.
+
+    The columns of two people come from the ratings of all people.
+    """
     people = {study_data.columns.raters[at].id for at in study_data.people}
     others = {rater.id for at, rater in enumerate(study_data.columns.raters) if at not in study_data.people}
     ratings = ratings_of(study_data, field)
@@ -162,10 +166,10 @@ def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Gr
 def disagreeing(
     study_data: StudyData, field: str, cell: tuple[str, str] | None = None, one: str = "", other: str = ""
 ) -> list[tuple[str, str]]:
-    """Places (unit, target) of a field at which not all said the same, those that split most evenly first; of one cell
-    of the grid (of `one` and `other`, as `confusion` takes them) where it is named, else where these two differ.
+    """Return places (unit, target) of a field on which raters differ, those with the most even split first.
 
-    Raises `LabError` where the field is not asked.
+    With `cell` they are the places in that cell of the grid of `one` and `other` (see `confusion`), else the places on
+    which these two differ. Raise `LabError` if the field is not asked.
     """
     question = _asked(study_data, field)
     if question.kind not in CATEGORICAL:
@@ -179,6 +183,7 @@ def disagreeing(
     split = _split(np.where(ratings.codes < 0, np.nan, ratings.codes.astype(np.float64)))
     if cell is None and not one and not other:
         return _ranked(ratings, split, split > 0)
+    # -2 is no code at all: -1 would match missing answers.
     down, across = (ratings.categories.index(name) if name in ratings.categories else -2 for name in cell or ("", ""))
     if one or other:
         two = _two(study_data, field, one or TRUTH, other or TRUTH)
@@ -197,7 +202,7 @@ def disagreeing(
 
 
 def _split(values: Floats) -> Floats:
-    """The share of each two raters of a place who said something else; 0 where fewer than two answered."""
+    """Return the share of pairs of raters with different answers at each place, 0 if fewer than two answered."""
     apart_, pairs = np.zeros(len(values)), np.zeros(len(values))
     for one, other in combinations(range(values.shape[1]), 2):
         both = ~np.isnan(values[:, one]) & ~np.isnan(values[:, other])
