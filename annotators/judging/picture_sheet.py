@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 _HEAD, _GAP = 36, 12
 """Pixels above each screen for its number, and between screens."""
 _LONGEST = 1024
-"""Most pixels of a screen's longer side."""
+"""Maximum pixels of a screen's longer side."""
 _ROW = 6
-"""Screens in one row."""
+"""Screens per row."""
 _KEPT = 64
-"""Sheets that are held: the runs of a judge, and each round of its batches, tell the same ones again."""
+"""Number of cached sheets. A judge's runs, and each round of its batches, ask for the same ones again."""
 _INK, _GROUND = (255, 255, 255), (32, 34, 40)
 
 
 def picture_sheet(screens: Sequence[tuple[str, Blob]]) -> Blob | None:
-    """Screens with their titles in rows of six, as JPEG; None where there is none that can be read."""
+    """Return titled screens in rows of six, as JPEG; None if none of them can be read."""
     return _sheet(tuple(screens))
 
 
@@ -61,5 +61,6 @@ def _opened(blob: Blob) -> Image | None:
             part = min(1.0, _LONGEST / max(picture.size))
             size = max(1, round(picture.width * part)), max(1, round(picture.height * part))
             return picture.convert("RGB").resize(size, Resampling.LANCZOS)
+    # Pillow raises any of these for damaged pictures. A damaged screen is left out.
     except (OSError, ValueError, SyntaxError):
         return None

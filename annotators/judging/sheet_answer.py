@@ -1,4 +1,4 @@
-"""What a model says of a sheet: JSON, checked place by place by the rules that a person's answers are checked by."""
+"""A model's answer to a sheet: JSON, checked place by place by the rules that also apply to a person's answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OTHER_SIDE = {"A": "B", "B": "A"}
 
 
 class AskedPlace(NamedTuple):
-    """A place that a judge is asked about, as things may stand: whether its condition holds follows from answers."""
+    """A place that may be asked of a judge. Other answers determine if its condition holds."""
 
     target: Target | None
     field: Field
@@ -34,7 +34,7 @@ class AskedPlace(NamedTuple):
 
 
 def asked_places(view: JudgeView) -> Iterator[AskedPlace]:
-    """All places of the sheet that a model can answer, in reading order; a box on a screen it cannot draw."""
+    """Yield all places of the sheet that a model can answer, in reading order. It cannot draw boxes."""
     ruled_places = {(one.target, one.field) for one in view.unit.mechanical}
     for target, fields in fields_by_target(view.protocol, view.unit):
         for field in fields:
@@ -43,7 +43,7 @@ def asked_places(view: JudgeView) -> Iterator[AskedPlace]:
 
 
 def answer_schema(view: JudgeView) -> dict[str, Any]:
-    """A JSON Schema of the answer; which values fit which field is checked when it is read."""
+    """Return a JSON Schema of the answer. Reading checks which values fit which field."""
     places = list(asked_places(view))
     value: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
     if any(place.field.kind == "many" for place in places):
@@ -69,7 +69,10 @@ def answer_schema(view: JudgeView) -> dict[str, Any]:
 
 
 def read_sheet(view: JudgeView, text: str) -> list[JudgedPlace]:
-    """What a model said at each place, in reading order; `UnusableJudgement` where a required one lacks or is wrong."""
+    """Return a model's answer at each place, in reading order.
+
+    Raise `UnusableJudgement` if a required answer is missing or invalid.
+    """
     entries = _entries(text)
     entry_by_place = {(str(one.get("item") or ""), str(one.get("field") or "")): one for one in entries}
     only = {place.field.id for place in asked_places(view)}
@@ -77,6 +80,7 @@ def read_sheet(view: JudgeView, text: str) -> list[JudgedPlace]:
     for place in asked_places(view):
         key = place.item, place.field.id
         entry = entry_by_place.get(key)
+        # On a sheet with a single field, the entry may leave out its name.
         if entry is None and len(only) == 1:
             entry = entry_by_place.get((place.item, ""))
         if entry is None:
@@ -98,7 +102,7 @@ def _entries(text: str) -> list[Mapping[str, Any]]:
 
 
 def _check_together(view: JudgeView, places: Sequence[JudgedPlace]) -> None:
-    """Raises `UnusableJudgement` where answers do not go together on a sheet, each of which fits its own field."""
+    """Raise `UnusableJudgement` if answers contradict each other though each fits its own field."""
     sheet = Sheet(view.protocol, view.unit)
     for place in places:
         field, spot = view.protocol.field(place.field), FieldReference(place.target, place.field)
@@ -116,7 +120,7 @@ def _check_together(view: JudgeView, places: Sequence[JudgedPlace]) -> None:
 
 
 def _is_asked(place: AskedPlace, judged_places: Mapping[tuple[str, str], JudgedPlace]) -> bool:
-    """Whether the condition of a place holds by what was said before it."""
+    """Return True if the earlier answers fulfil the condition of a place."""
     if not place.field.show_if:
         return True
     name = place.field.show_if.partition("=")[0]
@@ -127,7 +131,7 @@ def _is_asked(place: AskedPlace, judged_places: Mapping[tuple[str, str], JudgedP
 
 
 def _placed(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> JudgedPlace:
-    """An entry as what is said at its place; raises `UnusableJudgement` where it does not fit."""
+    """Return an entry as the answer at its place. Raise `UnusableJudgement` if it does not fit."""
     field = place.field
     note = clean(str(entry.get("reason") or ""))[:_MOST_NOTE]
     missing = entry.get("missing")
@@ -149,7 +153,10 @@ def _placed(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> Jud
 
 
 def _value(field: Field, target: Target | None, value: Any) -> Any:
-    """A value as its field keeps it: models write `"yes"` for a flag, `"3"` for a number, an option by its words."""
+    """Return a value in its field's type.
+
+    Models write `"yes"` for a flag, `"3"` for a number, and an option by its text.
+    """
     if isinstance(value, str):
         value = value.strip()
     match field.kind:
@@ -168,7 +175,7 @@ def _value(field: Field, target: Target | None, value: Any) -> Any:
 
 
 def _set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
-    """A set of options, also where it names them by their words."""
+    """Return a set of options, also if it names them by their texts."""
     words = {option.shown.casefold(): option.id for option in field.options}
     if isinstance(value, str) and value.casefold() in words:
         value = [words[value.casefold()]]
@@ -180,7 +187,7 @@ def _set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """`3` for `"3"` and `3.0`; what is no number, as `"nan"`, stays as it is."""
+    """Return `3` for `"3"` and `3.0`. A text that is not a number, such as `"nan"`, is returned unchanged."""
     try:
         number = float(value) if isinstance(value, str) else value
     except ValueError:
@@ -191,7 +198,7 @@ def _number(value: Any) -> Any:
 
 
 def _turned(view: JudgeView, field: Field, value: Any) -> Any:
-    """A side that was shown as the other one, as the unit names it."""
+    """Return a swapped side as the unit names it."""
     return _OTHER_SIDE.get(value, value) if view.swapped and field.sided and isinstance(value, str) else value
 
 
@@ -202,7 +209,7 @@ def _share(value: Any) -> float | None:
 
 
 def step_of(run: JudgedRun, value: Any) -> int | None:
-    """A step that the run has; what is none is left out, and the answer stays."""
+    """Return a step of the run; None if the run has no such step, which does not invalidate the answer."""
     number = _number(value)
     is_step = isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(run.steps)
     return number if is_step else None
@@ -213,7 +220,7 @@ def _named(place: AskedPlace) -> str:
 
 
 def without_answer(view: JudgeView, why: str) -> Sequence[JudgedPlace]:
-    """Every required place with the reason why a model gave no answer that can be used."""
+    """Return every required place with the reason why a model gave no usable answer."""
     note = clean(why, lines=False)[:_MOST_NOTE]
     return [
         JudgedPlace(place.item, place.field.id, None, "cannot_judge", note=note)

@@ -16,7 +16,7 @@ from lab.core.whole_number import whole_number
 
 
 class EarlierStudy(NamedTuple):
-    """Another study, and what its raters said: where they differ, the causes are asked."""
+    """Another study with its raters' labels. Causes are asked for items on which they differ."""
 
     study: Study
     units: Sequence[Unit]
@@ -24,10 +24,10 @@ class EarlierStudy(NamedTuple):
 
 
 def disagreement_units(protocol: Protocol, earlier: EarlierStudy | None) -> list[Unit]:
-    """A unit for each of the other study's units on which raters differ, its items those places.
+    """Return a unit for each of the other study's units on which raters differ, with those places as items.
 
-    Choices alone are compared, first ratings alone, pilots left out. An item says how many gave which answer, and at
-    which steps; nobody's name.
+    Only choices and first ratings are compared, without pilots. An item states how many raters gave each answer and at
+    which steps, without names.
     """
     if earlier is None:
         raise LabError(f"study by {protocol.id}", "needs another study, whose raters differ.")

@@ -1,10 +1,9 @@
-"""Units from a file of JSON lines: two instruction sets, or two texts, with a card of whom they are about.
+"""Units from a file of JSON lines: two instruction sets, or two texts, with a card about the person.
 
 A line of instruction sets: `{"id": "u7-1", "user": "u7", "context": "...", "A": {"method": "ours", "instructions":
-["...", ...]}, "B": {...}}`; one of texts: `{"A": "...", "B": "...", "source": "model-x"}`, which for `same-intent` are
-what was wanted and the guess. `id`, `user`, `context`, `method`, `source` may be left out; the first is then the
-line's number. `method` and `source` are shown to no rater. With `gold`, answers by field (and `reason`, why), a line
-is a calibration unit.
+["...", ...]}, "B": {...}}`. A line of texts: `{"A": "...", "B": "...", "source": "model-x"}`, for `same-intent` the
+intent and the guess. `id`, `user`, `context`, `method`, `source` may be left out. The default id is the line's number.
+Raters never see `method` and `source`. With `gold`, answers by field (and `reason`), a line is a calibration unit.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from lab.core.task import Actor
 
 
 class InstructionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one method wrote for a person."""
+    """The instructions that one method wrote for a person."""
 
     instructions: tuple[str, ...]
     method: str = ""
@@ -49,7 +48,7 @@ class SetLine(_Line, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class TextLine(_Line, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Two texts to be compared."""
+    """Two texts to compare."""
 
     A: str
     B: str
@@ -57,7 +56,7 @@ class TextLine(_Line, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def read_lines(path: Path) -> list[tuple[str, Any]]:
-    """A JSON-lines file's values, each with where it stands; a `LabError` names the line that is none."""
+    """Return a JSON-lines file's values with their locations. Raise `LabError`, with the line, if one is invalid."""
     what = f"file {path}"
     return [(where, value.value) for where, value in json_lines(read_file(path, what), what)]
 
@@ -66,7 +65,7 @@ _SETS = '{"user": "u1", "A": {"method": "ours", "instructions": ["..."]}, "B": {
 
 
 def _read(value: Any, kind: Any, where: str, like: str) -> Any:
-    """A line as it should be; what does not fit is told with a line that does."""
+    """Return a line as `kind`. Raise `LabError` with a valid line as an example if it does not fit."""
     try:
         return convert(value, kind, where)
     except LabError as error:
@@ -74,7 +73,7 @@ def _read(value: Any, kind: Any, where: str, like: str) -> Any:
 
 
 def set_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit]:
-    """A unit a line of two instruction sets; intervals are clustered by the person they were written for."""
+    """Return a unit per line of two instruction sets. Intervals are clustered by the person they were written for."""
     units = []
     for place, (where, value) in enumerate(lines, 1):
         line: SetLine = _read(value, SetLine, where, _SETS)
@@ -91,7 +90,7 @@ def set_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit
 
 
 def text_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit]:
-    """A unit a line of two texts, which are called as the protocol calls its sides."""
+    """Return a unit per line of two texts, titled as the protocol's sides."""
     units = []
     for place, (where, value) in enumerate(lines, 1):
         line: TextLine = _read(value, TextLine, where, '{"A": "...", "B": "..."}')
@@ -134,7 +133,7 @@ def _context(context: str | dict[str, Any]) -> tuple[Given, ...]:
 
 
 def _card_text(content: Any) -> str:
-    """What stands under a heading of the card: a text as it is, anything else in words."""
+    """Return the text under a heading of the card: a text unchanged, anything else in words."""
     if isinstance(content, str):
         return content
     if isinstance(content, dict):

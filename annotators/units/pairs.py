@@ -1,4 +1,4 @@
-"""Units that are two runs of one task, side by side; who made which stands among the hidden words."""
+"""Units that are two runs of one task, side by side. The agents are among the hidden texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lab.core.task import Actor
 
 
 def pair_units(protocol: Protocol, cases: Sequence[MeasuredRun], pairs: Sequence[tuple[str, str]] = ()) -> list[Unit]:
-    """The pairs that are named, else every two runs of one task by different agents, in the runs' order."""
+    """Return the named pairs, else every two runs of one task by different agents, in the runs' order."""
     by_id = {case.id: case for case in cases}
     if pairs:
         return [_pair(*(_found(protocol, by_id, id) for id in pair)) for pair in pairs]
@@ -31,17 +31,17 @@ def pair_units(protocol: Protocol, cases: Sequence[MeasuredRun], pairs: Sequence
 
 
 def method_of(case: MeasuredRun) -> str:
-    """The agent that made a run, as designers tell it from others; its text is the same in every study."""
+    """Return a run's agent as designers distinguish it. Its text is the same in every study."""
     return _method(case).identity
 
 
 def method_names(cases: Iterable[MeasuredRun]) -> dict[str, str]:
-    """The shortest text for the agent of each of these runs, by `method_of`."""
+    """Return the shortest unambiguous name of each run's agent, by `method_of`."""
     return shortest_names(map(_method, cases))
 
 
 def by_method(cases: Mapping[str, MeasuredRun]) -> dict[str, set[str]]:
-    """The units whose runs one agent made, by its shortest name, in the order of the names."""
+    """Return the units of each agent's runs by its shortest name, sorted by name."""
     names, units = method_names(cases.values()), defaultdict[str, set[str]](set)
     for unit, case in cases.items():
         units[names[method_of(case)]].add(unit)
@@ -49,7 +49,7 @@ def by_method(cases: Mapping[str, MeasuredRun]) -> dict[str, set[str]]:
 
 
 def _method(case: MeasuredRun) -> Actor:
-    """The agent of a run, with what its source calls its model where nothing else tells that."""
+    """Return a run's agent, with the model name of its source if the agent itself has none."""
     model = case.source.model if case.source is not None else ""
     return case.agent if case.agent.model else msgspec.structs.replace(case.agent, model=model)
 
