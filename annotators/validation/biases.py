@@ -1,4 +1,4 @@
-"""What sways a judge beside what it judges: the side on which an answer stands, its length, and whose answer it is."""
+"""Biases of a judge: by the side of an answer, by its length, and by the model that gave it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotators.validation.prediction_powered import apart
 from lab.core.agreement import How
 
 FIRST, SECOND, TIE, NONE = 0, 1, 2, -1
-"""What a judge says of a pair, by the side on which an answer stands."""
+"""A judge's preference in a pair, by the side of the answer."""
 
 NO_PAIRS = "no pair was judged by both"
 NO_SWAPPED = "no pair was judged with its sides swapped"
@@ -24,11 +24,11 @@ _PLAIN = How()
 
 
 class PositionBias(NamedTuple):
-    """A judge of pairs, each judged as it stands and with its sides swapped.
+    """Position bias of a judge of pairs, each judged in its original order and with its sides swapped.
 
-    `flips`: the share of pairs of which it then prefers another answer (a tie that becomes none is a flip, too).
-    `first`: the share of all its preferences that go to the first side. `first_of_flips`: of the pairs at which it
-    prefers the same side both times, how many the first; `p` is the exact binomial one of that being half.
+    `flips` is the share of pairs for which it then prefers another answer (a tie that becomes a preference is a flip
+    too). `first` is the share of all preferences for the first side. `first_of_flips` is the share of the first side
+    among pairs in which it prefers the same side both times. `p` is the exact binomial one of that being half.
     """
 
     flips: Estimate
@@ -44,10 +44,11 @@ def position_bias(
     trace: npt.ArrayLike | None = None,
     how: How = _PLAIN,
 ) -> PositionBias:
-    """From `sides` and `swapped` (pairs): FIRST, SECOND, TIE or NONE, of the pair as it stands and turned round.
+    """Return position bias from `sides` and `swapped` (pairs): FIRST, SECOND, TIE or NONE, in original and swapped
+    order.
 
-    Pairs that are judged one way only are left out. `trace` (pairs) are clusters; each pair is one where it is not
-    given. Source: Wang et al., Large Language Models are not Fair Evaluators (2023); Zheng et al. (2023).
+    Pairs judged in one order only are left out. `trace` (pairs) are clusters, by default each pair its own. Source:
+    Wang et al., Large Language Models are not Fair Evaluators (2023); Zheng et al. (2023).
     """
     one, other = _sides(sides), _sides(swapped)
     if one.shape != other.shape:
@@ -57,6 +58,7 @@ def position_bias(
     if not len(one):
         none = Estimate(None, NO_SWAPPED)
         return PositionBias(none, none, none, 0, None)
+    # A judge without bias names the other side after the swap, or a tie both times.
     steady = np.where(one == TIE, other == TIE, (other != TIE) & (one != other))
     flips = _share("flips", ~steady, np.ones(len(one)), at)
     to_first = (one == FIRST).astype(np.float64) + (other == FIRST)
@@ -84,7 +86,7 @@ def _clusters(trace: npt.ArrayLike | None, count: int) -> Ints:
 
 
 def _share(name: str, above: npt.ArrayLike, below: Floats, at: Ints, why: str = "no answers") -> AdditiveStatistic:
-    """One count of another, over clusters."""
+    """Return a ratio of counts over clusters."""
     columns = np.column_stack((np.asarray(above, np.float64), below))
     sums = over_traces(columns, at, int(at.max(initial=-1)) + 1)
     weights = np.array([1.0, 0.0]), np.array([0.0, 1.0])
@@ -102,12 +104,13 @@ def _counted(count: int, of: int, level: float, why: str = NO_FLIPS) -> Estimate
 
 
 class VerbosityBias(NamedTuple):
-    """A judge of pairs, by how long the answers are, given what people prefer.
+    """Verbosity bias of a judge of pairs, given people's preferences.
 
-    `wrong_where_short` and `wrong_where_long` are its errors where people prefer the shorter and the longer answer,
-    `parity` their difference: above 0 it favours length (Saito et al., Verbosity Bias in Preference Labeling by Large
-    Language Models, 2023). `longer` is how often it prefers the longer one minus how often people do. `partial` is the
-    correlation of its preference with the log of the lengths' ratio, people's preference held fixed.
+    `wrong_where_short` and `wrong_where_long` are its error rates if people prefer the shorter and the longer answer.
+    `parity` is their difference: above 0 the judge favours length (Saito et al., Verbosity Bias in Preference Labeling
+    by Large Language Models, 2023). `longer` is its share of preferences for the longer answer minus people's.
+    `partial` is the correlation of its preference with the log of the ratio of lengths, controlled for people's
+    preference.
     """
 
     wrong_where_short: Estimate
@@ -125,10 +128,10 @@ def verbosity_bias(
     trace: npt.ArrayLike | None = None,
     how: How = _PLAIN,
 ) -> VerbosityBias:
-    """From `judge` and `people` (pairs: FIRST, SECOND, TIE or NONE) and `lengths` (pairs x 2, above 0, in one unit).
+    """Return verbosity bias from `judge` and `people` (pairs: FIRST, SECOND, TIE or NONE) and `lengths` (pairs x 2).
 
-    Pairs that either did not judge are left out; pairs of the same length and ties count in `partial` alone. Raises
-    `ValueError` where shapes differ or a length is not above 0.
+    Lengths are above 0 and in one unit. Pairs without an answer of either are left out. Pairs of equal length and ties
+    count in `partial` alone. Raise `ValueError` if shapes differ or a length is not above 0.
     """
     judge_sides, right, long = _sides(judge), _sides(people), np.asarray(lengths, np.float64)
     if judge_sides.shape != right.shape or long.shape != (*judge_sides.shape, 2):
@@ -158,7 +161,7 @@ def verbosity_bias(
 
 
 def _preference(sides: Ints) -> Floats:
-    """(pairs): 1 for the first, -1 for the second, 0 for a tie."""
+    """Return 1 for the first side, -1 for the second, 0 for a tie (pairs)."""
     return np.asarray((sides == FIRST).astype(np.float64) - (sides == SECOND))
 
 
@@ -167,11 +170,12 @@ def _mean(name: str, values: Floats, rows: npt.NDArray[np.bool_], at: Ints) -> A
 
 
 def partial_correlation(one: Floats, other: Floats, control: Floats, at: Ints) -> AdditiveStatistic:
-    """The correlation of two columns once a third is taken out of both, over clusters `at`.
+    """Return the correlation of two columns, controlled for a third, over clusters `at`.
 
-    Sums: how many, each column, and the products of each two.
+    Sums: the count, each column, and the products of each two.
     """
     columns = np.stack((one, other, control), axis=1)
+    # Centred first, so that the products lose no digits.
     columns = columns - columns.mean(axis=0)
     products = [columns[:, i] * columns[:, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
     sums = over_traces(np.column_stack((np.ones(len(one)), columns, *products)), at, int(at.max(initial=-1)) + 1)
@@ -193,10 +197,10 @@ def partial_correlation(one: Floats, other: Floats, control: Floats, at: Ints) -
 
 
 class SelfPreference(NamedTuple):
-    """A judge of agents, some of which are of its own model family.
+    """Self-preference of a judge among agents, some of them of its own model family.
 
-    `own` and `others`: how much more often it says yes than is true, of agents of its family and of others (its rate
-    minus the true one, -1 to 1). `apart` is their difference: above 0 it is kinder to its own.
+    `own` and `others` are its rate of yes minus the true rate (-1 to 1), for agents of its family and for others.
+    `apart` is their difference: above 0 the judge favours its own family.
     """
 
     own: Estimate
@@ -213,7 +217,8 @@ def self_preference(
     trace: npt.ArrayLike | None = None,
     how: How = _PLAIN,
 ) -> SelfPreference:
-    """From `judge` and `truth` (units: 0, 1, nan where missing) and `own` (units: whether the agent is of its family).
+    """Return self-preference from `judge` and `truth` (units: 0, 1, nan if missing) and `own` (units: agent of its
+    family).
 
     Source: Panickssery, Bowman & Feng, LLM Evaluators Recognize and Favor Their Own Generations (2024).
     """
