@@ -1,4 +1,4 @@
-"""What people answered: shares, means and texts by question; by rater, agent, kind of task, condition and item."""
+"""People's answers: shares, means and texts by question, and by rater, agent, kind of task, condition and item."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from lab.core.study import Unit
 TITLE = "Answers"
 EVERY, MAJORITY, ITEMS = "Every answer", "By majority", "Items' means"
 MOST_QUOTED, LONGEST = 40, 500
-"""How many texts are quoted, and how much of each."""
+"""Maximum number of quoted texts, and of characters of each."""
 MOST_ROWS = 60
-"""Rows of a breakdown by item; the items with the most answers are told."""
+"""Maximum rows of a breakdown by item: the items with the most answers."""
 _NOBODY = "Nobody has handed in an answer yet."
 _RULE = (
     "By majority: what more than half of an item's raters say, a reason for having no answer counted as one; what was "
@@ -52,7 +52,7 @@ _INTERVALS = "Intervals are clustered by {}. At 0 and 100 % they are Wilson's, e
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """The answers of people to each question; those of judges stand beside each rater's."""
+    """Return the section of people's answers to each question. A judge's answers are rows beside each rater's."""
     fields = study_data.study.protocol.fields
     tables: list[Table] = [_overview(study_data, fields), *played_tables(study_data)]
     pictures: list[Picture] = []
@@ -76,12 +76,12 @@ def _says(study_data: StudyData) -> list[str]:
 
 
 def is_played(study_data: StudyData) -> bool:
-    """Whether each sheet is about a run that its own rater played."""
+    """Return True if each sheet is about a run that its own rater played."""
     return study_data.study.protocol.unit == "task to play"
 
 
 def has_majority(study_data: StudyData, of: FieldValues) -> bool:
-    """Whether an item has more than one person's answer, or a settled one."""
+    """Return True if an item has several people's answers, or a settled one."""
     return not is_played(study_data) and (of.settled > 0 or bool((of.there.sum(axis=1) > 1).any()))
 
 
@@ -108,7 +108,7 @@ def _overview_row(study_data: StudyData, field: Field) -> tuple[Cell, ...]:
 
 
 def _most_of(study_data: StudyData, of: FieldValues) -> tuple[str, Number]:
-    """The option that stands most often with its share, or a scale's mean; and what it is."""
+    """Return the most frequent option with its share, or a scale's mean: its name and the number."""
     agreed = has_majority(study_data, of)
     if of.mean is not None:
         what = "mean of items" if agreed and of.field.kind != "ordinal" else "mean" + ", by majority" * agreed
@@ -120,7 +120,7 @@ def _most_of(study_data: StudyData, of: FieldValues) -> tuple[str, Number]:
 
 
 def _numbers(study_data: StudyData, of: FieldValues, *, agreed: bool) -> tuple[Number, ...]:
-    """The number of each measure of a question, over all items."""
+    """Return the number of each measure of a question over all items, cached."""
     key = ("answer numbers", of.field.id, agreed, study_data.how)
     numbers: tuple[Number, ...] = study_data.once(
         key, lambda: tuple(answer_number(study_data, of, one, agreed=agreed) for one in of.measures)
@@ -129,7 +129,7 @@ def _numbers(study_data: StudyData, of: FieldValues, *, agreed: bool) -> tuple[N
 
 
 def _overview_of_others(study_data: StudyData, field: Field) -> tuple[Cell, ...]:
-    """A question that is answered by texts or boxes."""
+    """Return the overview row of a question about texts or boxes."""
     answers = answers_in(study_data, field.id)
     given = [one for one in answers if one.value is not None]
     what = "texts" if field.kind == "text" else "boxes"
@@ -149,7 +149,7 @@ def _reasons_of(answers: Sequence[FieldAnswer]) -> dict[str, int]:
 
 
 def missing_words(reasons: Mapping[str, int], there: int) -> str:
-    """The share that is missing, and how many for which reason."""
+    """Return the missing share in words, with the count of each reason."""
     lacking = sum(reasons.values())
     if not lacking:
         return "0.0 %" if there else "—"
@@ -180,7 +180,7 @@ def _of_field(study_data: StudyData, field: Field) -> Iterator[Table]:
 
 
 def _distribution(study_data: StudyData, of: FieldValues) -> Table:
-    """Shares of options; of a scale mean, median and standard deviation."""
+    """Return the table of option shares, or of a scale's mean, median and standard deviation."""
     bases = [True, False] if has_majority(study_data, of) else [False]
     heads = [(ITEMS if of.field.kind in ("interval", "step") else MAJORITY) if agreed else EVERY for agreed in bases]
     rows: list[tuple[Cell, ...]] = [
@@ -212,7 +212,7 @@ def _notes(study_data: StudyData, of: FieldValues) -> list[str]:
 
 
 def no_interval_notes(rows: Sequence[Sequence[Cell]]) -> list[str]:
-    """Why numbers of a table have no interval, each reason once."""
+    """Return the reasons for missing intervals in a table, each reason once."""
     why = dict.fromkeys(
         cell.agreement.no_interval
         for row in rows
@@ -246,7 +246,7 @@ def _row(
     study_data: StudyData, of: FieldValues, name: str, *, agreed: bool = False, rows: Mask | None = None,
     rater: int | None = None, between: str = "people",
 ) -> tuple[Cell, ...]:  # fmt: skip
-    """A row of a breakdown: its numbers, their n, and what is missing."""
+    """Return a row of a breakdown: numbers, n, and what is missing."""
     reasons = missing_reasons(of, agreed=agreed, rows=rows, rater=rater)
     numbers = [
         answer_number(
@@ -270,7 +270,7 @@ def _breakdown(of: FieldValues, id: str, by: str, head: str, rows: Sequence[tupl
 
 
 def _by_rater(study_data: StudyData, of: FieldValues) -> Table | None:
-    """Each person, then each judge; None where one person alone answered."""
+    """Return the table of each person and each judge; None if only one of them answered."""
     rows = [
         _row(study_data, of, of.raters[at], rater=at, between=of.raters[at])
         for at in range(len(of.raters))
@@ -288,7 +288,7 @@ def _by_rater(study_data: StudyData, of: FieldValues) -> Table | None:
 
 
 class Grouping(NamedTuple):
-    """A way to part a question's places: each place's group, empty where it has none."""
+    """A partition of a question's places: each place's group, empty if it has none."""
 
     id: str
     by: str
@@ -303,7 +303,7 @@ class _RatedRun(NamedTuple):
 
 
 def _groupings(study_data: StudyData, of: FieldValues) -> Iterator[Grouping]:
-    """The ways that part a question's places into two groups or more."""
+    """Yield the partitions with at least two groups."""
     units = {unit.id: unit for unit in study_data.units}
     by_unit = {id: _rated_run(study_data, units[id]) for id in dict.fromkeys(place.unit for place in of.places)}
     runs = [by_unit[place.unit] for place in of.places]
@@ -321,13 +321,14 @@ def _groupings(study_data: StudyData, of: FieldValues) -> Iterator[Grouping]:
 
 
 def _target_ways(units: Mapping[str, Unit], places: Sequence[RatedItem]) -> list[Grouping]:
-    """By item, where one stands in several units, and by the kind of item."""
+    """Return the partitions by item (over several units) and by kind of item."""
     of_unit = {id: {one.id: one for one in unit.targets} for id, unit in units.items()}
     found = [of_unit[place.unit].get(place.target) for place in places]
     says: dict[str, set[str]] = {}
     for one in found:
         if one is not None:
             says.setdefault(one.id, set()).add(one.says)
+    # An id that has different texts in different units is not one item.
     names = [
         "" if one is None else one.id if len(says[one.id]) == 1 else f"{one.id}: {one.says}" for one in found
     ]  # fmt: skip
@@ -339,7 +340,7 @@ def _target_ways(units: Mapping[str, Unit], places: Sequence[RatedItem]) -> list
 
 
 def _rated_run(study_data: StudyData, unit: Unit) -> _RatedRun:
-    """Whose run a unit is about, of which kind of task, under which condition; empty where that is not told."""
+    """Return agent, kind of task and condition of a unit's run; empty if unknown."""
     found: _RatedRun = study_data.once(("rated run", unit.id), lambda: _read_run(study_data, unit))
     return found
 
@@ -355,7 +356,7 @@ def _read_run(study_data: StudyData, unit: Unit) -> _RatedRun:
 
 
 def _condition(case: MeasuredRun) -> str:
-    """Who the user of a run was, and whether a person saw the phone; as plays name it."""
+    """Return the user of a run, and if a person saw the phone, named as a play's condition."""
     if case.user is None:
         return ""
     if case.user.kind != "human":
@@ -383,7 +384,7 @@ def _by_group(study_data: StudyData, of: FieldValues, way: Grouping) -> Table:
 
 
 def _by_branch(study_data: StudyData, of: FieldValues) -> Table:
-    """Of items that have options of their own the share of each, in a row."""
+    """Return the table of each item's own options with their shares, one option per row."""
     agreed = has_majority(study_data, of)
     units = {unit.id: unit for unit in study_data.units}
     (way,) = (one for one in _target_ways(units, of.places) if one.id == "by-item")
@@ -413,7 +414,7 @@ def _by_branch(study_data: StudyData, of: FieldValues) -> Table:
 
 
 def _preferences(study_data: StudyData, of: FieldValues) -> Table | None:
-    """By whose two sides they are, how often each is preferred; None where that is not told of any pair."""
+    """Return how often each side is preferred, by the pair's methods; None if no pair has known methods."""
     units = {unit.id: unit for unit in study_data.units}
     pairs = [methods_of(units[place.unit]) for place in of.places]
     agreed = has_majority(study_data, of)
@@ -435,7 +436,7 @@ def _preferences(study_data: StudyData, of: FieldValues) -> Table | None:
 def _by_winner(
     of: FieldValues, units: Sequence[Unit], pair: tuple[str, str], codes: Mapping[str, int], others: Sequence[str]
 ) -> FieldValues:
-    """The same answers, sides put in the order of a pair's names."""
+    """Return the same answers with sides in the order of a pair's names."""
     side_a, side_b = (of.measures[codes[side]] for side in ("A", "B"))
     turned = np.array([pair[0] != pair[1] and winner(unit, "A") == pair[1] for unit in units], dtype=np.bool_)
 
@@ -450,7 +451,7 @@ def _by_winner(
 
 
 def _sides(study_data: StudyData) -> list[Table]:
-    """Which side stood left and was chosen, of a protocol whose own tables do not tell it."""
+    """Return the tables of side bias, unless the protocol is a paper's, whose own tables have it."""
     fields = [field for field in study_data.study.protocol.fields if field.sided]
     if not fields or study_data.study.protocol.id in PAPERS:
         return []
@@ -461,7 +462,7 @@ def _sides(study_data: StudyData) -> list[Table]:
 
 
 def _texts(study_data: StudyData, field: Field) -> Iterator[Table]:
-    """How many texts there are and how long; then what they say, without who said it."""
+    """Yield the counts and lengths of texts, then the texts themselves without authors."""
     answers = [one for one in answers_in(study_data, field.id) if one.value is not None]
     if not answers:
         return
@@ -482,7 +483,7 @@ def _texts(study_data: StudyData, field: Field) -> Iterator[Table]:
 
 
 def _of_play(study_data: StudyData, one: FieldAnswer) -> str:
-    """The condition of the play that a text is about."""
+    """Return the condition of the play that a text is about; empty if there is none."""
     plays: dict[str, str] = study_data.once(
         "conditions", lambda: {unit.id: unit.play.condition for unit in study_data.units if unit.play is not None}
     )
@@ -490,7 +491,7 @@ def _of_play(study_data: StudyData, one: FieldAnswer) -> str:
 
 
 def _drawn(text: tuple[str, str]) -> str:
-    """A key that puts texts in an order which tells neither who wrote them nor when."""
+    """Return a sort key that reveals neither a text's author nor its time."""
     return hashlib.sha256("\x1f".join(text).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -508,7 +509,7 @@ def _quoted(field: Field, texts: Sequence[tuple[str, str]], of: int) -> Table:
 
 
 def shortened(text: str) -> str:
-    """A text, or its beginning with how long it is."""
+    """Return a text, or its beginning with its length."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text):,} characters)"
 
 
@@ -516,7 +517,7 @@ def shortened(text: str) -> str:
 
 
 def _bars(study_data: StudyData, field: Field) -> list[Picture]:
-    """The shares of a question's options with their intervals."""
+    """Return bars of a question's option shares with intervals."""
     of = field_values(study_data, field)
     if of is None or len(of.shares) < 2 or not of.there.any():
         return []

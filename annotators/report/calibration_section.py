@@ -1,4 +1,4 @@
-"""Calibration: how far people agreed on the units they learned by, and with what is right there, and by which rule."""
+"""Calibration: agreement of people on their calibration units, with each other and with gold, also by rule."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TITLE = "Calibration"
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """One section where anybody answered calibration units; none else."""
+    """Return one section if anyone answered calibration units, else nothing."""
     pilot = study_data.calibration
     if pilot is None:
         return []
@@ -55,7 +55,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def _beside_gold(pilot: StudyData) -> list[Table]:
-    """Each rater's share of places at which they said what is right."""
+    """Return the table of each rater's share of right answers at places with gold."""
     if not any(unit.gold for unit in pilot.units):
         return []
     rows: list[tuple[Cell, ...]] = []
@@ -69,7 +69,7 @@ def _beside_gold(pilot: StudyData) -> list[Table]:
 
 
 def _grids(pilot: StudyData, field: Field) -> list[Grid]:
-    """Which answers came together: what is right and what people say; where nothing has gold, each two people."""
+    """Return the grid of gold against people's answers; of people against each other if there is no gold."""
     ratings = ratings_of(pilot, field.id)
     right = _right(pilot, field)
     if not right:
@@ -90,7 +90,7 @@ def _grids(pilot: StudyData, field: Field) -> list[Grid]:
 
 
 def _right(pilot: StudyData, field: Field) -> dict[tuple[str, str], tuple[str, str]]:
-    """By place what is right there, as a category, and why."""
+    """Return the right category and its reason, by place."""
     counts = {}
     for unit in pilot.units:
         for gold in unit.gold:
@@ -101,7 +101,8 @@ def _right(pilot: StudyData, field: Field) -> dict[tuple[str, str], tuple[str, s
 
 
 def _rules(pilot: StudyData) -> list[Table]:
-    """By the reason that gold gives, how often people said something else: which rule was not understood."""
+    """Return by reason of the gold how often people answered otherwise, which shows the rules that were
+    misunderstood."""
     tables = []
     for field in pilot.study.protocol.fields:
         if field.kind in _CHOSEN and (rows := _rule_rows(pilot, field)):

@@ -1,4 +1,4 @@
-"""Labels over time: whether what a rater answers changes while they rate."""
+"""Answers over time: do a rater's answers change during the study?"""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lab.core.protocol import Field
 from lab.core.report import Lines, Point, Section
 
 BLOCKS = 10
-"""Into at most so many blocks a rater's answers are cut, in the order in which they were given."""
+"""Maximum number of blocks of a rater's answers in order of time."""
 LEAST = 5
-"""Fewer answers than this are no block."""
+"""Minimum number of answers in a block."""
 _TITLE = "Answers over time"
 _SAYS = (
     f"Each person's answers in the order in which they were given, in at most {BLOCKS} blocks of equal size and never "
@@ -28,7 +28,7 @@ Values = npt.NDArray[np.float64]
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """A picture for each question that has a value to follow; none where nobody gave enough answers."""
+    """Return a picture for each question with values over time; nothing if nobody gave enough answers."""
     pictures = [
         picture for field in study_data.study.protocol.fields if (picture := lines_of(study_data, field)) is not None
     ]
@@ -36,7 +36,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def lines_of(study_data: StudyData, field: Field) -> Lines | None:
-    """How each person's answers to a question went over time; None where there is nothing to follow."""
+    """Return each person's answers to a question over time; None if there are none to follow."""
     columns = study_data.columns
     if field.id not in columns.fields or not columns.size:
         return None
@@ -52,6 +52,7 @@ def lines_of(study_data: StudyData, field: Field) -> Lines | None:
     points: list[Point] = []
     for rater in study_data.people:
         own = rows[columns.rater[rows] == rater]
+        # Ties in time are broken by unit and target, so that the picture does not depend on the order of rows.
         own = own[np.lexsort((columns.target[own], columns.unit[own], columns.at[own]))]
         points += _blocks(value(own), rater_name(columns.raters[rater]))
     return Lines(f"drift-{field.id}", f"{field.id}: {what}", tuple(points), "answers so far", what, least, most) if (
@@ -63,7 +64,8 @@ Followed = tuple[str, float, float, Callable[[npt.NDArray[np.intp]], Values]]
 
 
 def _followed(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Followed | None:
-    """What of a question is followed: the commonest answer's share, or the mean."""
+    """Return the measure of a question over time: the most frequent answer's share, or the mean; None if neither
+    exists."""
     columns = study_data.columns
     values = columns.values
     match field.kind:
@@ -92,7 +94,7 @@ def _followed(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -
 
 
 def _number(value: object) -> float:
-    """A rating as a number; nan where it is none."""
+    """Return an answer as a number, nan if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return float("nan")
     try:
@@ -102,7 +104,7 @@ def _number(value: object) -> float:
 
 
 def _blocks(values: Values, who: str) -> list[Point]:
-    """The mean of each block of a rater's answers, at the number of its last one."""
+    """Return the mean of each block of a rater's answers, at the number of its last answer."""
     many = min(BLOCKS, len(values) // LEAST)
     if many < 2:
         return []

@@ -1,4 +1,4 @@
-"""The answers to one question as numbers: for each option how often it was chosen, for a scale its values."""
+"""The answers to one question as numbers: 0 or 1 for each option, the values of a scale."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from lab.core.rating_sheet import FieldReference
 from lab.core.report import Number
 
 CHOICES = ("nominal", "ordinal", "flag")
-"""Kinds of fields that have one option as their answer."""
+"""Kinds of fields with exactly one option as answer."""
 NUMERIC = ("interval", "step")
 
 TOO_FEW = "too few to say"
 NOT_APART = "no cluster differs from the rest"
 _NO_INTERVAL: Mapping[str, str] = {FEW_TRACES: TOO_FEW, SAME_IN_ALL: NOT_APART}
 DESCRIBES = "it describes these answers alone"
-"""Why a median and a standard deviation have no interval."""
+"""Reason why a median and a standard deviation have no interval."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -39,8 +39,8 @@ Mask = npt.NDArray[np.bool_]
 class AnswerMeasure(NamedTuple):
     """One number of a question: the share of an option, or the mean of a scale.
 
-    `values` (places x raters) are 0 and 1, or the scale's numbers; `agreed` (places) is what most raters of an item
-    say, or what was settled (of an interval the mean of its raters). nan is none. A mean lies from `least` to `most`.
+    `values` (places x raters) are 0 and 1, or the scale's numbers. `agreed` (places) is the majority's or the settled
+    answer (of an interval the mean of its raters). nan is none. A mean is between `least` and `most`.
     """
 
     name: str
@@ -52,10 +52,10 @@ class AnswerMeasure(NamedTuple):
 
 
 class FieldValues(NamedTuple):
-    """All measures of a question over the places that these raters answered; `missing` is told of all places. A mean
-    stands behind all shares.
+    """All measures of a question over the places that these raters answered.
 
-    `unit` numbers the unit of each place, `settled` counts the places that were settled.
+    A mean follows all shares. `missing` covers all places of the question, not only the answered ones. `unit` numbers
+    the unit of each place, `settled` counts the settled places.
     """
 
     field: Field
@@ -78,17 +78,20 @@ class FieldValues(NamedTuple):
 
     @property
     def there(self) -> Mask:
-        """(places x raters): who answered."""
+        """Mask of given answers (places x raters)."""
         return np.isfinite(self.measures[0].values) if self.measures else np.zeros((0, 0), dtype=np.bool_)
 
     @property
     def told(self) -> tuple[AnswerMeasure, ...]:
-        """What a row of a breakdown has: the mean where there is one, else the shares."""
+        """Measures in a row of a breakdown: the mean if there is one, else the shares."""
         return (self.mean,) if self.mean is not None else self.measures
 
 
 def field_values(study_data: StudyData, field: Field, raters: Sequence[int] | None = None) -> FieldValues | None:
-    """The first answers of these raters (default: the people); None for kinds that have neither options nor a scale."""
+    """Return the first answers of these raters (default: the people).
+
+    None for kinds with neither options nor a scale.
+    """
     key = ("field values", field.id, None if raters is None else tuple(raters))
     values: FieldValues | None = study_data.once(key, lambda: _field_values(study_data, field, raters))
     return values
@@ -103,7 +106,7 @@ def _field_values(study_data: StudyData, field: Field, raters: Sequence[int] | N
 
 
 def option_name(option: Option) -> str:
-    """An option by its id, with what people read where that is another word."""
+    """Return an option's id, with its text if that is a different word."""
     return option.id if option.shown in (option.id, option.id.replace("_", " ")) else f"{option.id}: {option.shown}"
 
 
@@ -175,10 +178,10 @@ def answer_number(
     study_data: StudyData, of: FieldValues, measure: AnswerMeasure, *, agreed: bool = False, rows: Mask | None = None,
     rater: int | None = None, part: str = "", between: str = "people", reasons: Mapping[str, int] | None = None,
 ) -> Number:  # fmt: skip
-    """A share or a mean with its interval over clusters, its n and what is missing of it.
+    """Return a share or mean with its interval over clusters, its n and its missing answers.
 
-    `agreed` takes items by what most say, else every answer counts; `rows` are the places that count, `rater` the
-    column. `reasons` are what is missing there, where the caller has counted it.
+    With `agreed` it is about the majority of each item, else every answer counts. `rows` selects places, `rater` a
+    column. `reasons` are the missing answers there if the caller has counted them.
     """
     values = measure.agreed[:, None] if agreed else measure.values
     values = values if rater is None else values[:, [rater]]
@@ -208,12 +211,12 @@ def answer_number(
 
 
 def _distinct(numbers: npt.NDArray[Any]) -> int:
-    """How many different numbers there are."""
+    """Return how many different numbers there are."""
     return int((np.bincount(numbers) > 0).sum()) if len(numbers) else 0
 
 
 def _within(one: Agreement, measure: AnswerMeasure) -> Agreement:
-    """A number whose interval reaches no further than the scale."""
+    """Return a number with its interval clipped to its scale."""
     if one.low is None or one.high is None:
         return replace(one, no_interval=_NO_INTERVAL.get(one.no_interval, one.no_interval))
     low = one.low if measure.least is None else max(measure.least, one.low)
@@ -221,14 +224,14 @@ def _within(one: Agreement, measure: AnswerMeasure) -> Agreement:
 
 
 def number_of(one: Agreement) -> Number:
-    """A number as tables of answers print it."""
+    """Return a number as tables of answers print it."""
     return Number(one, 1, 100, " %") if one.statistic.startswith("share") else Number(one)
 
 
 def missing_reasons(
     of: FieldValues, *, agreed: bool = False, rows: Mask | None = None, rater: int | None = None
 ) -> dict[str, int]:
-    """How many answers are missing by reason; of what most say, how many items have no majority."""
+    """Return the number of missing answers by reason; for majorities the number of items without one."""
     if agreed:
         lacking = ~np.isfinite(of.measures[0].agreed)
         lacking &= of.there.any(axis=1) if rows is None else of.there.any(axis=1) & rows
@@ -243,7 +246,7 @@ def missing_reasons(
 def described(
     of: FieldValues, measure: AnswerMeasure, statistic: Literal["median", "sd"], *, agreed: bool = False
 ) -> Number:
-    """The median, or the standard deviation (n - 1), of a scale's values."""
+    """Return the median or the standard deviation (n - 1) of a scale's values."""
     values = measure.agreed if agreed else measure.values
     found = values[np.isfinite(values)]
     items = np.isfinite(values.reshape(len(of.places), -1)).any(axis=1)

@@ -1,4 +1,4 @@
-"""Which sentence of the guideline causes disagreement: the clauses that labels cite where raters differ."""
+"""Guideline clauses that cause disagreement: those that labels cite at items on which raters differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Place = tuple[str, str]
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """A table for each question whose answers cite anything; a sentence where none does."""
+    """Return a table for each question with citations, or a sentence if there are none."""
     tables = [
         table for field in study_data.study.protocol.fields if (table := _table(study_data, field.id)) is not None
     ]
@@ -63,7 +63,7 @@ def _says(clause: Clause | None) -> str:
 
 
 def _cited(study_data: StudyData, field: str) -> dict[str, set[Place]]:
-    """By what is cited, the places at which a person cites it in this field."""
+    """Return the places at which a person cites something in this field, by what is cited."""
     columns = study_data.columns
     places: dict[str, set[Place]] = defaultdict(set)
     if field not in columns.fields or not columns.size:

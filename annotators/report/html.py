@@ -1,4 +1,4 @@
-"""A report as one HTML page: its pictures stand in it, it loads nothing, runs nothing, and prints well."""
+"""A report as one HTML page that embeds its pictures, loads nothing, runs no script and prints well."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ svg { max-width: 100%; height: auto; }
 
 
 def as_html(report: Report) -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join(_lines(report)) + "\n"
 
 
 def _words(text: str) -> str:
-    """A stranger's text: every character of it visible, none of it markup."""
+    """Return text with every character visible and none interpreted as markup."""
     return escape(clean(text))
 
 

@@ -1,4 +1,4 @@
-"""How far each judge may be believed: against what is settled, beside each person, against itself, and corrected."""
+"""Trust in each judge: against settled answers, against each person, against itself, and corrected rates."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from lab.core.rounding import count
 
 _NAMES = {"recall": "true positive rate", "specificity": "true negative rate", "f1": "F1"}
 _KAPPAS = ("kappa", "entropy")
-"""Statistics that are no shares."""
+"""Statistics that are not shares."""
 _DRAWN = ("kappa", "difference")
-"""Statistics whose interval is a bootstrap's."""
+"""Statistics with a bootstrap interval."""
 _CORRECTED = (
     "The corrected rate is that of all items that the judge answered, by its answers and by people's where there are "
     "some (prediction-powered inference). Its interval is as wide as what people's labels leave open: where the judge "
@@ -43,10 +43,10 @@ _TEST = (
 def sections(
     study_data: StudyData, judge: str = "", part: Split | None = None, *, grids: bool = False
 ) -> list[Section]:
-    """A section for each judge (or the one that is named); none where there is none, or nothing is settled.
+    """Return a section for each judge (or the named one); none if there is no judge, or nothing is settled.
 
-    Of a study that is split, one for each part (or the one that is named), test before dev. With `grids` also which
-    answers came together, which a whole report has elsewhere.
+    A split study has one for each part (or the named one), test before dev. With `grids` each also has the grid of
+    answers, which a whole report has elsewhere.
     """
     split = parts_of(study_data)
     if split is None:
@@ -69,14 +69,15 @@ def sections(
 
 
 class _Part(NamedTuple):
-    """A part of a study that its numbers are of: its name (empty: all of it), its units, and how many all are."""
+    """The part of a study that numbers are about: its name (empty: all of it), its units, and the number of all
+    units."""
 
     name: str
     units: tuple[str, ...]
     of: int = 0
 
     def says(self, study_data: StudyData, judge: str) -> list[str]:
-        """What is to be known of the numbers of this part."""
+        """Return sentences about the part for the reader."""
         if not self.name:
             return []
         words = (
@@ -141,7 +142,8 @@ def _tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]
 
 
 def _of_agents(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
-    """How classes came together, two agents apart, the judge's own family, and the longer side."""
+    """Yield the tables of counts by class, of agents' differences, of the judge's own family, and of the longer
+    side."""
     field, validation = one.field.shown, one.validation
 
     def number(name: str, value: Estimate, items: int) -> Number:
@@ -314,7 +316,7 @@ def _share(value: float | None) -> str:
 def _number(
     study_data: StudyData, one: JudgedField, statistic: str, value: Estimate, items: int, units: int = 0
 ) -> Number:
-    """An estimate as a report's number, of so many items in so many units: shares as percentages."""
+    """Return an estimate as a report's number over so many items and units, shares as percentages."""
     is_bootstrap = statistic in _DRAWN or statistic.startswith("macro")
     how = How(
         "bootstrap" if is_bootstrap else "jackknife-t",

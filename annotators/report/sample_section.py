@@ -1,4 +1,4 @@
-"""What was asked of whom, and what came back: units, people, judges, what is missing and why."""
+"""The sample: what was asked of whom, and what came back. Units, people, judges, missing answers with reasons."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _MEANS: Mapping[Means, str] = {
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """What was asked, and the answers that came."""
+    """Return the sections of the plan and of the answers."""
     return [_plan(study_data), _answers(study_data)]
 
 
 def share_words(share: float) -> str:
-    """A share as a percentage."""
+    """Return a share as a percentage."""
     return f"{rounded(share, 1, 100)} %"
 
 
 def rater_name(rater: Actor) -> str:
-    """A rater as tables call them."""
+    """Return a rater's name in tables."""
     return rater.id if rater.kind == "human" else f"{rater.id} ({rater.kind})"
 
 
@@ -70,7 +70,7 @@ def _plan(study_data: StudyData) -> Section:
 
 
 def _before(study: Study) -> str:
-    """What a rater is shown before their first item."""
+    """Return what a rater sees before their first item."""
     practice = bool(study.practice) or study.protocol.practice is not None
     contents = "guide, keys and one practice item" if practice else "guide and keys"
     return contents + ", which may be passed over" * (study.introduction == "skippable")
@@ -130,7 +130,7 @@ def _answers(study_data: StudyData) -> Section:
 
 
 def _introductions(study_data: StudyData) -> list[Table]:
-    """Who was shown guide and keys before their first item, and how they did in practice; none where nobody was."""
+    """Return the table of introductions and results of practice; empty if nobody had one."""
     lines = introduction_lines(study_data.acts)
     if not lines:
         return []
@@ -188,7 +188,7 @@ def _by_field(study_data: StudyData, counts: AnswerCounts) -> Table:
 
 
 def why_words(study_data: StudyData, counts: Iterable[int] | np.ndarray) -> str:
-    """Reasons with how often each stands."""
+    """Return reasons with their counts."""
     count_by_reason: dict[str, int] = {}
     for reason, many in zip(study_data.columns.reasons, counts, strict=True):
         count_by_reason[reason] = count_by_reason.get(reason, 0) + int(many)
@@ -196,6 +196,6 @@ def why_words(study_data: StudyData, counts: Iterable[int] | np.ndarray) -> str:
 
 
 def reason_words(reason: str) -> str:
-    """Why an answer is missing, in words."""
+    """Return the words of a reason for a missing answer."""
     words: dict[str, str] = dict(MISSING)  # type: ignore[arg-type]
     return words.get(reason, reason.replace("_", " "))

@@ -1,7 +1,7 @@
-"""A study's own questions as metrics: the share of each option and the mean of each scale, over runs that are measured.
+"""A study's own questions as metrics: option shares and scale means, over measured runs.
 
-They are by majority or as settled, of one rater as they answered, and of plays every answer counts. A question about a
-run's success sets the mark that papers' success rates read.
+They are by majority or as settled, for one rater by their own answers, and for plays over every answer. A question
+about a run's success sets the mark that papers' success rates read.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from annotators.settled import success_field
 from annotators.study_data import StudyData
 
 PAPER = "study"
-"""What stands in the place of a paper's name."""
+"""Name in place of a paper's."""
 
 
 def study_numbers(
     study_data: StudyData, rater: int | None = None, runs: Collection[str] | None = None
 ) -> Iterator[Number]:
-    """The numbers over the units that are about these runs (None: all units); `rater` indexes the columns' raters."""
+    """Yield the numbers of units about these runs (None: all units). `rater` is an index into the columns' raters."""
     units = {unit.id: unit for unit in study_data.units}
     played = {(one.unit, one.by.id): one.trace for one in study_data.played}
     for field in study_data.study.protocol.fields:
@@ -61,7 +61,7 @@ def _number(
 
 
 def success_marks(study_data: StudyData, rater: int | None = None) -> list[Marks]:
-    """What a question of one's own says about the success of runs; empty where the protocol asks for none."""
+    """Return marks of runs from a custom question about success; empty if the protocol has none."""
     found = success_field(study_data.study.protocol)
     if found is None:
         return []

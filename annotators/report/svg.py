@@ -1,4 +1,4 @@
-"""Pictures of a report as SVG that stands in a page by itself: no script, no font, no colour that says all alone."""
+"""Pictures of a report as self-contained SVG without scripts and fonts. Colour is never the only difference."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from lab.core.rounding import rounded
 from lab.core.text_table import clean
 
 INKS = ("#0b62a4", "#b5490b", "#1d7a46", "#8a3aa8", "#8c6a00", "#b01e57", "#2b7f8c", "#5f5f5f")
-"""The series' colours where a page sets none (`--ink0`, ...); each series has a shape of its own, too."""
+"""Colours of the series if a page sets none (`--ink0`, ...). Each series also has its own shape."""
 _SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0", "M-3.6-3.6h7.2v7.2h-7.2z", "M0-4.6L4.4 3.4H-4.4z", "M0-5L4.4 0 0 5-4.4 0z",
     "M-4-4l8 8m0-8l-8 8", "M-5 0h10m-5-5v10", "M0 4.6L-4.4-3.4H4.4z", "M-5-2h10m0 4h-10",
 )  # fmt: skip
 _OPEN = (4, 5, 7)
-"""Shapes that are strokes, and filled with nothing."""
+"""Indices of shapes that are strokes without filling."""
 _LETTER = 6.6
 _HEAD = 22
 TICKS = 5
 
 
 def svg(picture: Picture) -> str:
-    """A picture as one `<svg>` element."""
+    """Return a picture as one `<svg>` element."""
     match picture:
         case Grid():
             return _grid(picture)
@@ -52,7 +52,7 @@ def _page(wide: float, high: float, title: str, body: Sequence[str]) -> str:
 
 
 def _n(value: float) -> str:
-    """A coordinate with at most one digit behind the point."""
+    """Return a coordinate with at most one decimal."""
     return f"{value if abs(value) >= 0.05 else 0.0:.1f}".removesuffix(".0")
 
 
@@ -86,7 +86,7 @@ def _mark(x: float, y: float, at: int, says: str) -> str:
 
 
 def _legend(names: Sequence[str], x: float, y: float, wide: float) -> tuple[list[str], float]:
-    """The series' marks and names in rows; gives how high they are."""
+    """Return the series' marks and names in rows, and the height of these."""
     out: list[str] = []
     at_x, at_y = x, y
     entries = [(at, _cut(name, 40)) for at, name in enumerate(names) if name]
@@ -100,7 +100,7 @@ def _legend(names: Sequence[str], x: float, y: float, wide: float) -> tuple[list
 
 
 class Plane:
-    """A field with axes from `left`, `top`; values are placed by their scales."""
+    """A field with axes from `left`, `top`, on which scales position values."""
 
     def __init__(
         self, left: float, wide: float, high: float, across: tuple[float, float], up: tuple[float, float]
@@ -115,7 +115,7 @@ class Plane:
         return self.top + self.high * (1 - _share(value, *self.up))
 
     def axes(self, across: str, up: str, *, ticks: bool = True) -> list[str]:
-        """Frame, ticks and names."""
+        """Return frame, ticks and names."""
         bottom = self.top + self.high
         out = [
             _line(self.left, self.top, self.left, bottom, ' stroke-opacity=".6"'),

@@ -1,4 +1,4 @@
-"""A report as text for a terminal: nothing in it steers one, and no line is wider than it is told."""
+"""A report as text for a terminal, without control characters and within a width."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lab.core.text_table import clean, folded
 
 
 def as_text(report: Report, width: int = 100) -> str:
-    """The whole report, ending in a line feed."""
+    """Return the whole report, with a line feed at its end."""
     return "\n".join(_lines(report, width)) + "\n"
 
 
@@ -47,7 +47,7 @@ def _lines(report: Report, width: int) -> Iterator[str]:
 
 
 def section_lines(section: Section, width: int) -> Iterator[str]:
-    """One part: its sentences, tables and pictures."""
+    """Yield one section: its sentences, tables and pictures."""
     yield from _titled(section.title, "─", width)
     for says in section.says:
         yield from folded(says, width)
