@@ -1,4 +1,4 @@
-"""Answers that a table works out itself, as the arrays that coefficients read."""
+"""Answers that a table computes itself, in the form of arrays that coefficients read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from annotators.agreement.ratings import MissingAnswers, NumericRatings, RatedIt
 
 
 class AnswerRow(NamedTuple):
-    """One place with its cluster and a value for each column; None is missing, `why` says for each column why."""
+    """One item with its cluster and a value for each column, None if missing, with a reason for each column in
+    `why`."""
 
     place: RatedItem
     cluster: str
@@ -20,7 +21,7 @@ class AnswerRow(NamedTuple):
 
 
 def numbers_by(field: str, names: Sequence[str], rows: Sequence[AnswerRow]) -> NumericRatings:
-    """Rows of numbers; `names` are their columns."""
+    """Return rows of numbers as ratings with these column names."""
     values = np.full((len(rows), len(names)), np.nan)
     for at, row in enumerate(rows):
         values[at] = [np.nan if value is None else float(value) for value in row.values]
@@ -31,7 +32,7 @@ def numbers_by(field: str, names: Sequence[str], rows: Sequence[AnswerRow]) -> N
 
 
 def ratings_by(field: str, categories: Sequence[str], names: Sequence[str], rows: Sequence[AnswerRow]) -> Ratings:
-    """Rows of categories, which stand in their declared order; what is none of them is missing."""
+    """Return rows of categories in declared order as ratings. A value that is not a category is missing."""
     codes = np.full((len(rows), len(names)), -1, dtype=np.int16)
     index = {name: i for i, name in enumerate(categories)}
     for at, row in enumerate(rows):
@@ -42,7 +43,7 @@ def ratings_by(field: str, categories: Sequence[str], names: Sequence[str], rows
 
 
 def _missing(names: Sequence[str], rows: Sequence[AnswerRow]) -> MissingAnswers:
-    """The cells without a value that a reason is told of."""
+    """Return the cells that have a reason in place of a value."""
     reasons = sorted({reason for row in rows for reason in row.why if reason})
     why = np.full((len(rows), len(names)), -1, dtype=np.int32)
     for at, row in enumerate(rows):

@@ -1,8 +1,8 @@
-"""What was settled about runs outside this file, as JSON lines: node matches, units, branches, judgements.
+"""Settled answers about runs from outside this file, as JSON lines: nodes, units, branches, judgements.
 
-One line is about one run: `{"run": ID, "nodes": {"open": 1, "search": null}, "units": {"price": "correct"},
-"branches": {"sold_out": "yes"}, "marks": {"sr1": 1}}`. Each part may be left out. A node's number is the step, from 1,
-at which it was completed, null where it was not.
+One line is about one run: `{"run": ID, "nodes": {"open": 1, "search": null}, "units": {"price": "correct"}, "branches":
+{"sold_out": "yes"}, "marks": {"sr1": 1}}`. Each part may be left out. A node's number is the step, from 1, at which it
+was completed, null if it was not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lab.core.measured_run import MeasuredRun, UnitMark
 
 
 class Marks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What was settled about one run; a part that is None was not looked at."""
+    """Settled answers about one run. A part is None if nobody inspected it."""
 
     run: str
     nodes: dict[str, int | None] | None = None
@@ -29,15 +29,15 @@ class Marks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 def read_marks(path: Path) -> list[tuple[str, Marks]]:
-    """Each line's marks and where it stands; a `LabError` names the line and the field that is wrong."""
+    """Return each line's marks with its location. Raise `LabError`, with the line and the field, if one is invalid."""
     what = f"marks file {path}"
     return [(where, convert(value.value, Marks, where)) for where, value in json_lines(read_file(path, what), what)]
 
 
 def marked(cases: Iterable[MeasuredRun], marks: dict[str, tuple[str, Marks]]) -> list[MeasuredRun]:
-    """The runs with what was settled about them; `marks` by the runs' ids, each with where it stands.
+    """Return runs with their marks. `marks` are by run id, each with its location.
 
-    Raises `LabError` where a run's design has no such node, unit, branch or option, or the run no such step.
+    Raise `LabError` if a run's design has no such node, unit, branch or option, or the run has no such step.
     """
     return [_marked(case, *marks[case.id]) if case.id in marks else case for case in cases]
 

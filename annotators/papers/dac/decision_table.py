@@ -1,4 +1,4 @@
-"""Decision accuracy as people see it (DAC-Bench 2.6, Table 3): right ways by depth, and how raters agree."""
+"""Decision accuracy from people's labels (DAC-Bench 2.6, Table 3): right ways by depth, and agreement of raters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SOURCE = "DAC-Bench 2.6, Table 3"
 
 
 class Decision(NamedTuple):
-    """One decision of a run that was reached and rated, of which it is known what is right."""
+    """A decision that a run reached and raters labelled, for which the right way is known."""
 
     unit: Unit
     agent: str
@@ -33,7 +33,7 @@ class Decision(NamedTuple):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Accuracy by agent and depth, and agreement."""
+    """Return accuracy by agent and depth, and agreement."""
     truth_by_place = truths(study_data, TAKEN)
     title = "Decision accuracy"
     if not truth_by_place:
@@ -49,7 +49,7 @@ def sections(study_data: StudyData) -> list[Section]:
 def decisions(
     study_data: StudyData, truth_by_place: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
 ) -> tuple[list[Decision], dict[str, int]]:
-    """Each decision of an agent's run; and how many are left out, by reason."""
+    """Return each decision of agents' runs, and the number left out by reason."""
     golds = _golds(study_data, truth_by_place, cases)
     names = method_names(cases.values())
     rows: list[Decision] = []
@@ -72,7 +72,7 @@ def decisions(
 def _golds(
     study_data: StudyData, truth_by_place: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
 ) -> dict[str, list[tuple[MeasuredRun, dict[str, str]]]]:
-    """The demonstrations among the study's runs, by task, with the ways that they took."""
+    """Return the demonstrations among the study's runs by task, with the ways that they took."""
     golds: dict[str, list[tuple[MeasuredRun, dict[str, str]]]] = {}
     for unit in asked_units(study_data):
         case = cases.get(unit.id)
@@ -89,7 +89,7 @@ def _golds(
 def _right(
     case: MeasuredRun, branch: str, golds: Mapping[str, Sequence[tuple[MeasuredRun, Mapping[str, str]]]]
 ) -> set[str]:
-    """The ways that are right: what the task says, else all that its demonstrations took."""
+    """Return the right ways: the task's own, else all that its demonstrations took."""
     own = next((one.right for one in case.task.branches if one.id == branch and one.right), "")
     if own:
         return {plain(own)}
@@ -124,7 +124,7 @@ def _accuracy(study_data: StudyData, choices: Sequence[Decision]) -> Table:
 
 
 def _asked(study_data: StudyData, agent: str) -> dict[tuple[str, str], int]:
-    """By place the depth of every decision that an agent's runs were asked about."""
+    """Return the depth of every decision that an agent's runs were asked about, by place."""
     cases = cases_of(study_data)
     names = method_names(cases.values())
     return {

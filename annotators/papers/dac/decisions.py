@@ -1,4 +1,4 @@
-"""Whether a run took the right branch where its task forks: DAC-Bench's decision accuracy by depth (2.6, Table 3)."""
+"""Decisions of runs where their task forks: DAC-Bench's decision accuracy by depth (2.6, Table 3)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class _Decision(NamedTuple):
 
 
 def decisions(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]], context: MetricContext) -> Iterator[Number]:
-    """Decision accuracy two ways, each whole, by depth, and of all deeper than the first together.
+    """Yield decision accuracy in two forms, each whole, by depth, and for all deeper than the first together.
 
-    By the option that raters saw the run take, against the one that is right in the task or was taken in
-    demonstrations of it; and by exact match at the step where a demonstration decides: that is where raters placed
-    the graph's node that has the branch's id.
+    The first compares the option that raters saw the run take with the right one of the task, else with those of its
+    demonstrations. The second is exact match at the step at which a demonstration decides, which is where raters placed
+    the graph's node with the branch's id.
     """
     yield from _numbers(
         "Decision Accuracy", *_by_option([case for case, _ in runs], context), "no branch here is rated"
@@ -50,14 +50,14 @@ def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[li
 
 
 def _right(branch: Branch, golds: Sequence[MeasuredRun]) -> set[str]:
-    """The task's own right option, or else all that its demonstrations took."""
+    """Return the task's own right option, else all that its demonstrations took."""
     if branch.right:
         return {plain(branch.right)}
     return {plain(gold.branches[branch.id]) for gold in golds if gold.branches and branch.id in gold.branches}
 
 
 def plain(option: str) -> str:
-    """An option as options are compared: without regard to case."""
+    """Return an option for comparison, without case and outer blanks."""
     return option.strip().casefold()
 
 

@@ -14,7 +14,7 @@ from lab.core.measured_run import MeasuredRun
 __all__ = ["DEFINITIONS", "measure"]
 
 TRAITS = ("level", "structure", "platform", "language")
-"""What tables are broken down by (Table 2, Appendix F and G), as the traits of a task tell it."""
+"""Traits of a task that break down tables (Table 2, Appendix F and G)."""
 _LENGTHS = ((2, "2-5"), (6, "6-8"), (9, "9-12"), (13, "13+"))
 """Appendix D's groups of steps, by where each begins."""
 _NO_GOLD = "no agent's run here is of a task that a person has demonstrated"
@@ -37,10 +37,11 @@ class _JudgedRun(NamedTuple):
 
 
 def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
-    """EM, TM, SR, GP and its variants, W-LCS and decision accuracy, whole and in the parts that the paper reports.
+    """Return EM, TM, SR, GP and its variants, W-LCS and decision accuracy, whole and in the parts that the paper
+    reports.
 
-    EM and TM are over all steps of the demonstrations together; the others are means over runs. Where the steps of
-    a run's demonstration are not reached, they count as not matched.
+    EM and TM are over all steps of the demonstrations together, the others are means over runs. A demonstration's steps
+    that a run does not reach count as not matched.
     """
     with_gold = Demonstrations.of(context)
     runs = [_judged(case, context, with_gold) for case in cases]
@@ -74,10 +75,10 @@ def _main(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
 
 
 def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
-    """Appendix D's columns apart from 2a; the letter b weighs runs by the steps of their demonstration.
+    """Yield Appendix D's columns other than 2a. The letter b weighs runs by the steps of their demonstration.
 
-    Its "longest common sequence" is read as consecutive, from the first step (3) or anywhere (4, 6): a subsequence
-    is never shorter than what EM counts, yet AGUVIS has an EM of 90.29 % and 66.34 % in column 6a (low level).
+    Its "longest common sequence" is read as consecutive, from the first step (3) or anywhere (4, 6): a subsequence is
+    never shorter than what EM counts, yet AGUVIS has an EM of 90.29 % and 66.34 % in column 6a (low level).
     """
     matches, out = _there(runs)
     emit_variant = _teller(part, out)
@@ -114,7 +115,7 @@ def _group(steps: int) -> int:
 
 
 def _by_action(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
-    """EM and TM of each type of demonstrated action (Appendix E), each by the demonstration that is best in EM."""
+    """Yield EM and TM of each type of demonstrated action (Appendix E), from the demonstration with the best EM."""
     counts: dict[str, list[int]] = {}
     matches, out = _there(runs)
     for one in matches:
@@ -131,7 +132,7 @@ def _by_action(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
 
 
 def _split(runs: Sequence[_JudgedRun], context: MetricContext, trait: str) -> dict[str, list[_JudgedRun]]:
-    """Runs by a trait of their task, as they tell it or a demonstration of it does."""
+    """Return runs by a trait of their task, or of a demonstration of it."""
     parts: dict[str, list[_JudgedRun]] = {}
     for run in runs:
         tasks = [run.case.task, *(gold.task for gold in of_task(run.case, context.gold.get(run.case.task.id, ())))]

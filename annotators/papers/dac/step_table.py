@@ -1,4 +1,4 @@
-"""Right steps as people see them (DAC-Bench 2.6: type match and exact match, asked of people), by agent."""
+"""Right steps from people's labels (DAC-Bench 2.6: type match and exact match, asked of people), by agent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SOURCE = "DAC-Bench 2.6, asked of people"
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """The share of right steps, what was wrong with the others, and how raters agree."""
+    """Return the section on the share of right steps, on the faults of the others, and on agreement."""
     truth_by_unit = {unit: one for (unit, _), one in truths(study_data, CORRECT).items()}
     title = "Right steps"
     if not truth_by_unit:

@@ -1,4 +1,4 @@
-"""People's guesses of intents (FingerTip 20K 5.2, Table 3): SR1, Sim1, how long they took, and how guesses agree."""
+"""People's guesses of intents (FingerTip 20K 5.2, Table 3): SR1, Sim1, time, and agreement of guesses."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _NO_MODEL = "needs an embedding model"
 _NOT_JUDGED = "nobody has judged the guesses: name a study of same intents with --with"
 _SAME = ("not_same", "same")
 _NO_VERDICT = "not_judged"
-"""Why a guess is neither right nor wrong: nobody judged it, or it could not be told."""
+"""Reason why a guess is neither right nor wrong: nobody judged it, or it cannot be judged."""
 _NO_INTENT, _TOO_LONG, _NO_TIME = "no_intent", "too_long", "no_time"
-"""Why a guess has no likeness to what was wanted, and why it has no time."""
+"""Reasons why a guess has no similarity to the intent, or no time."""
 
 
 class RaterGuess(NamedTuple):
-    """One guess of one person; `intent` is what was wanted, empty where that is not known."""
+    """One person's guess. `intent` is empty if unknown."""
 
     unit: Unit
     rater: str
@@ -46,7 +46,7 @@ class RaterGuess(NamedTuple):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """The people's row of Table 3, each person's own, and the episodes that several guessed."""
+    """Return people's row of Table 3, each person's own row, and the episodes that several people guessed."""
     guesses = guesses_of(study_data)
     title = "Proactive guesses"
     if not guesses:
@@ -59,7 +59,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def guesses_of(study_data: StudyData) -> list[RaterGuess]:
-    """Every guess that stands, in the study's order."""
+    """Return every current guess, in the study's order."""
     units = {unit.id: unit for unit in asked_units(study_data)}
     intents = _intents(study_data)
     names = [one.id for one in study_data.columns.raters]
@@ -71,7 +71,8 @@ def guesses_of(study_data: StudyData) -> list[RaterGuess]:
 
 
 def _intents(study_data: StudyData) -> dict[str, str]:
-    """What was wanted, by unit: the instruction of the episode or of a demonstration of its task, or what it tells."""
+    """Return the intent by unit: the instruction of the episode or of its task's demonstration, or the trait
+    `intent`."""
     intents = {}
     instruction_by_task: dict[str, str] | None = None
     for unit, case in cases_of(study_data).items():
@@ -86,9 +87,9 @@ def _intents(study_data: StudyData) -> dict[str, str]:
 
 
 def _counted(guesses: Sequence[RaterGuess]) -> tuple[list[RaterGuess], bool]:
-    """The guesses that scores are made of: those of episodes that one person alone guessed, if there are any.
+    """Return the guesses for scores, and True if each is the only one of its episode.
 
-    The others are there to see how far guesses agree; where there is nothing else, they count.
+    Episodes that several people guessed are only there for agreement. They count if there are no others.
     """
     many = _by_unit(guesses)
     single = [one for one in guesses if len(many[one.unit.id]) == 1]
@@ -129,7 +130,7 @@ def _humans(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
 
 
 def _rights(study_data: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, single: bool) -> tuple[Cell, Cell]:
-    """SR1 with Wilson's interval, and with one over users; the former only where no episode counts twice."""
+    """Return SR1 with Wilson's interval, and with one over users; the former only if no episode counts twice."""
     rights = [(one, right) for one in guesses if (right := by.right(one.intent, one.text)) is not None]
     between = f"people, judged by {by.name}"
     if not rights:
@@ -148,13 +149,13 @@ def _rights(study_data: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, 
 
 
 def _not_judged(guesses: Sequence[RaterGuess], judged_ones: Sequence[object]) -> dict[str, int]:
-    """How many guesses are neither right nor wrong."""
+    """Return the number of guesses that are neither right nor wrong."""
     many = len(guesses) - len(judged_ones)
     return {_NO_VERDICT: many} if many else {}
 
 
 def _means(similarities: Sequence[tuple[RaterGuess, float]], of: Callable[[float], float]) -> list[UnitValue]:
-    """The mean of each episode's guesses, clustered by user."""
+    """Return the mean of each episode's guesses, clustered by user."""
     by_unit: dict[str, list[float]] = {}
     units = {one.unit.id: one.unit for one, _ in similarities}
     for one, value in similarities:
@@ -167,7 +168,7 @@ def _raters(guesses: Sequence[RaterGuess]) -> int:
 
 
 def _texts(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...]:
-    """Sim1, its half that needs no model, and the time that a guess took."""
+    """Return Sim1, its half that needs no model, and the time of a guess."""
     why = [_not_alike(one) for one in guesses]
     similarities = [
         (one, similarity(one.text, one.intent)) for one, reason in zip(guesses, why, strict=True) if not reason
@@ -189,7 +190,7 @@ def _texts(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, 
 
 
 def _times(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cell]:
-    """The mean and the median of how long guesses took."""
+    """Return the mean and the median time of guesses."""
     times = [(one, one.seconds) for one in guesses if np.isfinite(one.seconds)]
     untimed = len(guesses) - len(times)
     left_out = {_NO_TIME: untimed} if untimed else {}
@@ -211,7 +212,7 @@ def _times(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, 
 def _sim1(
     study_data: StudyData, similarities: Sequence[tuple[RaterGuess, float]], left_out: Mapping[str, int]
 ) -> Agreement:
-    """The mean of the cosine of embeddings and the Levenshtein half."""
+    """Return the mean of embeddings' cosine and Levenshtein similarity."""
     embed = study_data.further.embed
     if embed is None or not similarities:
         return lacking(GUESS, "Sim1", "no intent is known" if embed else _NO_MODEL, left_out=left_out)
@@ -226,7 +227,7 @@ def _sim1(
 
 
 def _not_alike(one: RaterGuess) -> str:
-    """Why a guess cannot be compared with what was wanted; empty where it can."""
+    """Return why a guess cannot be compared with the intent; empty if it can."""
     if not one.intent:
         return _NO_INTENT
     return _TOO_LONG if max(len(one.text), len(one.intent)) > LONGEST else ""
@@ -287,7 +288,7 @@ def _plain(text: str) -> str:
 def _right_together(
     study_data: StudyData, several: Mapping[str, Sequence[RaterGuess]], judge_verdicts: Sequence[Verdicts]
 ) -> list[tuple[Cell, ...]]:
-    """Whether people are right about the same episodes."""
+    """Return agreement in being right about the same episodes."""
     right_rows: list[tuple[Cell, ...]] = []
     names = sorted({one.rater for them in several.values() for one in them})
     for by in judge_verdicts:

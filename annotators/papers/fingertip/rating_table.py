@@ -1,4 +1,4 @@
-"""Personalised ratings by episodes' owners (FingerTip 20K A.6.6, Table 13): Sim2 beside ratings, within episodes."""
+"""Ratings by episodes' owners (FingerTip 20K A.6.6, Table 13): Sim2 against ratings, within episodes."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from lab.core.study import Unit
 RATING = "personal"
 _SOURCE = "FingerTip 20K A.6.6, Table 13"
 _LEAST = 3
-"""Fewer pairs have no rank correlation worth a number."""
+"""Minimum number of pairs for a rank correlation."""
 
 
 class RatedSequence(NamedTuple):
-    """One sequence as its owner rated it; `sim2` is None where there is none."""
+    """One sequence as rated by its owner. `sim2` is None if undefined."""
 
     unit: Unit
     episode: str
@@ -40,7 +40,7 @@ class RatedSequence(NamedTuple):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Table 13, what goes together within episodes, and how steady owners are."""
+    """Return Table 13, correlations within episodes, and owners' test-retest agreement."""
     sequences, left_out = rated_of(study_data)
     title = "Sim2 and owners' ratings"
     if not sequences:
@@ -52,7 +52,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def rated_of(study_data: StudyData) -> tuple[list[RatedSequence], dict[str, int]]:
-    """Each rated sequence; and how many have no Sim2, by reason."""
+    """Return each rated sequence, and the number without Sim2 by reason."""
     cases = cases_of(study_data)
     units = {unit.id: unit for unit in asked_units(study_data)}
     ratings = {one.unit: float(one.value) for one in answers_in(study_data, RATING) if _is_number(one.value)}
@@ -115,7 +115,7 @@ def _thirteen(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Tabl
 
 
 def _judge_rows(study_data: StudyData, sequences: Sequence[RatedSequence], judge: int) -> dict[str, Cell]:
-    """By model a judge's mean rating of the sequences that owners rated."""
+    """Return by model a judge's mean rating of the sequences that owners rated."""
     name = study_data.columns.raters[judge].shown
     own = {one.unit: float(one.value) for one in answers_in(study_data, RATING, (judge,)) if _is_number(one.value)}
     means: dict[str, Cell] = {}
@@ -130,7 +130,7 @@ def _judge_rows(study_data: StudyData, sequences: Sequence[RatedSequence], judge
 
 
 def _picture(sequences: Sequence[RatedSequence]) -> tuple[Scatter, ...]:
-    """Every sequence that has a Sim2, its rating above it."""
+    """Return a scatter of Sim2 and rating of every sequence with a Sim2."""
     points = tuple(
         Point(one.sim2, one.rating, one.episode, one.model)
         for one in sorted(sequences, key=lambda one: one.unit.id)
@@ -157,7 +157,7 @@ def _episodes(sequences: Sequence[RatedSequence]) -> dict[str, list[RatedSequenc
 
 
 def _within(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
-    """Whether what is likest to the owner's own way is rated highest, episode by episode."""
+    """Return how well Sim2 predicts the owner's rating within episodes."""
     rhos: list[UnitValue] = []
     pairs: list[UnitValue] = []
     flat = small = 0
@@ -194,7 +194,7 @@ def _within(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
 
 
 def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Spearman's rho by mid-ranks; None of fewer than three pairs, or where one side is the same throughout."""
+    """Return Spearman's rho by mid-ranks; None for fewer than three pairs, or if one side is constant."""
     if len(pairs) < _LEAST:
         return None
     rows = [AnswerRow(RatedItem(str(n), ""), "one", pair) for n, pair in enumerate(pairs)]
@@ -204,12 +204,12 @@ def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def concordant(pairs: Sequence[tuple[float, float]]) -> list[float]:
-    """Of each two that differ in both: 1 where the same one is higher in both, else 0."""
+    """Return for each two pairs that differ in both: 1 if both have the same order, else 0."""
     return [float((a[0] > b[0]) == (a[1] > b[1])) for a, b in combinations(pairs, 2) if a[0] != b[0] and a[1] != b[1]]
 
 
 def _wins(study_data: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Table, ...]:
-    """How often a model is rated above the others of an episode, a tie counting half; nothing where there is one."""
+    """Return how often a model is rated above the others of an episode, with ties as half; empty for a single model."""
     wins: dict[str, list[UnitValue]] = {}
     for episode, all_of in _episodes(sequences).items():
         for one in all_of:
@@ -241,7 +241,7 @@ def _wins(study_data: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Ta
 
 
 def _test_retest(study_data: StudyData) -> Section:
-    """What owners said the first and the second time."""
+    """Return the agreement of owners' first and second ratings."""
     title = "Ratings given twice"
     ratings, owners = repeated(study_data, RATING)
     if not ratings.places:

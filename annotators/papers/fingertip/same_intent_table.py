@@ -1,4 +1,4 @@
-"""Whether two texts mean the same intent (FingerTip 20K SR1, asked of people): agreement, judges, SR1 by source."""
+"""People's answers if two texts have the same intent (FingerTip 20K SR1): agreement, judges, SR1 by source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WHATS: tuple[tuple[Judged, str], ...] = (
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """People among themselves, judges against them, and how often guesses of each source are right."""
+    """Return people's agreement, judges against people, and SR1 by the source of guesses."""
     people = ratings_of(study_data, SAME)
     if not (people.codes >= 0).any():
         return [Section("Same intent", ("Nobody has handed in an answer yet.",))]
@@ -84,7 +84,7 @@ def _judges(study_data: StudyData, people: Ratings) -> Section:
 
 
 def _sources(study_data: StudyData, truth_by_place: Mapping[tuple[str, str], Truth]) -> list[Section]:
-    """SR1 by whose the guess was, where the lines told it."""
+    """Return SR1 by the source of guesses, if the lines name it."""
     source = {unit.id: unit.hidden.get("source", "") for unit in asked_units(study_data)}
     names = sorted({name for name in source.values() if name})
     if not names:

@@ -1,5 +1,7 @@
-"""Validating evaluators against experts (MemGUI-Bench A.7, Tables 9 and 10): agreement before discussion, consensus,
-and each evaluator against it by kind of task and by agent."""
+"""Validation of evaluators against experts (MemGUI-Bench A.7, Tables 9 and 10).
+
+It reports agreement before discussion, the consensus, and each evaluator against it by kind of task and by agent.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,9 @@ _WHATS: tuple[tuple[Judged, str], ...] = (
     ("f1", "F1 (%)"), ("precision", "Prec. (%)"), ("recall", "Recall (%)"), ("accuracy", "Accuracy (%)"),
 )  # fmt: skip
 _CONFIGURED = 160
-"""The most characters of models and stages."""
+"""Maximum characters of models and stages."""
 _LINE = 40
-"""The most characters of an evaluator's configuration that a table shows."""
+"""Maximum characters of an evaluator's configuration in a table."""
 _NINE = (
     "The paper has F1 / precision / recall 98.8 / 100.0 / 97.6 at 54 single-app runs and 100.0 / 100.0 / 100.0 at 24 "
     "cross-app runs for its best configuration (Table 9)."
@@ -43,7 +45,7 @@ _TEN = "The paper has F1 92.7 at 128 runs of M3A and 93.9 at 128 of T3A for its 
 
 
 class _Configured(msgspec.Struct):
-    """What of a judge's configuration tables tell."""
+    """The parts of a judge's configuration that tables show."""
 
     model: str
     method: str
@@ -51,7 +53,7 @@ class _Configured(msgspec.Struct):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Experts before discussion, how they came to consensus, evaluators against it."""
+    """Return the sections of experts before discussion, their consensus, and evaluators against it."""
     people = ratings_of(study_data, OUTCOME)
     if not (people.codes >= 0).any():
         return [Section("Validating evaluators", ("Nobody has handed in an outcome yet.",))]
@@ -93,7 +95,7 @@ def _experts(study_data: StudyData, people: Ratings) -> Table:
 
 
 def _impossible(study_data: StudyData) -> tuple[str, ...]:
-    """Why experts call tasks impossible, where any does."""
+    """Return experts' reasons for calling tasks impossible; empty if there are none."""
     reason_counts = Counter(str(one.value) for one in answers_in(study_data, "why_impossible") if one.value is not None)
     if not reason_counts:
         return ()
@@ -102,7 +104,7 @@ def _impossible(study_data: StudyData) -> tuple[str, ...]:
 
 
 def _consensus(study_data: StudyData, people: Ratings) -> tuple[Table, ...]:
-    """What became of the runs on which experts differed."""
+    """Return the results of the runs on which experts differed."""
     differing = [
         place for place, row in zip(people.places, people.codes, strict=True) if len(set(row[row >= 0].tolist())) > 1
     ]
@@ -172,13 +174,13 @@ def _evaluators(study_data: StudyData, people: Ratings, cases: Mapping[str, Meas
 
 
 def _apps(cases: Mapping[str, MeasuredRun], apps: int) -> tuple[str, set[str]]:
-    """The units whose tasks take one app, several (2), or do not tell (0)."""
+    """Return the units with tasks of one app (1), several (2), or an unknown number (0)."""
     names: Mapping[int, str] = {0: "Apps not told", 1: "Single-App", 2: "Cross-App"}
     return names[apps], {unit for unit, case in cases.items() if kind_of(case) == apps}
 
 
 def kind_of(case: MeasuredRun) -> int:
-    """1 where a run's task takes one app, 2 where it crosses apps, 0 where it does not say."""
+    """Return 1 if a run's task needs one app, 2 if several, 0 if unknown."""
     score = {"yes": 2, "no": 1}.get(case.task.traits.get("cross_app", "").lower(), 0)
     return score or min(apps_of(case), 2)
 
@@ -196,7 +198,7 @@ def _table(
 
 
 def _row(study_data: StudyData, part: str, judge: int, truth: Ratings) -> tuple[Cell, ...]:
-    """A judge against the experts on a part of the runs; N are those of which both say something."""
+    """Return a row of a judge against the experts on some runs. N are the runs with answers of both."""
     name = study_data.columns.raters[judge].id
     own = against(truth, ratings_of(study_data, OUTCOME, (judge,)))
     between = f"{name} against the experts"
@@ -213,8 +215,10 @@ def _row(study_data: StudyData, part: str, judge: int, truth: Ratings) -> tuple[
 
 
 def _configuration(study_data: StudyData, judge: int) -> str:
-    """Which model was asked how, and at which stage another one; else the first line of what an evaluator was asked
-    with. Then the beginning of its hash; `-` where it told nothing."""
+    """Return an evaluator's model, method and stages, or the first line of its configuration, with a short hash.
+
+    It is `-` if the evaluator stored no configuration.
+    """
     text_by_sha = configurations(study_data, judge)
     if not text_by_sha:
         return "-"
@@ -225,7 +229,7 @@ def _configuration(study_data: StudyData, judge: int) -> str:
 
 
 def _models(config: str) -> str:
-    """The method and the models of a configuration that `hitlab judge` wrote; empty where it is another one."""
+    """Return method and models of a configuration written by `hitlab judge`; empty for any other."""
     try:
         configuration = msgspec.json.decode(config, type=_Configured)
     except msgspec.MsgspecError:
@@ -235,7 +239,7 @@ def _models(config: str) -> str:
 
 
 def _cost(study_data: StudyData, judge: int, truth: Ratings, part: str, between: str) -> Cell:
-    """What a judgement of one run cost on average, over the runs of which it is told."""
+    """Return the mean cost of judging one run, over the runs with a known cost."""
     actor = study_data.columns.raters[judge]
     costs = study_data.further.costs()
     items = [

@@ -1,4 +1,4 @@
-"""Judges of information units beside people: piece by piece, and by the rate that follows (MemGUI-Bench A.11.4)."""
+"""Judges of information units beside people: by piece, and by the resulting rate (MemGUI-Bench A.11.4)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TYPES: Mapping[str, str] = {
 def judge_sections(
     study_data: StudyData, marks: Ratings, run_rates: Sequence[RunIrr], outcome_by_run: Mapping[str, bool | None]
 ) -> list[Section]:
-    """Each judge against most people, its rate beside theirs, and the rules by which rates came about."""
+    """Return each judge against the majority, its rate beside people's, and the rules behind the rates."""
     if not study_data.judges:
         return []
     by_judge = {judge: rated_of(study_data, outcome_by_run, (judge,))[0] for judge in study_data.judges}
@@ -74,7 +74,7 @@ def _pair(one: RunIrr, people: Mapping[str, float]) -> AnswerRow:
 
 
 def _means(run_rates: Sequence[RunIrr]) -> Mapping[str, float]:
-    """By unit the mean of its raters' rates."""
+    """Return the mean of the raters' rates by unit."""
     by_unit: dict[str, list[float]] = {}
     for one in run_rates:
         by_unit.setdefault(one.unit.id, []).append(one.irr)
@@ -89,7 +89,7 @@ def _mean(study_data: StudyData, part: str, rates: Sequence[tuple[RunIrr, float]
 
 
 def _types(study_data: StudyData, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]) -> Table:
-    """How many sheets fall under each of the four rules."""
+    """Return how many sheets fall under each of the four rules."""
     sheets = {"people": run_rates, **{study_data.columns.raters[judge].shown: own for judge, own in by_judge.items()}}
     rows: list[tuple[Cell, ...]] = []
     for name, own in sheets.items():

@@ -1,17 +1,17 @@
 """MemGUI-Bench's numbers (A.6): success, retention and its ratio to standard tasks, recovery over attempts, economy.
 
-A *task* is one agent's attempts at one task. Of the first attempts: SR = share of tasks that succeeded; IRR = mean rate
-over tasks that need memory (`memgui_irr`); MTPR = SR of memory tasks / SR of standard tasks. Over k attempts: pass@k =
-share of tasks that succeeded in any of the first k; FRR = sum over i = 2..k of w_i R_i / N_failed, where R_i tasks
+A *task* is one agent's attempts at one task. For first attempts: SR = share of tasks that succeeded, IRR = mean rate
+over tasks that need memory (`memgui_irr`), MTPR = SR of memory tasks / SR of standard tasks. Over k attempts: pass@k =
+share of tasks that succeeded in any of the first k, FRR = sum over i = 2..k of w_i R_i / N_failed, where R_i tasks
 succeeded for the first time on attempt i, w_i = 1 / (i - 1), and N_failed failed on the first attempt.
 
-The published script (realtime_metrics.py) computes otherwise, told as `script`: what nobody judged has failed; IRR is
-the source's whole percentages, missing ones 0 (an earlier script took the mean of those above 0 alone: `IRR above 0`);
-MTPR and FRR are 0 where they are undefined; w_i = 1 / 2^(i - 2), which is another number from attempt 4 on; steps are
-the log's `total_steps`, one less than its actions; the step ratio of k attempts takes the first attempt's steps; time
-and cost a step are totals over totals, at $1.25 and $10 a million tokens whatever the model. The table's own columns
-`step_ratio` (1 where the agent ended by itself, else steps / 50) and `total_token_cost` ($0.01 and $0.03 a thousand
-tokens) are told under these names.
+The published script (realtime_metrics.py) differs, and its numbers have the version `script`. Unjudged attempts count
+as failed. IRR uses the source's whole percentages, with missing ones as 0 (an earlier script took the mean of those
+above 0 alone: `IRR above 0`). MTPR and FRR are 0 if undefined. w_i = 1 / 2^(i - 2), which differs from attempt 4 on.
+Steps are the log's `total_steps`, one less than its actions. The step ratio of k attempts uses the first attempt's
+steps. Time and cost per step are totals over totals, at $1.25 and $10 per million tokens whatever the model. The
+table's own columns `step_ratio` (1 if the agent ended by itself, else steps / 50) and `total_token_cost` ($0.01 and
+$0.03 per thousand tokens) are reported under these names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ALL = ("SR", "IRR", "MTPR", "FRR", "Step Ratio", "Time/Step", "Cost/Step")
 
 
 def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
-    """The numbers of one group of runs: over all tasks, by difficulty, by number of apps."""
+    """Return the numbers of one group of runs: over all tasks, by difficulty, by number of apps."""
     out = LeftOutTally()
     chains = chains_of(cases, context.terms, out)
     if not chains:
@@ -62,7 +62,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
 
 
 def learning(part: str, chains: Sequence[Chain], again: Sequence[int], out: Out) -> Iterable[Number]:
-    """SR, IRR, and success within k attempts for each k that somebody came to."""
+    """Yield SR, IRR, and success within k attempts for each k that occurs."""
     yield from _success(part, chains, out)
     yield from _retention(part, chains, out)
     for k in again:
@@ -84,8 +84,11 @@ def _unjudged(chain: Chain) -> str:
 
 
 def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
-    """IRR over memory tasks: failed ones that nobody rated count as the rated failures do on average, since successes,
-    which count 1, are never missing. Where no failed task is rated these alone say nothing."""
+    """Yield IRR over memory tasks.
+
+    Failed tasks without a rating count as the mean of rated failures, because successes, which count 1, are never
+    missing. If no failed task is rated, successes alone say nothing and IRR is undefined.
+    """
     tally = LeftOutTally()
     memory_chains = tally.kept(chains, _no_memory)
     left_out = out + tally.told
@@ -114,7 +117,8 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
 
 
 def _missing(values: Sequence[float], failed_rates: Sequence[float], unrated: int) -> str:
-    """What failed tasks that nobody rated count here, and what the whole would be with none, or all, retained."""
+    """Return the assumption for failed tasks without a rating, and the bounds of the whole with none or all
+    retained."""
     low, high = (fsum((*values, *[rate] * unrated)) / (len(values) + unrated) for rate in (0.0, 1.0))
     like = f"{unrated} failed and not rated count like the {len(failed_rates)} rated failures"
     return f"{like}; {low:.1%} to {high:.1%} whatever they are"
@@ -131,7 +135,7 @@ def _no_memory(chain: Chain) -> str:
 
 
 def _within(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
-    """pass@k: a task that failed and was tried fewer than k times counts as failed, and is told."""
+    """Yield pass@k. A task that failed in fewer than k attempts counts as failed, and a note gives their number."""
     tally = LeftOutTally()
     judged_chains = tally.kept(chains, lambda chain: _undecided(chain, k))
     values = [float(chain.done_at(k) is not None) for chain in judged_chains]
@@ -143,7 +147,7 @@ def _within(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Nu
 
 
 def _undecided(chain: Chain, k: int) -> str:
-    """Why it cannot be told whether it succeeded within k attempts: one is not judged, or is not here."""
+    """Return why success within k attempts is unknown: an attempt is not judged or not in the file; empty if known."""
     if chain.done_at(k) is not None:
         return ""
     if any(one.done is None for i, one in chain.tries.items() if i <= k):
@@ -152,12 +156,12 @@ def _undecided(chain: Chain, k: int) -> str:
 
 
 def _lacks(chain: Chain) -> bool:
-    """Whether an attempt before its last one is not here."""
+    """Return True if an attempt before the last one is not in the file."""
     return max(chain.tries) > len(chain.tries)
 
 
 def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
-    """MTPR, by the paper and as the script has it, for which all that needs no memory is standard."""
+    """Yield MTPR by the paper, and by the script, for which every task without memory is standard."""
     tally = LeftOutTally()
     counted_chains = tally.kept(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
     judged_chains = tally.kept(counted_chains, _unjudged)
@@ -179,7 +183,7 @@ def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
 
 
 def _no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
-    """Why there is no ratio of their success; empty where there is one."""
+    """Return why there is no ratio of success rates; empty if there is one."""
     if not memory:
         return "no memory task is judged"
     if not standard:
@@ -188,7 +192,8 @@ def _no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
 
 
 def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
-    """FRR over k = `most` attempts: recovering on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth)."""
+    """Yield FRR over k = `most` attempts: recovery on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a
+    fourth)."""
     tally = LeftOutTally()
     judged_chains = tally.kept(chains, _unjudged)
     failures = [chain for chain in judged_chains if chain.tries[1].done is False]
@@ -208,7 +213,7 @@ def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
 
 
 def _unweighed(chain: Chain, most: int) -> str:
-    """Why it cannot be told on which attempt a task recovered."""
+    """Return why the attempt of a task's recovery is unknown; empty if known."""
     before = chain.done_at(most) or most + 1
     later = {i: one for i, one in chain.tries.items() if 1 < i < before}
     if any(one.done is None for one in later.values()):
@@ -218,7 +223,7 @@ def _unweighed(chain: Chain, most: int) -> str:
 
 
 def _limited(numbers: Iterable[Number], terms: MetricTerms) -> list[Number]:
-    """The numbers, each with the budget beyond which an attempt has failed."""
+    """Return the numbers with a note on the budget beyond which an attempt has failed."""
     limits = [
         f"more than floor({terms.step_budget:g} x golden + 1) steps" if terms.step_budget is not None else "",
         f"more than {terms.golden_tokens:g} tokens a golden step" if terms.golden_tokens is not None else "",

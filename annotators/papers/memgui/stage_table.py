@@ -1,4 +1,4 @@
-"""At which stage evaluators decided, by which model, and what each stage took (MemGUI-Bench 4.2, A.7.1)."""
+"""Stages of evaluators' decisions, with their models and costs (MemGUI-Bench 4.2, A.7.1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SOURCE = "MemGUI-Bench 4.2, A.7.1"
 
 
 def stage_table(study_data: StudyData, field: str) -> Table | None:
-    """A row for each evaluator and stage; None where no evaluator was asked by `hitlab judge`."""
+    """Return a row for each evaluator and stage; None if no evaluator was run by `hitlab judge`."""
     rows: list[tuple[Cell, ...]] = []
     clusters = {unit.id: unit.clustered for unit in asked_units(study_data)}
     for judge in study_data.judges:
@@ -40,7 +40,7 @@ def stage_table(study_data: StudyData, field: str) -> Table | None:
 
 
 def deciding_stages(calls: Sequence[JudgeCall], units: Collection[str]) -> Mapping[str, str]:
-    """By unit the stage of the last answer before its verdict; what serves all runs decides nothing."""
+    """Return the stage of the last answer before each unit's verdict. Answers that serve all runs decide nothing."""
     return {one.unit: one.stage for one in calls if not one.once and one.unit in units}
 
 
