@@ -1,5 +1,5 @@
-"""How those who stand in for a person answered: what they knew of whom they play, how long it took them, how much they
-wrote and took back, and for how long the agent's clock stood still."""
+"""Answering in a person's place: knowledge of the persona, reply times, lengths, edits, and pauses of the agent's
+clock."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from lab.core.rounding import rounded
 from lab.core.step import Reply
 
 NOT_PASSED, NOT_HANDED_IN = "not_passed", "not_handed_in"
-"""Reasons: a quiz was begun and is not passed; a play has ended, and what is asked after it is not handed in."""
+"""Reasons: a quiz was begun and is not passed; a play ended and its questionnaire is not handed in."""
 
 
 def answering(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> list[Section]:
-    """The quiz, replies by condition, and what people said after their tasks; nothing where there is none of it."""
+    """Return the tables of the quiz, of replies by condition, and of answers after tasks; empty if there are none."""
     candidates = (_quiz(study_data), _replies(by), _clocks(study_data, by), _afterwards(study_data))
     tables = [table for table in candidates if table.rows]
     return [Section("How they answered", tables=tuple(tables))] if tables else []
@@ -32,7 +32,7 @@ def answering(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) ->
 
 
 def _quiz(study_data: StudyData) -> Table:
-    """What each person knew of each persona at the first try, in the round that they passed."""
+    """Return each person's right answers about each persona at the first try, in the round that they passed."""
     tries_by_play: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for act in study_data.acts:
         if act.act == "quiz" and act.rater.kind == "human":
@@ -67,7 +67,7 @@ def _quiz(study_data: StudyData) -> Table:
 
 
 def _first_tries(tries: Sequence[Mapping[str, Any]]) -> list[bool]:
-    """Whether each question was right at once, in the round that was passed; none where none was."""
+    """Return for each question of the passed round if the first try was right; empty if no round was passed."""
     passed_round = next((one.get("round") for one in tries if one.get("passed")), None)
     return [
         bool(one.get("right"))
@@ -114,7 +114,7 @@ def _decisions(replies: Sequence[Reply]) -> str:
 
 
 def _clocks(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
-    """For how long runs waited for their user: with a question open, and while a person let them stand still."""
+    """Return the time for which runs waited for their user: with a question open, and during pauses."""
     rows = []
     for name, cases in by.items():
         if any(case.user is not None and case.user.kind == "human" for case in cases):
@@ -138,7 +138,7 @@ def _waits(case: MeasuredRun) -> list[float]:
 
 
 def _afterwards(study_data: StudyData) -> Table:
-    """The mean of what people said after their tasks, also of one that was dealt again."""
+    """Return the mean answers after tasks, including those of plays that were dealt again."""
     units = {unit.id: unit for unit in asked_units(study_data)}
     play_count = sum(one.by.kind == "human" and one.status not in ("open", "interrupted") for one in study_data.played)
     rows: list[tuple[Cell, ...]] = []
@@ -148,6 +148,7 @@ def _afterwards(study_data: StudyData) -> Table:
         answers = answers_in(study_data, field.id, run=None)
         with_value = [one for one in answers if one.value is not None]
         left_out = Counter(one.reason for one in answers if one.value is None)
+        # Plays that ended before their questionnaire was handed in are missing answers.
         left_out[NOT_HANDED_IN] = max(0, play_count - len(answers))
         items = [UnitValue(one.unit, units[one.unit].clustered, float(one.value)) for one in with_value]
         scale = [float(option.id) for option in field.options]

@@ -1,8 +1,8 @@
-"""KnowU-Bench 4.4: why runs failed. Shares with Wilson's intervals, in the paper's order; the coders' agreement.
+"""KnowU-Bench 4.4: why runs failed. Shares with Wilson's intervals in the paper's order, and the coders' agreement.
 
-The paper prints percentages of four reasons each; the counts beside ours are worked out from them and from how many of
-its runs failed (48 personalized ones, 20 proactive ones). What is right of a run is what was adjudicated, else what
-more than half of its coders said; a run of which neither holds is undecided, and in no share.
+The paper prints percentages of four reasons each. The counts beside ours are derived from them and from the number of
+its failed runs (48 personalized ones, 20 proactive ones). A run's right reason is the adjudicated one, else that of
+more than half of its coders. A run without either is undecided and in no share.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ PAPER: Mapping[str, Mapping[str, int]] = {
     "failure-mode-knowu-personalized": {"clarify": 32, "partial": 13, "gui": 2, "preference": 1},
     "failure-mode-knowu-proactive": {"intervention": 12, "passive": 4, "gui": 3, "rejection": 1},
 }
-"""The paper's order, and its counts."""
+"""The paper's order, with its counts."""
 PRIMARY, SECONDARY = "primary", "secondary"
 _NONE = "none"
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Shares of reasons, each coder's, their agreement, and second reasons."""
+    """Return shares of reasons, each coder's counts, their agreement, and secondary reasons."""
     right = {unit: truth.value for (unit, _), truth in truths(study_data, PRIMARY).items()}
     rated_units = {one.unit for one in answers_in(study_data, PRIMARY)}
     undecided = len(rated_units - set(right))
@@ -61,7 +61,7 @@ def _field(study_data: StudyData) -> Field:
 
 
 def _order(study_data: StudyData) -> list[str]:
-    """The paper's order, and behind it what else the protocol has."""
+    """Return the paper's order, followed by other options of the protocol."""
     option_ids = [option.id for option in _field(study_data).options]
     first = [id for id in PAPER.get(study_data.study.protocol.id, {}) if id in option_ids]
     return [*first, *(id for id in option_ids if id not in first)]
@@ -129,7 +129,7 @@ def _agreement(study_data: StudyData) -> Table:
 
 
 def _second(study_data: StudyData) -> Grid | None:
-    """How often each second reason was given beside each first one, over all coders."""
+    """Return how often each secondary reason accompanies each primary one, over all coders; None if there are none."""
     second = {(one.unit, one.rater): one.value for one in answers_in(study_data, SECONDARY) if one.value is not None}
     if not second:
         return None

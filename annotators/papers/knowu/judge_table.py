@@ -1,8 +1,8 @@
-"""KnowU-Bench 4.3: how far evaluators are from experts. MAE against their mean, the scatter, and ICC of the experts.
+"""KnowU-Bench 4.3: distance of evaluators from experts. MAE against their mean, the scatter, and ICC of the experts.
 
-What the paper leaves open is settled so: the truth is the mean of all experts who rated a run; evaluators are those of
-the run itself (hybrid and rules alone, where its source or its checks give them), every judge that rated here, and each
-judge's hybrid: its criteria's weighted mean, weighed with the rules' score by the task's lambda (3.4). A difference of
+Choices that the paper leaves open: the truth is the mean of all experts who rated a run. Evaluators are those of the
+run itself (hybrid and rules alone, if its source or its checks give them), every judge in the study, and each judge's
+hybrid: the weighted mean of its criteria, combined with the rules' score by the task's lambda (3.4). A difference of
 two evaluators is over the runs that both scored, with both kinds of interval, because runs are few.
 """
 
@@ -35,7 +35,7 @@ from lab.core.rounding import count
 WHOLE, EACH = "task_score", "score"
 _EXPERTS = "experts"
 _NOT_SCORED = "not_scored"
-"""Why an evaluator has no score of a run: its source, or its rules, give none."""
+"""Reason why an evaluator has no score of a run: its source or its rules give none."""
 _SOURCE = "KnowU-Bench 4.3"
 
 Mask = npt.NDArray[np.bool_]
@@ -49,7 +49,7 @@ class Evaluator(NamedTuple):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """How far each evaluator is from the experts, the scatter, and how far the experts agree."""
+    """Return each evaluator's distance from the experts, the scatter, and the experts' agreement."""
     experts = numbers_of(study_data, WHOLE)
     evaluator_list = evaluators(study_data, experts)
     cluster_count = len(experts.traces)
@@ -73,7 +73,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def evaluators(study_data: StudyData, experts: NumericRatings) -> list[Evaluator]:
-    """Those that scored any of the runs that experts rated."""
+    """Return the evaluators that scored any of the runs that experts rated."""
     truth = mean_of(experts)
     cases = cases_of(study_data)
     scores: dict[str, dict[str, float]] = {"hybrid": {}, "rules alone": {}}
@@ -101,7 +101,7 @@ def _hybrid_name(judge: str) -> str:
 
 
 def _hybrid_by(study_data: StudyData, cases: Mapping[str, MeasuredRun], judge: int) -> dict[str, float]:
-    """By unit the hybrid score of its run with a judge's rating of the rubric, where rules and lambda are there."""
+    """Return the hybrid score of each unit's run with a judge's rating of the rubric, if rules and lambda exist."""
     rubric = derived_numbers(study_data, "score", (judge,))
     scores: dict[str, float] = {}
     for place, score in zip(rubric.places, rubric.values[:, 0].tolist(), strict=True):
@@ -113,7 +113,7 @@ def _hybrid_by(study_data: StudyData, cases: Mapping[str, MeasuredRun], judge: i
 
 
 def _unscored(study_data: StudyData, experts: NumericRatings, name: str, scores: Mapping[str, float]) -> MissingAnswers:
-    """The runs that experts rated and an evaluator did not score, with its reasons where it is a judge."""
+    """Return the runs that experts rated and an evaluator did not score, with a judge's own reasons."""
     judges = {study_data.columns.raters[one].id: one for one in study_data.judges}
     missing = numbers_of(study_data, WHOLE, (judges[name],)).missing.by_place() if name in judges else {}
     rows = [(place, missing.get(place, _NOT_SCORED)) for place in experts.places if place.unit not in scores]
@@ -121,7 +121,7 @@ def _unscored(study_data: StudyData, experts: NumericRatings, name: str, scores:
 
 
 def mean_of(numbers: NumericRatings) -> Floats:
-    """The mean of what was said at each place; summed in the raters' order."""
+    """Return the mean of the answers at each place, nan if there are none."""
     there = ~np.isnan(numbers.values)
     many = there.sum(axis=1)
     whole = np.where(there, numbers.values, 0.0).sum(axis=1)
@@ -154,7 +154,7 @@ def _bias(numbers: NumericRatings) -> AdditiveStatistic:
 
 
 def _differences(study_data: StudyData, evaluator_list: list[Evaluator]) -> Table:
-    """MAE of one minus MAE of the other, over the runs that both scored."""
+    """Return the difference of MAE for each pair of evaluators, over the runs that both scored."""
     rows: list[tuple[Cell, ...]] = []
     jackknife = How(level=study_data.how.level)
     bootstrap = replace(study_data.how, interval="bootstrap")
@@ -183,7 +183,7 @@ def _difference(one: Evaluator, other: Evaluator, in_both: Mask, how: How) -> Ag
 
 
 def _only(numbers: NumericRatings, mask: Mask) -> NumericRatings:
-    """These places alone, over the same clusters."""
+    """Return only these places, over the same clusters."""
     values = np.where(mask[:, None], numbers.values, np.nan)
     places = tuple(place for place, keep in zip(numbers.places, mask.tolist(), strict=True) if keep)
     return numbers._replace(values=values[mask], trace=numbers.trace[mask], places=places)

@@ -1,18 +1,17 @@
 """KnowU-Bench's numbers (4.1): success, score, efficiency, interaction, restraint; and MobileWorld's, in its layout.
 
-S_i is a run's hybrid score where rule, judge and lambda are known, else the score it came with. Two versions stand side
-by side wherever the published scripts compute something else than the paper defines:
-
-- a run of KnowU-Bench or MobileWorld without a result: not done, 0 (paper); left out (script). Runs of other sources
-  that nobody has scored are undecided and left out of both.
-- steps: the actions executed, a last answer or status among them, as its Table 4 lists both (paper); every entry of
+S_i is a run's hybrid score if rule, judge and lambda are known, else the score that came with it. There are two
+versions of a number wherever the published scripts differ from the paper's definition:
+- A run of KnowU-Bench or MobileWorld without a result counts as not done, 0 (paper), or is left out (script). Unscored
+  runs of other sources are undecided and left out of both.
+- Steps are the executed actions, with a last answer or status, as Table 4 lists both (paper), or every entry of
   traj.json (script).
-- IE: personalized tasks (paper); proactive ones, too (script).
+- IE is over personalized tasks (paper), or over proactive ones too (script).
 - Act, Silent, Stop: see `knowu_policy`.
 
-Efficiency is in no script. A role's average is over personalized and proactive tasks, missing results counting 0, as
-calc_persona_pref_routine_merged_avg.py has it. UIQ is MobileWorld's own and another number than IE: successes over
-queries, summed over the tasks that need interaction, over their number and that of the others that asked.
+No script has efficiency. A role's average is over personalized and proactive tasks with missing results as 0, as in
+calc_persona_pref_routine_merged_avg.py. UIQ is MobileWorld's own and differs from IE: successes over queries, summed
+over the tasks that need interaction, divided by their number plus that of the others that asked.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ _OWN: dict[str, tuple[str, ...]] = {
     "personalized": ("Score", "IE"),
     "proactive": ("IE", "Act", "Silent", "Stop"),
 }
-"""What is told of one split besides."""
+"""Additional metrics of each split."""
 
 
 def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
-    """The numbers of one group of runs: over all, by split and difficulty, by role."""
+    """Return the numbers of one group of runs: over all, by split and difficulty, by role."""
     out = LeftOutTally()
     runs = runs_of(cases, context.terms, out)
     if not runs:
@@ -70,7 +69,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
 
 
 def _everywhere(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
-    """What is told of any split: success, steps, queries, efficiency."""
+    """Yield the numbers of any split: success, steps, queries, efficiency."""
     yield from _success_rate(part, runs, out)
     with_score = [run for run in runs if run.score is not None]
     missing = _with(out, NO_RESULT, len(runs) - len(with_score))
@@ -111,12 +110,12 @@ def _score(run: Run) -> float:
 
 
 def _efficient(run: Run) -> float:
-    """S_i / max(c_i, 1): no question counts like one."""
+    """Return S_i / max(c_i, 1): a run without questions counts like one with a single question."""
     return (run.score or 0.0) / max(run.queries, 1)
 
 
 def _success_rate(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
-    """SR: of a run whose success people were asked about, what they settled in place of its score."""
+    """Yield SR. If people were asked about a run's success, their answer replaces its score."""
     judged_runs = [run._replace(score=run.success) for run in runs]
     yield from _scored("SR", "share", part, judged_runs, out, lambda run: float(run.done))
 
@@ -130,7 +129,7 @@ def _scored(
     value: Callable[[Run], float],
     versions: Sequence[Literal["paper", "script"]] = ("paper", "script"),
 ) -> Iterable[Number]:
-    """The mean of what follows from a run's score, in both conventions about missing results."""
+    """Yield the mean of a value from a run's score, in both conventions about missing results."""
     with_score = [run for run in runs if run.score is not None]
     for version in versions:
         scored_runs = (
@@ -155,14 +154,14 @@ def _scored(
 
 
 def _fails_without(run: Run) -> bool:
-    """Whether a missing result means that the run was not done, and not only that nobody has scored it."""
+    """Return True if a missing result means that the run failed, rather than that nobody has scored it."""
     if "success" in run.case.unsettled:
         return False
     return run.case.source is not None and run.case.source.format == SOURCE
 
 
 def _restraint(runs: Sequence[Run], context: MetricContext, out: Out) -> Iterable[Number]:
-    """Act, Silent and Stop over their own groups of proactive runs."""
+    """Yield Act, Silent and Stop over their own groups of proactive runs."""
     with_score = [run for run in runs if run.score is not None]
     papers = [paper_policy(run, context.terms) for run in runs]
     scripts = [script_policy(run, context.terms) for run in with_score]
@@ -190,7 +189,7 @@ def _ungrouped(out: Out, policies: Sequence[Policy]) -> Out:
 
 
 def _roles(runs: Sequence[Run], out: Out) -> Iterable[Number]:
-    """The average score of each role over its personalized and proactive tasks."""
+    """Yield the average score of each role over its personalized and proactive tasks."""
     role_runs = [run for run in runs if run.split in ("personalized", "proactive")]
     nameless = sum(not run.role for run in role_runs)
     left_out = _with(
@@ -214,7 +213,10 @@ def _hybrid(runs: Sequence[Run], out: Out) -> Number:
 
 
 def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
-    """MobileWorld's viewer: success apart for tasks that need interaction, and UIQ; runs without steps are skipped."""
+    """Yield the numbers of MobileWorld's viewer: success by need for interaction, and UIQ.
+
+    Runs without steps are skipped.
+    """
     if not runs:
         return
     tally = LeftOutTally()
@@ -240,7 +242,8 @@ def _unfinished(run: Run) -> str:
 
 
 def _needs_interaction(run: Run) -> bool:
-    """MobileWorld's tag `agent-user-interaction`: all 44 such tasks have it in their name, and no other has."""
+    """Return True for MobileWorld's tag `agent-user-interaction`: all its 44 tasks, and no others, have "AskUser" in
+    the name."""
     return "AskUser" in run.case.task.id
 
 
@@ -262,6 +265,6 @@ def _number(
     why: str = NO_RESULT,
     note: str = "",
 ) -> Number:
-    """The mean of the values of runs; `why` is told where there is none."""
+    """Return the mean of the values of runs, or an undefined number with the reason `why`."""
     reason = "" if values else why
     return Number(PAPER, metric, mean(values), unit, len(values), "runs", part, version, out, reason, note)

@@ -1,9 +1,10 @@
-"""Act, Silent and Stop of KnowU-Bench's proactive tasks: as the paper says them, and as its script computes them.
+"""Act, Silent and Stop of KnowU-Bench's proactive tasks: by the paper's text, and by its script.
 
-Both put each run into one of three groups. *Reject*: the person rejected. Else *need* where the task warrants an
-intervention and *noneed* where it does not. What warrants it: the task's trait `warranted` (yes, no); for KnowU-Bench's
-own tasks, that the person's profile has one of the habits behind the routine; for a task with checks of its own, that
-these want an offer or what follows an acceptance (need), or silence (`run: silent`, noneed).
+Both put each run into one of three groups. *Reject*: the person rejected. Otherwise *need* if the task warrants an
+intervention, else *noneed*. An intervention is warranted by the task's trait `warranted` (yes, no). For KnowU-Bench's
+own tasks, it is warranted if the person's profile has one of the habits behind the routine. For a task with its own
+checks, it is warranted if they expect an offer or the result of an acceptance (need), and not if they expect silence
+(`run: silent`, noneed).
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from lab.core.task import Task
 Group = Literal["need", "noneed", "reject"]
 _WARRANTED = {"yes": True, "no": False}
 _USER = "user"
-"""The role whose profile the script takes for a run that names none."""
+"""Role whose profile the script uses for a run that names none."""
 
 _LOOKING = frozenset({"scroll", "navigate_home", "navigate_back", "press_recent", "wait", "answer", "status"})
-"""What leaves everything a person owns as it was and asks nothing: the agent looks around, says that it ends, waits."""
+"""Actions that change nothing of the person's and ask nothing: the agent looks around, announces its end, or waits."""
 
 _DECISION = re.compile(r"<decision>\s*(accept|reject)\s*</decision>", re.I)
 _BLANKS = re.compile(r"\s+")
@@ -34,7 +35,7 @@ _ALLOWED_AFTER = _QUIET | {"answer"}
 
 
 class Policy(NamedTuple):
-    """A run's group and whether it did there what it should; or `why` it is in none."""
+    """A run's group, and True for `kept` if it behaved as it should; or the reason `why` it has none."""
 
     group: Group | None
     kept: bool = False
@@ -42,8 +43,11 @@ class Policy(NamedTuple):
 
 
 def paper_policy(run: Run, terms: MetricTerms) -> Policy:
-    """Act: it intervened, by acting or by asking first. Silent: it did neither. Stop: after the first explicit
-    rejection it neither acted nor asked again."""
+    """Return a run's policy by the paper's text.
+
+    Act: it intervened, by an action or a question. Silent: it did neither. Stop: after the first explicit rejection it
+    neither acted nor asked again.
+    """
     steps, asks = run.case.steps, run.case.open_questions > 0
     refusal_place = next((i for i, step in enumerate(steps) if step.reply and step.reply.decision == "reject"), None)
     if refusal_place is not None:
@@ -56,11 +60,11 @@ def paper_policy(run: Run, terms: MetricTerms) -> Policy:
 
 
 def script_policy(run: Run, terms: MetricTerms) -> Policy:
-    """As calc_paper_metrics.py has it; runs without a result do not reach it.
+    """Return a run's policy by calc_paper_metrics.py, which never sees runs without a result.
 
-    The group is *reject* by the LAST decision in replies, and what counts begins with the step after the FIRST
-    rejection. Act is the task's success. Silent lets ask_user pass, and an answer whose text is one of a few. Stop lets
-    ask_user and every answer pass. A reply that came after the last step is not in traj.json, so it is not seen.
+    The group is *reject* by the LAST decision in replies, and actions count from the step after the FIRST rejection.
+    Act is the task's success. Silent allows ask_user, and answers with one of a few texts. Stop allows ask_user and
+    every answer. A reply after the last step is not in traj.json, so it is not seen.
     """
     steps = run.case.steps
     decisions = [(i, decision) for i, step in enumerate(steps[:-1]) if step.reply and (decision := _decision_in(step))]
@@ -76,9 +80,9 @@ def script_policy(run: Run, terms: MetricTerms) -> Policy:
 
 
 def warranted(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
-    """Whether the task warrants an intervention, or why that cannot be told.
+    """Return if the task warrants an intervention; None with a reason if unknown.
 
-    The script takes a role without a profile for one without habits; here such a run is left out.
+    The script treats a role without a profile as one without habits. Here such a run is left out.
     """
     trait = _WARRANTED.get(case.task.traits.get("warranted", "").lower())
     if trait is not None:
@@ -109,7 +113,7 @@ def _checked(task: Task) -> tuple[bool | None, str]:
 
 
 def _intervenes(step: MeasuredStep) -> bool:
-    """Whether the agent did something of its own here, or asked."""
+    """Return True if the agent did something of its own at this step, or asked."""
     if step.question is not None:
         return True
     if step.action is None or step.error is not None or (step.by is not None and step.by.kind == "human"):
@@ -118,7 +122,7 @@ def _intervenes(step: MeasuredStep) -> bool:
 
 
 def _decision_in(step: MeasuredStep) -> str:
-    """The decision that the script reads out of a reply: a tag, else the word `reject`, else `accept`."""
+    """Return the decision that the script finds in a reply: a tag, else the word `reject`, else `accept`."""
     reply = step.reply
     if reply is None:
         return ""
@@ -130,9 +134,9 @@ def _decision_in(step: MeasuredStep) -> str:
 
 
 def _type(step: MeasuredStep) -> str:
-    """The source's own action type in lower case; of other runs that which an export in its layout has.
+    """Return the source's own action type in lower case, for other runs that of an export in its layout.
 
-    Empty where nothing was done.
+    It is empty if there was no action.
     """
     action = step.action
     if action is None:
@@ -150,5 +154,5 @@ def _engages(step: MeasuredStep) -> bool:
 
 
 def share(policies: Sequence[Policy], group: Group) -> list[float]:
-    """1 for each run of a group that did what it should, 0 for the others of it."""
+    """Return 1 for each run of a group that behaved as it should, 0 for its others."""
     return [float(policy.kept) for policy in policies if policy.group == group]

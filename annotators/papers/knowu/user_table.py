@@ -1,8 +1,8 @@
 """KnowU-Bench 4.1, 4.3: people in the simulator's place. The paper's numbers by condition, and paired by task.
 
-A condition is who answered, and whether they saw the phone; where several models played, each is one of its own. A run
-that was interrupted, or goes on, counts nowhere; one that has ended and lacks a number is missing there. A difference
-is of one task's mean under one condition and under the other, over the tasks that were played under both.
+A condition is the kind of person or model that answered, and if they saw the phone. Several models are separate
+conditions. A run that was interrupted or is open counts nowhere. An ended run that lacks a number is missing there. A
+difference is of a task's means under two conditions, over the tasks played under both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SOURCE = "KnowU-Bench 4.1"
 
 
 class EndedRun(NamedTuple):
-    """One run of the study that has ended: its task, its condition, who answered, and the run as metrics read it."""
+    """One ended run of the study: its task, condition, answerer, and the run as metrics read it."""
 
     task: str
     condition: str
@@ -38,8 +38,8 @@ class EndedRun(NamedTuple):
 class Measure(NamedTuple):
     """One of the paper's numbers, from 0 to `most`.
 
-    `value` is what a run adds to its mean, the reason where that is missing, None where the run is not among those that
-    the number is of.
+    `value` returns a run's contribution to the mean, a reason if it is missing, or None if the number does not apply to
+    the run.
     """
 
     name: str
@@ -50,7 +50,8 @@ class Measure(NamedTuple):
 
 
 NO_SCORE, NOT_TOLD, NOT_UNDER_BOTH = "no_score", "not_told", "not_under_both"
-"""Reasons: a run ended without a score; its task does not tell whether to help; a task has runs under one alone."""
+"""Reasons: a run ended without a score; its task does not state if help is warranted; a task has runs under one
+condition."""
 
 
 def _kept(group: Group) -> Callable[[Run], float | str | None]:
@@ -70,7 +71,7 @@ def _scored(of: Callable[[Run, float], float]) -> Callable[[Run], float | str | 
 
 
 def _efficient(run: Run) -> float | str | None:
-    """S_i / max(c_i, 1) of a personalized task."""
+    """Return S_i / max(c_i, 1) of a personalized task."""
     if run.split != "personalized":
         return None
     return NO_SCORE if run.score is None else run.score / max(run.queries, 1)
@@ -91,7 +92,7 @@ MEASURES = (
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """The numbers by condition, differences paired by task, and how people answered."""
+    """Return the numbers by condition, differences paired by task, and statistics of people's answers."""
     left_out: Counter[tuple[str, str]] = Counter()
     ended_runs = list(_counting_runs(study_data, left_out))
     conditions = _conditions(study_data, ended_runs)
@@ -117,7 +118,7 @@ def _many(count: int, what: str) -> str:
 
 
 def _reasons(left_out: Counter[tuple[str, str]]) -> str:
-    """How many runs are left out, by the reason."""
+    """Return the number of runs left out by reason, as text."""
     by: Counter[str] = Counter()
     for (_, why), many in left_out.items():
         by[why] += many
@@ -125,7 +126,7 @@ def _reasons(left_out: Counter[tuple[str, str]]) -> str:
 
 
 def condition_of(study_data: StudyData, one: Any) -> str:
-    """The condition of a play; of several models each by its own name."""
+    """Return the condition of a play. Several models are separate conditions by name."""
     condition: str = one.by.id if one.by.kind == "model" and len(_models(study_data)) > 1 else one.condition
     return condition
 
@@ -135,7 +136,7 @@ def _models(study_data: StudyData) -> list[str]:
 
 
 def _counting_runs(study_data: StudyData, left_out: Counter[tuple[str, str]]) -> Iterator[EndedRun]:
-    """The runs that count; the others are counted in `left_out`, by condition and reason."""
+    """Yield the runs that count. The others are counted in `left_out` by condition and reason."""
     seen = set()
     for one in study_data.played:
         condition = condition_of(study_data, one)
@@ -155,7 +156,7 @@ _WORDS = {"open": "not ended"}
 
 
 def _conditions(study_data: StudyData, ended_runs: Sequence[EndedRun]) -> list[str]:
-    """In the order in which the study's units name them."""
+    """Return conditions in the order of the study's units."""
     condition_names = [unit.play.condition for unit in study_data.units if unit.play is not None]
     models = _models(study_data)
     if len(models) > 1:
@@ -164,13 +165,13 @@ def _conditions(study_data: StudyData, ended_runs: Sequence[EndedRun]) -> list[s
 
 
 def _valued(ended_runs: Iterable[EndedRun], measure: Measure) -> list[tuple[EndedRun, float]]:
-    """The runs that a number is of, with what each adds."""
+    """Return the runs to which a number applies, with their contributions."""
     run_values = ((one, measure.value(one.run)) for one in ended_runs)
     return [(one, value) for one, value in run_values if isinstance(value, float)]
 
 
 def _missing(ended_runs: Iterable[EndedRun], measure: Measure) -> dict[str, int]:
-    """How many runs lack what they should add, by the reason."""
+    """Return the number of runs without the value they should have, by reason."""
     values = (measure.value(one.run) for one in ended_runs)
     return dict(Counter(why for why in values if isinstance(why, str)))
 
@@ -216,7 +217,7 @@ def _by_condition(
 
 
 def _paired(study_data: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list[Table]:
-    """For each two conditions the mean difference over tasks that both have."""
+    """Return for each two conditions the mean difference over the tasks of both."""
     tables = []
     for at, (one, other) in enumerate(combinations(by, 2), 1):
         rows = [_difference(study_data, by, one, other, measure) for measure in MEASURES]
@@ -263,8 +264,9 @@ def _difference(
 
 
 def _by_task(unit_values: Iterable[tuple[EndedRun, float]]) -> dict[str, float]:
-    """Each task's mean over its runs, summed in their order."""
+    """Return each task's mean over its runs."""
     values: dict[str, list[float]] = defaultdict(list)
+    # Sorted, so that rounding does not depend on the order of the runs.
     for one, value in sorted(unit_values, key=lambda one: one[0].run.case.id):
         values[one.task].append(value)
     return {task: sum(some) / len(some) for task, some in values.items()}

@@ -1,4 +1,4 @@
-"""Validating a judge of graphs' nodes against people: PSPA-Bench E.3, agreement and Table 7."""
+"""Validation of a judge of graph nodes against people: PSPA-Bench E.3, agreement and Table 7."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DERIVED = (
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """How far people agree, each judge against most people, how steady it is, APR, and what disagreements are about."""
+    """Return people's agreement, judges against the majority, judges' stability, APR, and causes of disagreement."""
     people = {stage: ratings_of(study_data, FIELD, derived=stage) for stage, _ in _STAGES}
     if not (people["before"].codes >= 0).any():
         return [Section("Validating a judge of items", ("Nobody has handed in an answer yet.",))]
@@ -68,7 +68,7 @@ def _what(study_data: StudyData) -> str:
 
 
 def of_kind(study_data: StudyData, ratings: Ratings, kind: str) -> Ratings:
-    """The items of that kind; all where it is empty."""
+    """Return the items of one kind, or all if it is empty."""
     if not kind:
         return ratings
     kind_of_place = kinds(study_data)
@@ -128,7 +128,7 @@ def _judged(study_data: StudyData, truth: dict[Derived, Ratings]) -> Section:
 
 
 def _seven(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id: str) -> Table:
-    """Table 7, by run 1 and by what the judge said in most of its runs."""
+    """Return Table 7 for run 1, and for the most frequent answers over the judge's runs."""
     judge = study_data.columns.raters[rater].shown
     runs = by_runs(study_data, FIELD, rater, stage)
     columns = [(runs.raters[0], column(runs, 0))]
@@ -159,7 +159,7 @@ def _seven(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id
 
 
 def _each(study_data: StudyData, people: Ratings, truth: Ratings) -> Section:
-    """Each rater against most people, and each two beside one another."""
+    """Return each rater against the majority, and each pair of raters."""
     columns = {name: column(people, at) for at, name in enumerate(people.raters)}
     for rater in study_data.judges:
         if runs_there(study_data, [rater]):

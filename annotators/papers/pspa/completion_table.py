@@ -1,4 +1,4 @@
-"""People's ratings of how much was done against what metrics say: PSPA-Bench E.1, Figure 7."""
+"""People's ratings of completion against metrics: PSPA-Bench E.1, Figure 7."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BESIDE = (
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Agreement of the raters, then each metric against their mean."""
+    """Return agreement of the raters, then each metric against their mean."""
     people = _scaled(study_data, numbers_of(study_data, FIELD))
     if not np.isfinite(people.values).any():
         return [Section("Completion as people rate it", ("Nobody has handed in a rating yet.",))]
@@ -50,7 +50,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def _scaled(study_data: StudyData, numbers: NumericRatings) -> NumericRatings:
-    """Ratings between 0 and 1, by the field's own bounds."""
+    """Return ratings scaled to 0 to 1, by the field's own bounds."""
     field = study_data.study.protocol.field(FIELD)
     least = field.least if field is not None and field.least is not None else 0.0
     most = field.most if field is not None and field.most is not None else 100.0
@@ -78,7 +78,7 @@ def _raters(study_data: StudyData, people: NumericRatings) -> Table:
 
 
 def _metrics(study_data: StudyData) -> dict[str, Rates]:
-    """Each metric's value by unit: those computed, then each judge's ratings."""
+    """Return each metric's value by unit: the computed ones, then each judge's ratings."""
     rates_by_run = dict(rates_beside(study_data))
     for rater in study_data.judges:
         ratings = _scaled(study_data, numbers_of(study_data, FIELD, (rater,)))
@@ -133,14 +133,14 @@ def _row(study_data: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[
 
 
 def _why(study_data: StudyData, name: str) -> dict[str, str]:
-    """By unit why a judge of that name has no rating of it; nothing where it is a metric."""
+    """Return why a judge of that name has no rating of a unit, by unit; empty if it is a metric."""
     judges = [one for one in study_data.judges if study_data.columns.raters[one].shown == name]
     missing = [numbers_of(study_data, FIELD, (judge,)).missing.by_place() for judge in judges]
     return {place.unit: reason for one in missing for place, reason in one.items()}
 
 
 def fisher(r: Agreement) -> Agreement:
-    """The same correlation with Fisher's interval: of n runs drawn one by one, made on the scale of atanh."""
+    """Return the same correlation with Fisher's interval, for n independent runs, computed on the scale of atanh."""
     if r.value is None:
         return r
     n = r.places

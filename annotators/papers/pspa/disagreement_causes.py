@@ -1,4 +1,4 @@
-"""What disagreements are about: flags beside the answers, and what coders of the items say (PSPA-Bench E.3)."""
+"""Causes of disagreements: flags beside the answers, and coders' labels of the items (PSPA-Bench E.3)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _SAYS = (
 
 
 def causes(study_data: StudyData, people: Ratings, truth: Ratings) -> list[Section]:
-    """Flags at the places where people, or a judge and most people, differ; and the coders' word where it is here."""
+    """Return flags at places of disagreement (among people, or judge against majority), and coders' causes if
+    available."""
     where = [("people differ", _differing(people))]
     for rater in study_data.judges:
         name = study_data.columns.raters[rater].shown
@@ -47,7 +48,7 @@ def causes(study_data: StudyData, people: Ratings, truth: Ratings) -> list[Secti
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """A study of causes by itself."""
+    """Return the section of a study of causes."""
     cause_ratings = ratings_of(study_data, CAUSE)
     if not (cause_ratings.codes >= 0).any():
         return [Section("Causes of disagreement", ("Nobody has handed in an answer yet.",))]
@@ -55,7 +56,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def _differing(ratings: Ratings) -> frozenset[RatedItem]:
-    """The places at which not all who answered said the same."""
+    """Return the places with different answers."""
     return frozenset(
         place
         for place, codes in zip(ratings.places, ratings.codes, strict=True)
@@ -69,7 +70,7 @@ def _differing(ratings: Ratings) -> frozenset[RatedItem]:
 def _flags(
     study_data: StudyData, people: Ratings, truth: Ratings, where: Sequence[tuple[str, Collection[RatedItem]]]
 ) -> Table:
-    """How many items differ, and which share of them is flagged by at least one rater."""
+    """Return the number of items with disagreement, and the share of them flagged by at least one rater."""
     item_ratings = of_places(
         study_data,
         people,
@@ -96,7 +97,7 @@ def _flags(
 
 
 def _flagged(study_data: StudyData, field: str) -> frozenset[RatedItem]:
-    """The places at which somebody raised a flag."""
+    """Return the places with a raised flag."""
     flagged_items: set[RatedItem] = set()
     parts = [ratings_of(study_data, field), *(by_runs(study_data, field, rater) for rater in study_data.judges)]
     for part in parts:
@@ -118,7 +119,7 @@ def _share(study_data: StudyData, of: Ratings, among: Collection[RatedItem], par
 
 
 def _shares(cause_study: StudyData, where: Sequence[tuple[str, Collection[RatedItem]]]) -> Table:
-    """Which share of the items has which cause, by what more than half of the coders say."""
+    """Return the share of items with each cause, by the majority of coders."""
     cause_ratings = ratings_of(cause_study, CAUSE)
     truth = truth_of(cause_study, cause_ratings)
     parts = [
@@ -155,7 +156,7 @@ def _split(cause_study: StudyData, truth: Ratings, part: str) -> Agreement:
 
 
 def _coders(cause_study: StudyData) -> Table:
-    """How far the coders agree."""
+    """Return the agreement of the coders."""
     cause_ratings = ratings_of(cause_study, CAUSE)
     two = len(cause_ratings.raters) == 2
     kappa = coefficient(cause_study, cohen_kappa(cause_ratings) if two else fleiss_kappa(cause_ratings), cause_ratings)

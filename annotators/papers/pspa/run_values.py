@@ -1,4 +1,4 @@
-"""What one run comes to by PSPA-Bench (2.3, Table 6), or why it comes to nothing, metric by metric."""
+"""Values of one run by PSPA-Bench (2.3, Table 6), or the reason why there is none, by metric."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lab.core.step import Usage
 from lab.core.task import Tdg
 
 Value = float | str
-"""A number, or in words why there is none, such that they can follow a count: `without a score`."""
+"""A number, or the reason why there is none, worded to follow a count: `without a score`."""
 Align = Callable[[Tdg, Steps], PathAlignment]
-"""One reading of how a run is laid on a graph."""
+"""One reading of how a run is aligned with a graph."""
 PASSED = 0.99
-"""A run succeeded whose score is above this."""
+"""A run with a score above it succeeded."""
 
 
 class Metric(NamedTuple):
-    """One of the paper's metrics; `none` says of a group that no run of it has a value."""
+    """One of the paper's metrics. `none` is the reason for a group without any value."""
 
     name: str
     unit: Literal["share", "seconds", "usd"]
@@ -61,7 +61,7 @@ class RunValues(NamedTuple):
 
 
 def valued(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> RunValues:
-    """All values of one run; a demonstration has none, since it is what others are measured against."""
+    """Return all values of one run. A demonstration has none, because others are measured against it."""
     if case.gold:
         return RunValues(case, dict.fromkeys((metric.name for metric in METRICS), SHOWN))
     values: dict[str, Value] = {
@@ -79,7 +79,7 @@ def valued(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> 
 
 
 def _ratios(case: MeasuredRun, apr: str, ppr: str, how: Align) -> dict[str, Value]:
-    """Both ratios under their names, by one reading of what the paper says."""
+    """Return both ratios under their names, by one reading of the paper."""
     why = _unrated(case)
     alignment = why if why or case.nodes is None else path_taken(case.task.tdg, case.nodes, how)
     if isinstance(alignment, str):
@@ -88,11 +88,12 @@ def _ratios(case: MeasuredRun, apr: str, ppr: str, how: Align) -> dict[str, Valu
 
 
 def path_taken(tdg: Tdg, steps: Steps, how: Align = align) -> PathAlignment | str:
-    """The path that a run took best by its rated nodes; why there is none, where an unrated one would count."""
+    """Return the path that fits a run's rated nodes best, or a reason if an unrated node could change it."""
     if not tdg.nodes:
         return "without a graph"
     try:
         alignment = how(tdg, steps)
+        # If the best case for unrated nodes gives the same values, they cannot matter.
         best = how(tdg, _hoped(tdg, steps))
     except ValueError as error:
         return f"with {error}"
@@ -101,7 +102,7 @@ def path_taken(tdg: Tdg, steps: Steps, how: Align = align) -> PathAlignment | st
 
 
 def _hoped(tdg: Tdg, steps: Steps) -> Steps:
-    """Nodes as they would be if those that nobody has rated had all been completed, and at once."""
+    """Return steps with all unrated nodes assumed completed, before everything else."""
     open_ones = [node.id for node in tdg.walk() if not node.alternatives and node.id not in steps]
     return {**steps, **dict.fromkeys(open_ones, -1)} if open_ones else steps
 
@@ -113,7 +114,7 @@ def _unrated(case: MeasuredRun) -> str:
 
 
 def _along_first(case: MeasuredRun) -> Value:
-    """TCR where the reference path is the graph's own: the share of its first path's nodes that are completed."""
+    """Return TCR with the graph's own reference path: the share of completed nodes of its first path."""
     why = _unrated(case)
     if why or case.nodes is None:
         return why
@@ -130,7 +131,7 @@ def _along_first(case: MeasuredRun) -> Value:
 
 
 def _shown(case: MeasuredRun, golds: Sequence[MeasuredRun], ready: Demonstrations) -> Value:
-    """TCR: the share of a demonstration's actions that the run took in their order; of several the best."""
+    """Return TCR: the share of a demonstration's actions that the run took in their order; the best of several."""
     if not golds:
         return UNSHOWN
     matches = [ready.against(case, gold) for gold in golds]
@@ -144,7 +145,7 @@ def _seconds(case: MeasuredRun) -> Value:
 
 
 def _working(case: MeasuredRun) -> Value:
-    """The time that the agent itself took."""
+    """Return the time that the agent itself took."""
     whole = _seconds(case)
     if isinstance(whole, str):
         return whole
@@ -161,6 +162,7 @@ def _price(case: MeasuredRun) -> Value:
         return "without a known price"
     step_costs = [step.usage.cost for step in case.steps if step.usage and _asked(step.usage)]
     known_costs = [cost for cost in step_costs if cost is not None]
+    # A total that equals the sum of the known prices has no price for the other answers.
     in_part = len(known_costs) < len(step_costs) and isclose(whole, sum(known_costs))
     return "with a price for a part only" if in_part else whole
 

@@ -1,4 +1,4 @@
-"""Whether raters of pairs choose a side for where it stands, and what they say when the sides are turned."""
+"""Side bias of raters of pairs: their choice of a side by its position, and their answers after a swap."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _AGAIN = (
 
 
 def sides(study_data: StudyData, fields: Sequence[Field]) -> Section:
-    """How often the left was chosen, by question and rater; repeats with the sides turned."""
+    """Return the share of left choices by question and rater, and repeats with the sides swapped."""
     tables = [_left(study_data, fields)]
     says = [_SIDES]
     again = {field.id: _twice(study_data, field) for field in fields}
@@ -40,7 +40,7 @@ def sides(study_data: StudyData, fields: Sequence[Field]) -> Section:
 
 
 def stood_left(study_data: StudyData, one: FieldAnswer) -> str:
-    """The side that was shown left to who gave an answer."""
+    """Return the side that was shown on the left for an answer."""
     turned = swapped(study_data.study, study_data.columns.raters[one.rater].id, one.unit, one.run)
     return SIDES[turned]
 
@@ -86,7 +86,7 @@ def _p_value(field: Field, name: str, left_count: int, of: int) -> Agreement:
 
 
 def _twice(study_data: StudyData, field: Field) -> list[tuple[FieldAnswer, FieldAnswer]]:
-    """Each rater's first and second answer to a pair."""
+    """Return each rater's first and second answer to a pair."""
     first = {(one.rater, one.unit): one for one in answers_in(study_data, field.id) if one.value is not None}
     again = answers_in(study_data, field.id, run=2)
     return [(first[key], one) for one in again if one.value is not None and (key := (one.rater, one.unit)) in first]

@@ -1,4 +1,4 @@
-"""What the edges of a task's graph say: what follows a node, and which nodes no path holds together."""
+"""Edges of a task's graph: the successors of a node, and nodes that no path holds together."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from lab.core.task import Tdg, TdgNode
 
 _Place = tuple[str | int, ...]
-"""Where a node is: the first-level node that holds it, which of its paths, the node in there, ..., its own id."""
+"""Location of a node: the first-level node that holds it, the number of its path, the node in there, ..., its
+own id."""
 
 
 def after(tdg: Tdg) -> dict[str, list[str]]:
-    """What follows each node of the first level; an edge of a node within another counts for the one that holds it."""
+    """Return the successors of each first-level node. An edge of a node within another counts for the outer one."""
     holder = {inner.id: node.id for node in tdg.nodes for inner in Tdg((node,)).walk()}
     follows: dict[str, list[str]] = {node.id: [] for node in tdg.nodes}
     for a, b in tdg.edges:
@@ -21,7 +22,10 @@ def after(tdg: Tdg) -> dict[str, list[str]]:
 
 
 def either(tdg: Tdg, required: Sequence[str]) -> list[tuple[str, ...]]:
-    """For each required node those of which one must be completed: itself, and what no path holds together with it."""
+    """Return for each required node the alternatives of which one must be completed.
+
+    They are the node itself, and those that no path holds together with it.
+    """
     if len(required) < 2:
         return [(one,) for one in required]
     places = dict(_placed(tdg.nodes, ()))
@@ -37,7 +41,7 @@ def _placed(nodes: Iterable[TdgNode], above: _Place) -> Iterator[tuple[str, _Pla
 
 
 def _apart(one: _Place, other: _Place, follows: Mapping[str, Sequence[str]]) -> bool:
-    """Whether two nodes are on two paths of one node, or on two ways of a fork."""
+    """Return True if two nodes are on two paths of one node, or on two ways of a fork."""
     level = next((level for level, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     if level is None:
         return False
