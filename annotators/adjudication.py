@@ -52,7 +52,10 @@ class DisputedPlace(NamedTuple):
 
     @property
     def majority(self) -> AnswerCount | None:
-        """The answer of more than half of the people; for many options, the options that more than half chose."""
+        """The answer of more than half of the people.
+
+        For many options it is the set of options that each have a majority.
+        """
         if self.counts and 2 * self.counts[0].people > self.people:
             return self.counts[0]
         if self.field is None or self.field.kind != "many":
@@ -311,7 +314,7 @@ def _sheets(unit: npt.NDArray[np.int32], rater: npt.NDArray[np.int32], units: in
 
 
 def _moves(study_data: StudyData, fields: Collection[str]) -> Mapping[str, Mapping[str, float]]:
-    """Return by field how far its alpha moves without each unit; undefined ones are left out."""
+    """Return by field how far its alpha moves without each unit, for units with a defined change."""
     moves = {}
     for id in sorted(fields):
         field = _field(study_data, id)
@@ -338,7 +341,7 @@ def _by_unit(answers: Said) -> tuple[Said, tuple[str, ...]]:
 
 
 def _without_each(alpha: AdditiveStatistic, units: Sequence[str]) -> dict[str, float]:
-    """Return how far a coefficient over units moves without each of them; undefined ones are left out."""
+    """Return how far a coefficient over units moves without each of them, if that is defined."""
     whole = alpha.sums.sum(axis=0)
     alpha_moves = np.abs(alpha.of(whole - alpha.sums) - alpha.of(whole))
     return {unit: float(by) for unit, by in zip(units, alpha_moves, strict=True) if np.isfinite(by)}

@@ -42,7 +42,7 @@ def portion(share: float, of: int) -> int:
 
 
 def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
-    """Return every assignment of a study, rater by rater in their order; `at` is empty.
+    """Return every assignment of a study, rater by rater in their order, with an empty `at`.
 
     Calibration units come first and go to everyone. Each other unit goes to `overlap` raters, in an order of each
     rater's own. A share `repeats` of them returns late with the sides swapped. Loads differ by one at most. A unit with
@@ -166,8 +166,10 @@ def _ordered(
 
 
 def _in_turn(ids: Sequence[str], after: Mapping[str, tuple[str, int]]) -> list[str]:
-    """Return units at the drawn positions, with those of one cluster in their own order; as drawn if `after` is
-    empty."""
+    """Return units at the drawn positions, with those of one cluster in their own order.
+
+    They are as drawn if `after` is empty.
+    """
     if not after:
         return list(ids)
     of_cluster: dict[str, list[str]] = {}

@@ -46,8 +46,7 @@ def apart_from_rest(study_data: StudyData, rater: int) -> Share:
 
 
 def flags_raised(study_data: StudyData) -> dict[int, int]:
-    """Return the number of flags that each rater (an index into the columns) raised; raters without any are
-    left out."""
+    """Return the number of flags raised by each rater (an index into the columns), without zeros."""
     columns = study_data.columns
     flags = [at for at, one in enumerate(study_data.study.protocol.fields) if one.kind == "flag"]
     raised = np.array([*(value is True for value in columns.values), False], dtype=np.bool_)

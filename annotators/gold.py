@@ -72,7 +72,7 @@ def with_gold(protocol: Protocol, units: Sequence[Unit], lines: Sequence[tuple[s
 
 
 def field_at(protocol: Protocol, unit: Unit, target: str, id: str, where: str) -> Field:
-    """Return the field of a place; without an `id` the only one there, or the only required one.
+    """Return the field of a place. Without an `id` it is the only one there, or the only required one.
 
     Raise `LabError` if there is no such field, or more than one.
     """

@@ -32,7 +32,7 @@ class IntroductionLine(msgspec.Struct, frozen=True):
 
 
 def introduction_lines(acts: Iterable[Act], rater: str = "") -> list[IntroductionLine]:
-    """Return introductions from acts, sorted by code; only that of `rater` if given."""
+    """Return introductions from acts, sorted by code. If `rater` is given, return only theirs."""
     by_rater: dict[str, list[Act]] = {}
     for act in sorted(acts, key=lambda act: (act.at, act.id)):
         if act.act in INTRODUCTION_ACTS and rater in ("", act.rater.id):

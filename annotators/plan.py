@@ -34,7 +34,9 @@ _FILES = ("items", "gold", "protocol", "profiles")
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The input of `hitlab study new`. A file holds some of it; a missing field has its preset's value, or the default.
+    """The input of `hitlab study new`.
+
+    A file holds some of it. A missing field has its preset's value, or the default.
 
     `protocol` is the name of a built-in protocol or a file. `protocols` names one for each kind of task instead. `runs`
     are ids, `all`, or filters as in `hitlab runs`. `tasks` are played, or rated themselves. `items` is a JSON-lines

@@ -130,7 +130,7 @@ def _leaf(fact: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _listed(entries: list[Any]) -> str:
-    """Join a list into one line; sentences need no comma."""
+    """Join a list into one line. Sentences need no comma."""
     items = [str(item) for item in entries]
     return (" " if all(item.endswith((".", "。")) for item in items) else ", ").join(items)
 

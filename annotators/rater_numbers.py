@@ -11,8 +11,7 @@ from lab.core.report import Grid
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """A stretch of a rater's successive answers, from `first` to `last` (from 1): seconds or a share, over `n`
-    answers."""
+    """Successive answers of a rater, from `first` to `last` (from 1): seconds or a share, over `n` answers."""
 
     first: int
     last: int

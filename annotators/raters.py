@@ -121,7 +121,7 @@ class _Rater:
         )
 
     def _of_field(self, field: Field) -> list[Agreement]:
-        """Return one field's kappa with the others; for a number its distance from the others' mean."""
+        """Return one field's kappa with the others, or a number's distance from the others' mean."""
         if field in self.fields:
             at = self.fields.index(field)
             here = self.compared.some(self.compared.field == at)

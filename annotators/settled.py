@@ -113,7 +113,7 @@ def settled_texts(
     labels: Sequence[Label],
     settlements: Mapping[tuple[str, FieldReference], SignedSettlement] = {},  # never written to
 ) -> dict[tuple[str, str], Marks]:
-    """Return the results of a study of texts, by intent and guess; the marks name no run yet.
+    """Return the results of a study of texts, by intent and guess. The marks name no run yet.
 
     If several units hold the same two texts, their results must agree to count.
     """
@@ -172,7 +172,7 @@ def _by_unit(
 
 
 def _decided(study: Study, one: SignedSettlement, labels: Sequence[Label]) -> list[Label]:
-    """Return the labels equal to the adjudicated answer, for their steps; else one label by the adjudicator."""
+    """Return the labels equal to the adjudicated answer, for their steps, or one label by the adjudicator."""
     what = one.what
     if what.reason_missing is None:
         agreeing = [label for label in labels if comparable(label.value) == comparable(what.value)]

@@ -98,9 +98,7 @@ def _laid(study_data: StudyData, field: Field | None, per_target: bool) -> Field
 
 
 def answers_of(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
-    """Return these raters' answers to a field in their first rating (`run` 1) or a later one, cached in the study's
-    data.
-    """
+    """Return these raters' answers to a field in their first rating (`run` 1) or a later one, cached."""
     key = ("said", field.id, tuple(raters), run)
     answers: FieldAnswers = study_data.once(key, lambda: _field_answers(study_data, field, raters, run))
     return answers

@@ -363,7 +363,7 @@ def _of_two(case: Case) -> Ratings:
 
 
 def _positive(case: Case, rest: str) -> str:
-    """Return the category named as positive; the last one if the name does not match a category."""
+    """Return the category named as positive, or the last one if the name does not match a category."""
     categories = _of_two(case).categories or ("",)
     match = re.search(r"positive = (\w+)", rest)
     return match[1] if match and match[1] in categories else categories[-1]

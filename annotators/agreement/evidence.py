@@ -131,9 +131,9 @@ def within(pairs: StepPairs, name: str, band: int) -> AdditiveStatistic:
 
 
 def median_distance(pairs: StepPairs) -> AdditiveStatistic:
-    """Return the median distance of pairs in steps, each place with the same weight; of two middle values their mean.
+    """Return the median distance of pairs in steps, each place with the same weight.
 
-    Sums: the weight of each distance, by trace.
+    The median of an even number is the mean of both middle values. Sums: the weight of each distance, by trace.
     """
     field_places = pairs.answers.laid
     distances, which = np.unique(pairs.apart, return_inverse=True)

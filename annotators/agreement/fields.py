@@ -168,9 +168,10 @@ def _number(value: Any) -> float:
 
 
 def categories_of(study_data: StudyData, field: Field) -> tuple[str, ...]:
-    """Return a field's answers in declared order; for a branch those of all its targets in their order.
+    """Return a field's answers in declared order.
 
-    Options that only a rule sets are left out, because nobody can choose them.
+    A branch has those of all its targets, in their order. Options that only a rule sets are left out, because nobody
+    can choose them.
     """
     if field.kind == "flag":
         return FLAG

@@ -260,7 +260,10 @@ def difference(one: AdditiveStatistic, other: AdditiveStatistic, how: How) -> Es
 
 
 def minus(one: AdditiveStatistic, other: AdditiveStatistic) -> AdditiveStatistic:
-    """Return `one` minus `other` over the same traces in the same order; undefined, with the reason, if either is."""
+    """Return `one` minus `other` over the same traces in the same order.
+
+    It is undefined if either is, for the same reason.
+    """
     if len(one.sums) != len(other.sums):
         raise ValueError(f"{one.name} and {other.name} are not over the same traces")
     width = one.sums.shape[1]

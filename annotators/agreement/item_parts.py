@@ -19,7 +19,10 @@ class RatingsPart(NamedTuple):
 
 
 def parts_of(study_data: StudyData, field: Field) -> list[RatingsPart]:
-    """Return all items, then each kind of target; for a graph's nodes each of them before and after derivation."""
+    """Return all items, then each kind of target.
+
+    A graph's nodes have each of them before and after derivation.
+    """
     kinds = ["", *kinds_of(study_data, field)]
     if not derives(study_data, field):
         return [RatingsPart(kind, kind) for kind in kinds]

@@ -1,4 +1,4 @@
-"""A judge against the truth: accuracy, precision, recall, specificity, F1 and kappa; and boxes against boxes."""
+"""A judge against the truth: accuracy, precision, recall, specificity, F1 and kappa. Also boxes against boxes."""
 
 from __future__ import annotations
 

@@ -217,8 +217,7 @@ def _of_sets(these: SetRatings) -> list[Statistic]:
 
 
 def _of_option(ratings: Ratings) -> list[Statistic]:
-    """Return the statistics of one option, chosen or not: percent, kappa (Cohen's for two raters, else Fleiss') and
-    AC1."""
+    """Return the statistics of one option: percent, kappa (Cohen's for two raters, else Fleiss') and AC1."""
     two = len(ratings.raters) == 2
     kappa: Statistic = ("fleiss kappa", lambda: coefficients.fleiss_kappa(ratings))
     if two:

@@ -183,7 +183,10 @@ def beyond_chance(own: RaterSequence, fields: int, categories: int) -> AdditiveS
 
 
 def longest_run(own: RaterSequence, fields: int) -> tuple[int, int, int, int]:
-    """Return the longest streak of equal answers to one field: field, code, length, total answers; length 0 if none."""
+    """Return field, code, length and total of the longest streak of equal answers to one field.
+
+    The length is 0 if there is none.
+    """
     best = (0, -1, 0, 0)
     for field in range(fields):
         codes = own.code[own.field == field]

@@ -43,7 +43,7 @@ class MissingAnswers(NamedTuple):
     def of(
         cls, places: tuple[RatedItem, ...], raters: Sequence[str], why: Ints, reasons: Sequence[str]
     ) -> MissingAnswers:
-        """Build from `why` (places x raters), which indexes `reasons`; -1 if nothing is missing."""
+        """Build from `why` (places x raters), which indexes `reasons`, -1 if nothing is missing."""
         place, rater = np.nonzero(why >= 0)
         return cls(
             places, tuple(raters), tuple(reasons), place.astype(np.int32), rater.astype(np.int32),

@@ -40,8 +40,7 @@ def of_categories(study_data: StudyData, field: Field, ratings: Ratings, of_each
 
 
 def weighted(ratings: Ratings) -> list[Statistic]:
-    """Return the statistics of ordered answers with quadratic weights: kappa (Cohen's for two raters, else Conger's)
-    and AC2."""
+    """Return quadratically weighted statistics: kappa (Cohen's for two raters, else Conger's) and AC2."""
     weights = coefficients.quadratic(len(ratings.categories))
     kappa = coefficients.cohen_kappa if len(ratings.raters) == 2 else coefficients.conger_kappa
     return [

@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 
 def consent_text(study: Study, locale: str = "") -> str:
-    """Return the consent text: the study's in this locale, in its own, in English or in any; else the built-in one."""
+    """Return the consent text: the study's in this locale, in its own, in English or in any, else the built-in one."""
     locale = locale or study.locale
     for texts in (study.consent, _ours()):
         for name in (locale, locale.partition("-")[0], "en", *texts):

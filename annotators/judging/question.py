@@ -65,8 +65,7 @@ class JudgeExample:
     """Triples (target, field, value). The target is empty for the unit as a whole."""
 
     def may_stand_beside(self, unit: Unit) -> bool:
-        """Return True if the example reveals nothing about a unit: it has another id, other runs and another
-        cluster."""
+        """Return True if the example reveals nothing about a unit: another id, other runs and another cluster."""
         own = self.view.unit
         return own.id != unit.id and own.clustered != unit.clustered and not set(own.runs) & set(unit.runs)
 
@@ -158,5 +157,5 @@ class JudgeMethod(Protocol):
     def version(self) -> str: ...
 
     def judge(self, view: JudgeView) -> Judging:
-        """Yield questions one by one; return an answer for each place."""
+        """Yield questions one by one, then return an answer for each place."""
         ...

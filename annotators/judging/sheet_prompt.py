@@ -150,8 +150,7 @@ def run_parts(run: JudgedRun, pictured_steps: frozenset[tuple[str, int]]) -> lis
 
 
 def step_words(step: JudgedStep, *, pictured: bool) -> str:
-    """Return the lines of a step: action, thought, question and reply, and the screen's words if its picture is not
-    sent."""
+    """Return the lines of a step. The screen's words replace a picture that is not sent."""
     lines = [f"Step {step.number}{f': {step.action}' if step.action else ''}"]
     lines += [f"  thought: {step.thought}"] if step.thought else []
     lines += [f"  asks the person: {step.question}"] if step.question else []

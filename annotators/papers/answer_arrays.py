@@ -11,8 +11,7 @@ from annotators.agreement.ratings import MissingAnswers, NumericRatings, RatedIt
 
 
 class AnswerRow(NamedTuple):
-    """One item with its cluster and a value for each column, None if missing, with a reason for each column in
-    `why`."""
+    """One item with its cluster and a value for each column, None if missing. `why` has the reasons by column."""
 
     place: RatedItem
     cluster: str

@@ -1,5 +1,4 @@
-"""Subsets of a study's answers for papers: targets of one kind, some units, a judge's runs and their most frequent
-answer."""
+"""Subsets of a study's answers for papers: targets of one kind, some units, a judge's runs and their mode."""
 
 from __future__ import annotations
 

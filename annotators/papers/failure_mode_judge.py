@@ -58,7 +58,7 @@ class FailureModeJudge:
         return version_of(_PACKAGE, _PROMPT)
 
     def judge(self, view: JudgeView) -> Judging:
-        """Yield one question about all modes; return the resulting places."""
+        """Yield one question about all modes, then return the resulting places."""
         primary = view.protocol.field(_PRIMARY)
         if len(view.runs) != 1 or primary is None or not primary.options:
             raise LabError("judge", f"method modes judges why one run failed, not {view.protocol.id}.", code=2)

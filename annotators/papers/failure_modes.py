@@ -102,8 +102,7 @@ def coders(study_data: StudyData, id: str, source: str) -> Table:
 
 
 def _together(study_data: StudyData, ratings: Ratings) -> tuple[int, int, int]:
-    """Return three counts of runs: with at least two coders, with one primary mode, and with a mode common to all
-    coders."""
+    """Return three counts of runs with two coders: all, those with one primary mode, those with a common mode."""
     second: dict[tuple[str, int], str] = {
         (one.unit, one.rater): str(one.value) for one in answers_in(study_data, SECONDARY) if one.value is not None
     }

@@ -154,8 +154,10 @@ def cases_of(study_data: StudyData) -> dict[str, MeasuredRun]:
 
 
 def outcomes(study_data: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, bool | None]:
-    """Return by run if it succeeded: by a study of success, else by its settled answer, else by its score; None if
-    unknown."""
+    """Return by run if it succeeded, None if unknown.
+
+    A study of success beside this one decides, else the run's settled answer, else its score.
+    """
     by_unit: dict[str, bool | None] = {}
     for case in cases:
         score = case.success_score

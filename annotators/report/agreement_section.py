@@ -71,7 +71,10 @@ def corrected(one: Agreement) -> bool:
 
 
 def number_tables(numbers: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
-    """Return sentences, and a table for each question and comparison; a question without any value gets a sentence."""
+    """Return sentences, and a table for each question and comparison.
+
+    A question without any value has a sentence in place of a table.
+    """
     groups: dict[tuple[str, str], list[Agreement]] = {}
     for one in numbers:
         groups.setdefault((one.between, one.field), []).append(one)

@@ -69,7 +69,7 @@ def _beside_gold(pilot: StudyData) -> list[Table]:
 
 
 def _grids(pilot: StudyData, field: Field) -> list[Grid]:
-    """Return the grid of gold against people's answers; of people against each other if there is no gold."""
+    """Return the grid of gold against people's answers, or of people against each other if there is no gold."""
     ratings = ratings_of(pilot, field.id)
     right = _right(pilot, field)
     if not right:
@@ -101,8 +101,7 @@ def _right(pilot: StudyData, field: Field) -> dict[tuple[str, str], tuple[str, s
 
 
 def _rules(pilot: StudyData) -> list[Table]:
-    """Return by reason of the gold how often people answered otherwise, which shows the rules that were
-    misunderstood."""
+    """Return how often people answered otherwise than gold, by its reason: the rules that were misunderstood."""
     tables = []
     for field in pilot.study.protocol.fields:
         if field.kind in _CHOSEN and (rows := _rule_rows(pilot, field)):

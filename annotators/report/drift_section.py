@@ -64,8 +64,10 @@ Followed = tuple[str, float, float, Callable[[npt.NDArray[np.intp]], Values]]
 
 
 def _followed(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Followed | None:
-    """Return the measure of a question over time: the most frequent answer's share, or the mean; None if neither
-    exists."""
+    """Return a question's measure over time: the most frequent answer's share, or the mean.
+
+    None if neither exists.
+    """
     columns = study_data.columns
     values = columns.values
     match field.kind:

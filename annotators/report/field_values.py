@@ -231,7 +231,7 @@ def number_of(one: Agreement) -> Number:
 def missing_reasons(
     of: FieldValues, *, agreed: bool = False, rows: Mask | None = None, rater: int | None = None
 ) -> dict[str, int]:
-    """Return the number of missing answers by reason; for majorities the number of items without one."""
+    """Return the number of missing answers by reason, or of items without a majority."""
     if agreed:
         lacking = ~np.isfinite(of.measures[0].agreed)
         lacking &= of.there.any(axis=1) if rows is None else of.there.any(axis=1) & rows

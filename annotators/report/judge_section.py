@@ -69,8 +69,7 @@ def sections(
 
 
 class _Part(NamedTuple):
-    """The part of a study that numbers are about: its name (empty: all of it), its units, and the number of all
-    units."""
+    """The part of a study that numbers are about: name (empty: all of it), units, and the number of all units."""
 
     name: str
     units: tuple[str, ...]
@@ -142,8 +141,7 @@ def _tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]
 
 
 def _of_agents(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
-    """Yield the tables of counts by class, of agents' differences, of the judge's own family, and of the longer
-    side."""
+    """Yield the tables of counts by class, of differences of agents, of the judge's own family, and of length."""
     field, validation = one.field.shown, one.validation
 
     def number(name: str, value: Estimate, items: int) -> Number:

@@ -28,7 +28,7 @@ _NAMES = {
 
 
 def statistic_name(name: str) -> str:
-    """Return a statistic's name for people; that of a derived one ("difference of mae") is unchanged."""
+    """Return a statistic's name for people. That of a derived one ("difference of mae") is unchanged."""
     return _NAMES.get(name, f"ICC{name[3:]}" if name.startswith("icc(") else name)
 
 

@@ -140,7 +140,7 @@ def _state(code: str, there: Mapping[str, _Sheets], changes: _Changes) -> str:
 
 
 def _right(study_data: StudyData, code: str, changes: _Changes) -> Cell:
-    """Return the share of right calibration answers handed in; else the share at which they were held."""
+    """Return the share of right calibration answers handed in, or the share at which the person was held."""
     pilot = study_data.calibration
     if pilot is not None and any(unit.gold for unit in pilot.units):
         at = next((at for at in pilot.people if pilot.columns.raters[at].id == code), None)

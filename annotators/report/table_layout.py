@@ -114,8 +114,10 @@ def _header(name: str, fixed: bool) -> int:
 
 
 def _widths(columns: Sequence[str], needs: Sequence[int], fixed: Sequence[bool], width: int) -> list[int] | None:
-    """Return the width of each column: numbers get their full width, words share the rest; None if that is too
-    little."""
+    """Return the width of each column, None if the total is too small.
+
+    Numbers get their full width, words share the rest.
+    """
     rest = width - GAP * (len(needs) - 1) - sum(need for need, holds in zip(needs, fixed, strict=True) if holds)
     words = [at for at, holds in enumerate(fixed) if not holds]
     widths = list(needs)

@@ -21,8 +21,7 @@ def wordless(protocol: Protocol) -> bool:
 
 
 def cards(protocol: Protocol, case: MeasuredRun, past: Sequence[MeasuredRun] = ()) -> tuple[Given, ...]:
-    """Return the cards that the protocol shows: instruction, profile, time and place, policy, and what was done
-    before."""
+    """Return the cards that the protocol shows: instruction, profile, time and place, policy, and the past."""
     shows, persona = set(protocol.shows), case.persona
     rows: list[Given] = []
     if "instruction" in shows and case.task.instruction:

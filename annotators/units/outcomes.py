@@ -43,8 +43,7 @@ def failures(cases: list[MeasuredRun]) -> list[MeasuredRun]:
 
 
 def by_rule(protocol: Protocol, case: MeasuredRun, beyond: float | None) -> tuple[Gold, ...]:
-    """Return a rule's answers for a run: timeout if its budget ended it, failure if it is far longer than its golden
-    way."""
+    """Return a rule's answers: timeout if the budget ended a run, failure if it is far longer than its golden way."""
     field = next((field for field in protocol.fields if (option := field.option(TIMEOUT)) and option.by_rule), None)
     if field is not None and case.status == "budget":
         return (Gold("", field.id, TIMEOUT, f"ended by its limit after {_steps(len(case.steps))}"),)

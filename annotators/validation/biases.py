@@ -44,8 +44,7 @@ def position_bias(
     trace: npt.ArrayLike | None = None,
     how: How = _PLAIN,
 ) -> PositionBias:
-    """Return position bias from `sides` and `swapped` (pairs): FIRST, SECOND, TIE or NONE, in original and swapped
-    order.
+    """Return position bias from `sides` and `swapped` (pairs): FIRST, SECOND, TIE or NONE, before and after the swap.
 
     Pairs judged in one order only are left out. `trace` (pairs) are clusters, by default each pair its own. Source:
     Wang et al., Large Language Models are not Fair Evaluators (2023); Zheng et al. (2023).
@@ -217,10 +216,10 @@ def self_preference(
     trace: npt.ArrayLike | None = None,
     how: How = _PLAIN,
 ) -> SelfPreference:
-    """Return self-preference from `judge` and `truth` (units: 0, 1, nan if missing) and `own` (units: agent of its
-    family).
+    """Return self-preference from `judge` and `truth` (units: 0, 1, nan if missing).
 
-    Source: Panickssery, Bowman & Feng, LLM Evaluators Recognize and Favor Their Own Generations (2024).
+    `own` (units) is True if the agent is of the judge's family. Source: Panickssery, Bowman & Feng, LLM Evaluators
+    Recognize and Favor Their Own Generations (2024).
     """
     judge_answers, right, mine = np.asarray(judge, np.float64), np.asarray(truth, np.float64), np.asarray(own, np.bool_)
     if not judge_answers.shape == right.shape == mine.shape:

@@ -14,7 +14,7 @@ HIDDEN_OUTCOME = ["outcome"]
 
 
 def judge_configs(acts: Iterable[Act], judge: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the configurations stored in a judge's acts, the oldest first; skip damaged or foreign ones."""
+    """Yield the configurations stored in a judge's acts, the oldest first, without damaged or foreign ones."""
     for act in acts:
         if act.act == "sat" and act.rater.id == judge and isinstance(text := act.detail.get("config"), str):
             try:

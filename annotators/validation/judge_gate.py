@@ -103,7 +103,7 @@ def gated(before: JudgeGate, after: JudgeGate, how: How) -> list[GatedField]:
 def not_compared(
     before: JudgeGate, after: JudgeGate, study_data: StudyData, part: Split | None = None
 ) -> dict[str, int]:
-    """Return by field how many places of `before`, in a `part` of the study, have no answer in `after`; no zeros."""
+    """Return by field how many places of `before`, in a `part` of the study, lack an answer in `after`, if any."""
     split = parts_of(study_data) if part is not None else None
     units = {*split.units(part)} if part is not None and split is not None else None
     there = {(one.unit, one.target, one.field) for one in after.answers}

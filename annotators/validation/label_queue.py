@@ -21,11 +21,11 @@ UNIFORM = 0.3
 
 
 def doubt_of_confidence(confidence: npt.ArrayLike) -> Floats:
-    """Return doubt from confidence: the standard deviation of people's correction if the judge is right with it
-    (units).
+    """Return doubt from confidence (units).
 
-    `confidence` (units) is from 0 to 1. A missing one (nan) counts as the most doubtful, 1/2. Raise `ValueError` for
-    values beyond 0 and 1.
+    Doubt is the standard deviation of people's correction if the judge is right with this probability. `confidence`
+    (units) is from 0 to 1. A missing one (nan) counts as the most doubtful, 1/2. Raise `ValueError` for values beyond 0
+    and 1.
     """
     sure = np.asarray(confidence, np.float64)
     if ((sure < 0) | (sure > 1)).any():
@@ -94,13 +94,12 @@ class LabelQueue(NamedTuple):
 
 
 def label_queue(probability: Floats, seed: int) -> LabelQueue:
-    """Return a queue of as many units as the probabilities add up to, drawn with exactly these, in an uninformative
-    order.
+    """Draw a queue of units with exactly these probabilities, in an order that carries no information.
 
-    It is systematic sampling of units in a random order (Goodman & Kish, Controlled selection, 1950): one uniform
-    number draws all units, so that their number is fixed. The drawn units are shuffled again, so that labelling may
-    stop anywhere and `LabelQueue.of` is exact. Equal seeds draw the same in every version of numpy. Raise `ValueError`
-    if the probabilities do not add up to a whole number.
+    It has as many units as the probabilities add up to. It is systematic sampling of units in a random order (Goodman &
+    Kish, Controlled selection, 1950): one uniform number draws all units, so that their number is fixed. The drawn
+    units are shuffled again, so that labelling may stop anywhere and `LabelQueue.of` is exact. Equal seeds draw the
+    same in every version of numpy. Raise `ValueError` if the probabilities do not add up to a whole number.
     """
     likely = np.asarray(probability, np.float64)
     budget = round(float(likely.sum()))

@@ -114,8 +114,7 @@ def confusion(two: Ratings) -> Confusion:
 
 
 def rates(two: Ratings, categories: tuple[str, ...], how: How, weights: Floats | None = None) -> list[JudgeRate]:
-    """Return accuracy, kappa, the rates of `OF_CATEGORY` for each category, and their macro means if there are
-    several."""
+    """Return accuracy, kappa, the rates of `OF_CATEGORY` for each category, and macro means of several."""
     there = both(two)
     units = len({two.places[at].unit for at in np.flatnonzero(there).tolist()})
     several = OF_CATEGORY if len(categories) > 1 else ()
@@ -130,9 +129,10 @@ def rates(two: Ratings, categories: tuple[str, ...], how: How, weights: Floats |
 
 
 def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
-    """Return the mean of a rate over all categories against the rest; undefined if one category has none.
+    """Return the mean of a rate over all categories against the rest.
 
-    A category that neither truth nor judge contains is left out, because it was not part of the task.
+    It is undefined if one category has no rate. A category that neither truth nor judge contains is left out, because
+    it was not part of the task.
     """
     if why := too_few(two):
         return undefined(f"macro {what}", len(two.traces), why, least=0.0)

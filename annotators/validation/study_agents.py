@@ -147,8 +147,10 @@ def own_family(
     category: str,
     how: How,
 ) -> SelfPreference | None:
-    """Return self-preference: the excess of `category` for the judge's own model family; None if a family is
-    unknown."""
+    """Return self-preference: the excess of `category` for the judge's own model family.
+
+    None if a family is unknown.
+    """
     own = {family_of(str(config.get("model", ""))) for config in judge_configs(study_data.acts, judge)} - {""}
     units = {unit.id: unit for unit in study_data.units}
     cases = [_case(study_data, units.get(place.unit)) for place in judge_ratings.places]

@@ -193,8 +193,7 @@ def _numbered(trace: np.ndarray) -> np.ndarray:
 
 
 def _slices(study_data: StudyData) -> Mapping[str, Mapping[str, str]]:
-    """Return slices of units by kind of task, by the task's traits in its source (difficulty, app ...), and by
-    length."""
+    """Return slices of units by kind of task, by traits of the task (difficulty, app ...), and by length."""
     slices: dict[str, dict[str, str]] = {}
     lengths: dict[str, int] = {}
     for unit in study_data.units:

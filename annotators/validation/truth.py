@@ -17,8 +17,7 @@ def majority(ratings: Ratings) -> Codes:
 
 
 def majority_of_others(ratings: Ratings) -> Codes:
-    """Return the majority without each rater's own answer (places x raters), so that nobody influences their own
-    measure."""
+    """Return the majority without each rater's own answer (places x raters), so that nobody is their own measure."""
     tally = counts(ratings)
     own = np.arange(tally.shape[1])
     columns = [_most(tally - (column[:, None] == own)) for column in ratings.codes.T]

@@ -125,8 +125,7 @@ def _type(step: MeasuredStep) -> str:
 
 
 def _boxes(pair: Pair) -> list[tuple[Box, Box]]:
-    """Return the first boxes of steps that have the same type and a box in both recordings, as shares of each
-    screen."""
+    """Return the first boxes of steps of equal type that have boxes in both recordings, as shares of each screen."""
     boxes = []
     for steps in zip(*map(_kept, pair), strict=False):
         acts = [

@@ -37,8 +37,7 @@ class _JudgedRun(NamedTuple):
 
 
 def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
-    """Return EM, TM, SR, GP and its variants, W-LCS and decision accuracy, whole and in the parts that the paper
-    reports.
+    """Return EM, TM, SR, GP and its variants, W-LCS and decision accuracy, whole and in the paper's parts.
 
     EM and TM are over all steps of the demonstrations together, the others are means over runs. A demonstration's steps
     that a run does not reach count as not matched.

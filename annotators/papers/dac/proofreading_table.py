@@ -36,8 +36,7 @@ def looks(study_data: StudyData) -> list[StepReview]:
 
 
 def reviewed(study_data: StudyData) -> list[StepReview]:
-    """Return every verdict on a step in the reviews of these demonstrations, by proofreaders who have handed
-    theirs in."""
+    """Return every verdict on a step in the demonstrations' reviews, by proofreaders who handed theirs in."""
     reviewed_runs = []
     for unit in asked_units(study_data):
         review = study_data.further.reviewed(run_of(unit))

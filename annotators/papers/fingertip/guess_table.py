@@ -71,8 +71,10 @@ def guesses_of(study_data: StudyData) -> list[RaterGuess]:
 
 
 def _intents(study_data: StudyData) -> dict[str, str]:
-    """Return the intent by unit: the instruction of the episode or of its task's demonstration, or the trait
-    `intent`."""
+    """Return the intent by unit.
+
+    It is the instruction of the episode or of its task's demonstration, or the trait `intent`.
+    """
     intents = {}
     instruction_by_task: dict[str, str] | None = None
     for unit, case in cases_of(study_data).items():
@@ -130,7 +132,10 @@ def _humans(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
 
 
 def _rights(study_data: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, single: bool) -> tuple[Cell, Cell]:
-    """Return SR1 with Wilson's interval, and with one over users; the former only if no episode counts twice."""
+    """Return SR1 with Wilson's interval, and with one over users.
+
+    The former is undefined if episodes count twice.
+    """
     rights = [(one, right) for one in guesses if (right := by.right(one.intent, one.text)) is not None]
     between = f"people, judged by {by.name}"
     if not rights:

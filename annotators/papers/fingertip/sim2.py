@@ -38,7 +38,7 @@ _NOTHING = "shares nothing with the other user's sequence"
 
 
 def _texts(others: Others, case: MeasuredRun | None, own: MeasuredRun | None) -> tuple[str, tuple[str, ...] | None]:
-    """Return the sequences of a run, its owner and other users; or the reason if one is missing."""
+    """Return the sequences of a run, its owner and other users, or the reason if one is missing."""
     if case is None or own is None:
         return "its run, or its owner's, is not in this file", None
     others_texts, why = others.of(Execution(case, own, len(own.steps), None))

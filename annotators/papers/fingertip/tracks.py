@@ -142,10 +142,9 @@ def user_of(case: MeasuredRun) -> str:
 
 
 def type_of(facts: Mapping[str, object]) -> str:
-    """Return a user's type: the decade of their age, because the paper has "age groups" without bounds; empty if
-    unknown.
+    """Return a user's type: the decade of their age, empty if unknown.
 
-    An age that is already a group ("18-24") is that group.
+    The paper has "age groups" without bounds. An age that is already a group ("18-24") is that group.
     """
     inner = facts.get("identity")
     age = facts.get("age", inner.get("age") if isinstance(inner, dict) else None)
@@ -169,8 +168,7 @@ def sequence_of(case: MeasuredRun) -> str:
 
 
 def written(action: Action, content: str = "") -> str:
-    """Return one action as text: `click(coordinates=(540,1200), content='Search')`, `type(text='milk')`,
-    `press_back()`.
+    """Return one action as text: `click(coordinates=(540,1200), content='Search')`, `press_back()`.
 
     `content` is what is under the finger. Touches without known pixels have no coordinates. A scroll's direction is
     that of the content, so the direction of a swipe, which is the finger's, is reversed.

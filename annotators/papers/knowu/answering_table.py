@@ -1,5 +1,4 @@
-"""Answering in a person's place: knowledge of the persona, reply times, lengths, edits, and pauses of the agent's
-clock."""
+"""Answers in a person's place: knowledge of the persona, times, lengths and edits of replies, and paused clocks."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from lab.core.rounding import rounded
 from lab.core.step import Reply
 
 NOT_PASSED, NOT_HANDED_IN = "not_passed", "not_handed_in"
-"""Reasons: a quiz was begun and is not passed; a play ended and its questionnaire is not handed in."""
+"""Reason for a quiz that was begun and is not passed, and for an ended play without its questionnaire."""
 
 
 def answering(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> list[Section]:

@@ -36,7 +36,7 @@ DECISIONS = ("accept", "reject", "none")
 """Decisions on a proposal. `none` if it was answered like a question."""
 UNPAIRED = "not asked the same questions"
 NOT_ASKED = "not_asked"
-"""Reasons: a model played its own runs; a shadow has no answer to a question (it was not asked)."""
+"""Reasons: a model that played its own runs, and a shadow without an answer to a question (it was not asked)."""
 NO_SUPPORT = "no study of reply support with its replies stands beside it: --with"
 _TIMED = "a median, which stands without one"
 
@@ -243,8 +243,10 @@ def _code(reply: ModelReply | None) -> int:
 
 
 def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], against: str) -> Agreement:
-    """Return the mean length of a model's replies over that of people's, for a shadow over questions that both
-    answered."""
+    """Return the mean length of a model's replies over that of people's.
+
+    For a shadow both are over the questions that both answered.
+    """
     answered_pairs = [one for one in row.pairs if one.reply is not None]
     if row.source.shadow:
         mine = [UnitReply(one.item, one.task, one.reply) for one in answered_pairs if one.reply is not None]

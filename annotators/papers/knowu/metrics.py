@@ -1,4 +1,6 @@
-"""KnowU-Bench's numbers (4.1): success, score, efficiency, interaction, restraint; and MobileWorld's, in its layout.
+"""KnowU-Bench's numbers (4.1): success, score, efficiency, interaction, restraint.
+
+Also MobileWorld's, in its layout.
 
 S_i is a run's hybrid score if rule, judge and lambda are known, else the score that came with it. There are two
 versions of a number wherever the published scripts differ from the paper's definition:
@@ -7,7 +9,7 @@ versions of a number wherever the published scripts differ from the paper's defi
 - Steps are the executed actions, with a last answer or status, as Table 4 lists both (paper), or every entry of
   traj.json (script).
 - IE is over personalized tasks (paper), or over proactive ones too (script).
-- Act, Silent, Stop: see `knowu_policy`.
+- Act, Silent, Stop: see `annotators.papers.knowu.policy`.
 
 No script has efficiency. A role's average is over personalized and proactive tasks with missing results as 0, as in
 calc_persona_pref_routine_merged_avg.py. UIQ is MobileWorld's own and differs from IE: successes over queries, summed
@@ -242,8 +244,10 @@ def _unfinished(run: Run) -> str:
 
 
 def _needs_interaction(run: Run) -> bool:
-    """Return True for MobileWorld's tag `agent-user-interaction`: all its 44 tasks, and no others, have "AskUser" in
-    the name."""
+    """Return True for MobileWorld's tag `agent-user-interaction`.
+
+    All its 44 tasks, and no others, have "AskUser" in the name.
+    """
     return "AskUser" in run.case.task.id
 
 

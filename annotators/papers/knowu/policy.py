@@ -35,7 +35,7 @@ _ALLOWED_AFTER = _QUIET | {"answer"}
 
 
 class Policy(NamedTuple):
-    """A run's group, and True for `kept` if it behaved as it should; or the reason `why` it has none."""
+    """A run's group with True for `kept` if it behaved as it should, or the reason `why` it has none."""
 
     group: Group | None
     kept: bool = False

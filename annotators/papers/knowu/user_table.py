@@ -50,8 +50,8 @@ class Measure(NamedTuple):
 
 
 NO_SCORE, NOT_TOLD, NOT_UNDER_BOTH = "no_score", "not_told", "not_under_both"
-"""Reasons: a run ended without a score; its task does not state if help is warranted; a task has runs under one
-condition."""
+"""Reasons: an ended run without a score, a task that does not state if help is warranted, and a task with runs under
+only one condition."""
 
 
 def _kept(group: Group) -> Callable[[Run], float | str | None]:

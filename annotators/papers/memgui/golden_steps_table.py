@@ -79,8 +79,10 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def ways_of(study_data: StudyData) -> list[GoldenWay]:
-    """Return each task's experts in order: the author of the given way (else the plan's first rater), then the
-    others."""
+    """Return each task's experts in order.
+
+    The first is the author of the given way, else the plan's first rater. The others follow.
+    """
     answers: dict[tuple[str, int], dict[str, object]] = {}
     for field in ("executable", "optimal", STEPS):
         for one in answers_in(study_data, field):

@@ -48,7 +48,10 @@ def irr_of(case: MeasuredRun, done: bool | None) -> Irr:
 
 
 def rate(units: Sequence[InformationUnit], marks: Mapping[str, UnitMark]) -> Irr:
-    """Return the rate of a failed attempt: explicit units used correctly over all units; none if some are not rated."""
+    """Return the rate of a failed attempt: explicit units used correctly over all units.
+
+    There is none if some units are not rated.
+    """
     if any(unit.id not in marks for unit in units):
         return Irr(None, "with some information units not rated")
     return Irr(sum(unit.explicit and marks[unit.id] == "correct" for unit in units) / len(units))

@@ -32,7 +32,7 @@ class IrrJudge:
         return f"{version_of(_PACKAGE, *_PROMPTS)}-{sheet_version()}"
 
     def judge(self, view: JudgeView) -> Judging:
-        """Yield a question for each step's description, and one about all pieces; return the marks."""
+        """Yield a question for each step's description, and one about all pieces, then return the marks."""
         if len(view.runs) != 1 or view.protocol.targets != "information units":
             raise LabError("judge", f"method irr judges a run's information units, not {view.protocol.id}.", code=2)
         (run,) = view.runs

@@ -34,8 +34,7 @@ class RunIrr(NamedTuple):
 def rated_of(
     study_data: StudyData, outcome_by_run: Mapping[str, bool | None], raters: Sequence[int] | None = None
 ) -> tuple[list[RunIrr], dict[str, int]]:
-    """Return the rate of each run by each of these raters (default: the people), and the number without one by
-    reason."""
+    """Return each run's rate by these raters (default: the people), and the number without one by reason."""
     marks: dict[tuple[str, int], dict[str, UnitMark]] = {}
     for one in answers_in(study_data, USE, raters):
         of = marks.setdefault((one.unit, one.rater), {})

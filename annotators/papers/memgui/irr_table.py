@@ -196,8 +196,7 @@ def _lists(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> Section |
 
 
 def _two(history: Sequence[Revision]) -> tuple[int, int] | None:
-    """Return the number of units at the first version's first submission and at its verification; None if not
-    verified."""
+    """Return the numbers of units at the first version's first submission and at its verification, if verified."""
     first = next((one for one in history if one.act == "submit"), None)
     if first is None:
         return None

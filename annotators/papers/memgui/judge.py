@@ -56,8 +56,7 @@ class MemguiJudge:
         return version_of(_PACKAGE, *_PROMPTS)
 
     def judge(self, view: JudgeView) -> Judging:
-        """Yield one to three questions for a verdict, and after the first one questions for descriptions of all
-        steps."""
+        """Yield one to three questions for a verdict, and questions for descriptions after the first one."""
         if len(view.runs) != 1 or view.protocol.field("outcome") is None:
             raise LabError("judge", f"method memgui judges whether one run succeeded, not {view.protocol.id}.", code=2)
         (run,) = view.runs
@@ -96,7 +95,7 @@ def _places(run: JudgedRun, stage: int, outcome: JudgedOutcome) -> list[JudgedPl
 
 
 def _screens(run: JudgedRun, steps: Collection[int]) -> str | Blob:
-    """Return the screens of steps in one picture; their words if there are no pictures."""
+    """Return the screens of steps in one picture, or their words if there are no pictures."""
     run_steps = [step for step in run.steps if step.number in steps]
     titled_pictures = [(f"step {step.number}", blob) for step in run_steps if (blob := step.picture()) is not None]
     sheet = picture_sheet(titled_pictures)

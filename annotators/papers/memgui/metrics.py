@@ -1,9 +1,9 @@
 """MemGUI-Bench's numbers (A.6): success, retention and its ratio to standard tasks, recovery over attempts, economy.
 
 A *task* is one agent's attempts at one task. For first attempts: SR = share of tasks that succeeded, IRR = mean rate
-over tasks that need memory (`memgui_irr`), MTPR = SR of memory tasks / SR of standard tasks. Over k attempts: pass@k =
-share of tasks that succeeded in any of the first k, FRR = sum over i = 2..k of w_i R_i / N_failed, where R_i tasks
-succeeded for the first time on attempt i, w_i = 1 / (i - 1), and N_failed failed on the first attempt.
+over tasks that need memory (`annotators.papers.memgui.irr`), MTPR = SR of memory tasks / SR of standard tasks. Over k
+attempts: pass@k = share of tasks that succeeded in any of the first k, FRR = sum over i = 2..k of w_i R_i / N_failed,
+where R_i tasks succeeded for the first time on attempt i, w_i = 1 / (i - 1), and N_failed failed on the first attempt.
 
 The published script (realtime_metrics.py) differs, and its numbers have the version `script`. Unjudged attempts count
 as failed. IRR uses the source's whole percentages, with missing ones as 0 (an earlier script took the mean of those
@@ -117,8 +117,7 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
 
 
 def _missing(values: Sequence[float], failed_rates: Sequence[float], unrated: int) -> str:
-    """Return the assumption for failed tasks without a rating, and the bounds of the whole with none or all
-    retained."""
+    """Return the assumption about failed tasks without a rating, and the bounds with none or all retained."""
     low, high = (fsum((*values, *[rate] * unrated)) / (len(values) + unrated) for rate in (0.0, 1.0))
     like = f"{unrated} failed and not rated count like the {len(failed_rates)} rated failures"
     return f"{like}; {low:.1%} to {high:.1%} whatever they are"
@@ -192,8 +191,10 @@ def _no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
 
 
 def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
-    """Yield FRR over k = `most` attempts: recovery on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a
-    fourth)."""
+    """Yield FRR over k = `most` attempts.
+
+    Recovery on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth).
+    """
     tally = LeftOutTally()
     judged_chains = tally.kept(chains, _unjudged)
     failures = [chain for chain in judged_chains if chain.tries[1].done is False]

@@ -40,7 +40,7 @@ def _action(step: JudgedStep) -> str:
 
 
 def last_screens(run: JudgedRun) -> str | Blob:
-    """Return the last three screens in one picture; their words if there are no pictures."""
+    """Return the last three screens in one picture, or their words if there are no pictures."""
     screens = [(f"step {step.number}", step.picture) for step in run.steps]
     screens.append(("the end", run.last_picture))
     titled_pictures = [(title, blob) for title, picture in screens[-LAST:] if (blob := picture()) is not None]
@@ -54,7 +54,7 @@ def last_screens(run: JudgedRun) -> str | Blob:
 
 
 def descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
-    """Yield a question for each step with a picture; return one line per step.
+    """Yield a question for each step with a picture, then return one line per step.
 
     Steps without a picture have the screen's own words.
     """

@@ -27,8 +27,7 @@ _SAYS = (
 
 
 def causes(study_data: StudyData, people: Ratings, truth: Ratings) -> list[Section]:
-    """Return flags at places of disagreement (among people, or judge against majority), and coders' causes if
-    available."""
+    """Return flags at places of disagreement (among people, or judge against majority), and coders' causes."""
     where = [("people differ", _differing(people))]
     for rater in study_data.judges:
         name = study_data.columns.raters[rater].shown

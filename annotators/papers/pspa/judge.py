@@ -57,7 +57,7 @@ class PspaJudge:
         return f"{version_of(_PACKAGE, *_PROMPTS)}-{sheet_version()}"
 
     def judge(self, view: JudgeView) -> Judging:
-        """Yield questions about the alignment of all steps, and one about the checklist; return its places."""
+        """Yield questions about the alignment of all steps and one about the checklist, then return its places."""
         if len(view.runs) != 1 or view.protocol.targets != "tdg nodes":
             raise LabError("judge", f"method pspa judges the graph of one run, not {view.protocol.id}.", code=2)
         (run,) = view.runs
@@ -77,7 +77,7 @@ def _with_step(place: JudgedPlace, alignment: Alignment) -> JudgedPlace:
 
 
 def _alignment(view: JudgeView, run: JudgedRun) -> Generator[JudgeQuestion, Any, Alignment]:
-    """Yield questions about steps in batches; return the node of each effective step.
+    """Yield questions about steps in batches, then return the node of each effective step.
 
     If the model's answers on a batch are unusable twice, its steps count as effective for none.
     """

@@ -131,7 +131,7 @@ def _along_first(case: MeasuredRun) -> Value:
 
 
 def _shown(case: MeasuredRun, golds: Sequence[MeasuredRun], ready: Demonstrations) -> Value:
-    """Return TCR: the share of a demonstration's actions that the run took in their order; the best of several."""
+    """Return TCR, the best of several demonstrations: the share of its actions that the run took in their order."""
     if not golds:
         return UNSHOWN
     matches = [ready.against(case, gold) for gold in golds]

@@ -94,18 +94,17 @@ def _aligned(tdg: Tdg, steps: Steps, completed_ids: set[str]) -> PathAlignment:
 
 
 def first_path(tdg: Tdg) -> tuple[str, ...]:
-    """Return the path that is declared first, as a fixed reference: the first alternative, and the first edge of a
-    fork."""
+    """Return the path that is declared first, as a fixed reference: first alternatives, and first edges of forks."""
     only = Tdg(tuple(map(_first_within, tdg.nodes)), tdg.edges, tdg.forks)
     return tuple(node.id for node in _through(only, {}, lambda ways: ways[0]).nodes)
 
 
 def fulfilled(tdg: Tdg, steps: Steps) -> set[str]:
-    """Return the nodes that are completed under the dependency rule; a node that holds paths if any of them is
-    complete.
+    """Return the nodes that are completed under the dependency rule.
 
-    Nodes within a node share its requirements. Of required nodes that no path holds together one suffices, because no
-    run takes two paths. A requirement outside the graph has no effect.
+    A node that holds paths is completed if any of them is. Nodes within a node share its requirements. Of required
+    nodes that no path holds together one suffices, because no run takes two paths. A requirement outside the graph has
+    no effect.
     """
     node_ids = {node.id for node in tdg.walk()}
     fulfilment = [(node, [r for r in required if r in node_ids]) for node, required in _required(tdg.nodes, ())]
@@ -126,7 +125,10 @@ def fulfilled(tdg: Tdg, steps: Steps) -> set[str]:
 
 
 def _required(nodes: Iterable[TdgNode], above: tuple[str, ...]) -> Iterator[tuple[TdgNode, tuple[str, ...]]]:
-    """Yield every node with its requirements; nodes within a node before it, because it depends on them."""
+    """Yield every node with its requirements.
+
+    Nodes within a node come before it, because it depends on them.
+    """
     for node in nodes:
         required = (*above, *node.requires)
         for path in node.alternatives:
