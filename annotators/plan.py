@@ -43,11 +43,11 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     file.
 
     `overlap` is the number of people per run (`all`: every rater), `shared` the share of runs to which it applies,
-    `repeats` the share that one person rates twice. `pilot` runs come first and go to everyone. `main` is the paper's
-    number of other runs: a smaller sample has a pilot in the same proportion. `gold` is a JSON-lines file of right
-    answers with reasons, `bar` the share of right answers that passes the pilot. `only` excludes runs with another
-    outcome. `reference` is the run beside which others are rated, or one for each (default: the demonstration of its
-    task). `conditions` are those of plays.
+    `repeats` the share that one person rates twice. `pilot` runs come first and go to everyone. `main` is the
+    paper's number of other runs: a smaller sample has a pilot in the same proportion. `gold` is a JSON-lines file
+    of right answers with reasons, `bar` the share of right answers that passes the pilot. `only` selects failed or
+    succeeded runs, or demonstrations. `reference` is the run beside which others are rated, or one for each
+    (default: the demonstration of its task). `conditions` are those of plays.
 
     `profiles` is a folder of KnowU-Bench profiles, for runs that name a person without their profile. `log` selects the
     person's history that is shown. `consent` is a text by locale, or a file. `width` is the target width of a judge's
