@@ -90,9 +90,9 @@ def queue(study_data: StudyData, *, locked: bool, gone: Collection[str] = ()) ->
     wait for them. Within a unit places are in reading order, with optional flags after the required answers.
     """
     order = {unit.id: at for at, unit in enumerate(study_data.units)}
-    waiting = set() if locked else _waiting(study_data, gone)
-    disputes = [one for one in _differing(study_data) if one.unit in order]
-    moves = _moves(study_data, {one.spot.field for one in disputes})
+    waiting = set() if locked else _units_not_handed_in(study_data, gone)
+    disputes = [one for one in _disputed_places(study_data) if one.unit in order]
+    moves = _alpha_moves(study_data, {one.spot.field for one in disputes})
     settlements = study_data.settled
     dispute_by_place = {(one.unit, one.spot): one for one in disputes}
     places = _reading_order(study_data, {one.unit for one in disputes} | {unit for unit, _ in settlements})
@@ -104,7 +104,7 @@ def queue(study_data: StudyData, *, locked: bool, gone: Collection[str] = ()) ->
         alpha_move = moves.get(one.spot.field, {}).get(one.unit)
         still.append(one._replace(moves=alpha_move))
         # A unit ranks by its best place, so that its places stay together.
-        mine = (int(_optional(study_data, one.spot)), -(alpha_move or 0.0))
+        mine = (int(_is_optional(study_data, one.spot)), -(alpha_move or 0.0))
         rank[one.unit] = min(rank.get(one.unit, mine), mine)
     still.sort(key=lambda one: (rank[one.unit], order[one.unit], places[one.unit].get(one.spot, (True, 0))))
     settled_places = [
@@ -118,7 +118,7 @@ def queue(study_data: StudyData, *, locked: bool, gone: Collection[str] = ()) ->
     return Queue(still, settled_places, len({one.unit for one in disputes if one.unit in waiting}))
 
 
-def _waiting(study_data: StudyData, leavers: Collection[str]) -> set[str]:
+def _units_not_handed_in(study_data: StudyData, leavers: Collection[str]) -> set[str]:
     """Return the units that someone has still to hand in."""
     columns = study_data.columns
     open_sheets = columns.dealt[~columns.handed]
@@ -129,7 +129,7 @@ def _waiting(study_data: StudyData, leavers: Collection[str]) -> set[str]:
     return {columns.units[at] for at in np.unique(open_sheets[:, 0])}
 
 
-def _optional(study_data: StudyData, spot: FieldReference) -> bool:
+def _is_optional(study_data: StudyData, spot: FieldReference) -> bool:
     field = study_data.study.protocol.field(spot.field)
     return field is None or not field.required
 
@@ -156,7 +156,7 @@ class AnsweredPlaces(NamedTuple):
 
     `rows` are rows of the columns, grouped by place: `size` many from `starts` on. `down` counts people who did not
     raise a flag that another raised. `voices` counts all answers, those included. `differ` marks places with different
-    answers. `words` holds the values' numbers (see `_words`), `people` the number of raters of each unit of the
+    answers. `words` holds the values' numbers (see `_value_numbers`), `people` the number of raters of each unit of the
     columns.
     """
 
@@ -185,14 +185,16 @@ def answered_places(study_data: StudyData) -> AnsweredPlaces:
     raised by everyone else who rated the unit.
     """
     columns = study_data.columns
-    words = _words(columns.values)
+    words = _value_numbers(columns.values)
     down = words[-1]
-    countable = np.isin(columns.rater, study_data.people) & (columns.run == 1) & _counting(study_data)[columns.unit]
+    countable = (
+        np.isin(columns.rater, study_data.people) & (columns.run == 1) & _countable_units(study_data)[columns.unit]
+    )
     countable &= ~np.isin(columns.field, _of_kind(study_data, "text"))
     # One number for unit, target and field together: sorting by it groups the rows of a place.
     key = columns.unit.astype(np.int64) * len(columns.targets) + columns.target
     key = key * len(columns.fields) + columns.field
-    countable &= ~np.isin(key, _ruled(study_data))
+    countable &= ~np.isin(key, _ruled_keys(study_data))
     rows = np.flatnonzero(countable)
     none = np.zeros(0, dtype=np.int64)
     if not len(rows):
@@ -208,13 +210,13 @@ def answered_places(study_data: StudyData) -> AnsweredPlaces:
     least, most = np.minimum.reduceat(code, starts), np.maximum.reduceat(code, starts)
     size = np.diff(np.r_[starts, len(rows)])
     sheets = _sheets(columns.unit[rows], columns.rater[rows], len(columns.units))
-    flagged = np.isin(columns.field[rows[starts]], _flags(study_data))
+    flagged = np.isin(columns.field[rows[starts]], _optional_flags(study_data))
     lacking = np.where(flagged, sheets[columns.unit[rows[starts]]] - size, 0)
     least, most = (np.where(lacking > 0, by(one, down), one) for by, one in ((np.minimum, least), (np.maximum, most)))
     return AnsweredPlaces(rows, starts, size, lacking, least != most, words, sheets)
 
 
-def _ruled(study_data: StudyData) -> list[int]:
+def _ruled_keys(study_data: StudyData) -> list[int]:
     """Return the places that a rule answered, each as one number of unit, target and field."""
     columns = study_data.columns
     units, targets, fields = (
@@ -228,7 +230,7 @@ def _ruled(study_data: StudyData) -> list[int]:
     ]
 
 
-def _differing(study_data: StudyData) -> list[DisputedPlace]:
+def _disputed_places(study_data: StudyData) -> list[DisputedPlace]:
     """Return the places that at least two people answered differently."""
     columns, places = study_data.columns, answered_places(study_data)
     # Reversed, so that the first of several equal values wins. The number for a lowered flag has no value and is cut
@@ -239,13 +241,13 @@ def _differing(study_data: StudyData) -> list[DisputedPlace]:
     for at in np.flatnonzero(places.differ):
         mine = places.rows[places.starts[at] : places.starts[at] + places.size[at]]
         spot = FieldReference(columns.targets[columns.target[mine[0]]], columns.fields[columns.field[mine[0]]])
-        counts = _counts(study_data, mine, places.words, firsts, int(places.down[at]))
+        counts = _answer_counts(study_data, mine, places.words, firsts, int(places.down[at]))
         unit, field = columns.units[columns.unit[mine[0]]], _field(study_data, spot.field)
         differing.append(DisputedPlace(unit, spot, counts, field=field))
     return differing
 
 
-def _counts(
+def _answer_counts(
     study_data: StudyData, rows: Ints, words: Ints, firsts: dict[int, Any], down: int
 ) -> tuple[AnswerCount, ...]:
     """Return the answers to one place by frequency.
@@ -272,7 +274,7 @@ def _counts(
     return tuple(sorted(counts_of, key=lambda one: (-one.people, one.reason, str(one.value))))
 
 
-def _words(values: Sequence[Any]) -> Ints:
+def _value_numbers(values: Sequence[Any]) -> Ints:
     """Return a number for each value, the same for equal answers (1 and 1.0), and one more for a flag not raised.
 
     The last number equals that of False if any label has that value.
@@ -282,7 +284,7 @@ def _words(values: Sequence[Any]) -> Ints:
     return np.array([*codes, numbers.get(comparable(False), len(numbers))], dtype=np.int64)
 
 
-def _counting(study_data: StudyData) -> npt.NDArray[np.bool_]:
+def _countable_units(study_data: StudyData) -> npt.NDArray[np.bool_]:
     """Return a mask of the columns' units that count: all but pilot units."""
     pilots = {unit.id for unit in study_data.units if unit.pilot}
     return np.array([unit not in pilots for unit in study_data.columns.units], dtype=bool)
@@ -294,7 +296,7 @@ def _of_kind(study_data: StudyData, kind: str) -> list[int]:
     ]
 
 
-def _flags(study_data: StudyData) -> list[int]:
+def _optional_flags(study_data: StudyData) -> list[int]:
     """Return the optional flags: fields for which no answer means no."""
     fields = study_data.columns.fields
     return [at for at in _of_kind(study_data, "flag") if (one := _field(study_data, fields[at])) and not one.required]
@@ -313,7 +315,7 @@ def _sheets(unit: npt.NDArray[np.int32], rater: npt.NDArray[np.int32], units: in
 # -- what moves the result ---------------------------------------------------------------------------------------
 
 
-def _moves(study_data: StudyData, fields: Collection[str]) -> Mapping[str, Mapping[str, float]]:
+def _alpha_moves(study_data: StudyData, fields: Collection[str]) -> Mapping[str, Mapping[str, float]]:
     """Return by field how far its alpha moves without each unit, for units with a defined change."""
     moves = {}
     for id in sorted(fields):

@@ -21,15 +21,15 @@ T = TypeVar("T")
 
 def chance(study: Study, *of: object) -> int:
     """Return a number drawn for `of`, the same in every run of this program and in every version of the study."""
-    return _drawn((study.id, study.seed), *of)
+    return _draw_number((study.id, study.seed), *of)
 
 
 def shuffled(seeds: tuple[str, int], values: Sequence[str], *of: object) -> list[str]:
     """Return values in an order drawn for `of` from a study's name and seed, independent of their given order."""
-    return sorted(values, key=lambda value: _drawn(seeds, *of, value))
+    return sorted(values, key=lambda value: _draw_number(seeds, *of, value))
 
 
-def _drawn(seeds: tuple[str, int], *of: object) -> int:
+def _draw_number(seeds: tuple[str, int], *of: object) -> int:
     # The separator keeps ("a", "bc") and ("ab", "c") apart.
     text = "\x1f".join(map(str, (*seeds, *of)))
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
@@ -56,20 +56,20 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
     raters = _shuffled(study, study.raters, "rater")
     if study.protocol.unit == "task to play":
         turns = counterbalanced(study, units_to_rate, raters, chance)
-        return [one for rater in study.raters for one in _played(study, rater, turns[rater])]
+        return [one for rater in study.raters for one in _play_assignments(study, rater, turns[rater])]
     pilot = [unit.id for unit in units_to_rate if unit.pilot or unit.gold]
     main = {rater: list[str]() for rater in raters}
     free = [unit for unit in units_to_rate if not (unit.pilot or unit.gold)]
     for unit in free:
         if unit.owner:
             main[unit.owner].append(unit.id)
-    for id, people in dealt_apart(_wanted(study, [unit.id for unit in free if not unit.owner]), raters):
+    for id, people in dealt_apart(_rater_counts(study, [unit.id for unit in free if not unit.owner]), raters):
         for rater in people:
             main[rater].append(id)
     after = (
         {unit.id: (unit.clustered, place) for place, unit in enumerate(units_to_rate)} if study.protocol.forward else {}
     )
-    return [one for rater in study.raters for one in _ordered(study, rater, pilot, main[rater], after)]
+    return [one for rater in study.raters for one in _rater_assignments(study, rater, pilot, main[rater], after)]
 
 
 def deal_in_order(study: Study, units: Iterable[Unit], order: Sequence[str]) -> list[Assignment]:
@@ -126,20 +126,20 @@ def check_raters(study: Study, units: Iterable[Unit]) -> None:
             raise LabError(what, f"field raters: {unit.owner!r}, whose unit {unit.id} is, is not among them")
 
 
-def _wanted(study: Study, ids: Sequence[str]) -> list[tuple[str, int]]:
+def _rater_counts(study: Study, ids: Sequence[str]) -> list[tuple[str, int]]:
     """Return units in the order of dealing, each with its number of raters."""
     shuffled_ids = _shuffled(study, ids, "unit")
     several = portion(study.shared, len(shuffled_ids))
     return [(id, study.overlap if place < several else 1) for place, id in enumerate(shuffled_ids)]
 
 
-def _ordered(
+def _rater_assignments(
     study: Study, rater: str, pilot: Sequence[str], main: Sequence[str], after: Mapping[str, tuple[str, int]]
 ) -> list[Assignment]:
     """Return one rater's assignments: the pilot, then the rest, with repeats mixed into its end."""
-    pilot_ids = _in_turn(_shuffled(study, pilot, "order", rater), after)
+    pilot_ids = _keep_cluster_order(_shuffled(study, pilot, "order", rater), after)
     order: list[tuple[str, Stage, int]] = [(id, "pilot", 1) for id in pilot_ids]
-    main_ids = _in_turn(_shuffled(study, main, "order", rater), after)
+    main_ids = _keep_cluster_order(_shuffled(study, main, "order", rater), after)
     first: list[tuple[str, Stage, int]] = [(id, "main", 1) for id in main_ids]
     count = portion(study.repeats, len(first))
     half = max(count, (len(first) + 1) // 2)  # what is repeated was rated in the first half, so that it lies behind
@@ -165,7 +165,7 @@ def _ordered(
     ]
 
 
-def _in_turn(ids: Sequence[str], after: Mapping[str, tuple[str, int]]) -> list[str]:
+def _keep_cluster_order(ids: Sequence[str], after: Mapping[str, tuple[str, int]]) -> list[str]:
     """Return units at the drawn positions, with those of one cluster in their own order.
 
     They are as drawn if `after` is empty.
@@ -194,7 +194,7 @@ def prelabelled(study: Study, rater: str, unit: str, stage: Stage) -> bool:
     return bool(study.prelabel) and stage == "main" and chance(study, "prelabel", rater, unit) % 2 == 0
 
 
-def _played(study: Study, rater: str, turns: Iterable[PlayTurn]) -> list[Assignment]:
+def _play_assignments(study: Study, rater: str, turns: Iterable[PlayTurn]) -> list[Assignment]:
     return [
         Assignment(study.id, study.version, rater, at, turn.unit, condition=turn.condition)
         for at, turn in enumerate(turns)

@@ -68,10 +68,10 @@ def counterbalanced(
     colours = dict(zip(edges, evenly_coloured(edges, most), strict=True))
     theirs = {who: [name for name in names if (name, who) in colours] for who in raters}
     orders = evenly_placed(theirs, colours, most, lambda *of: chance(study, "place", *of))
-    return {who: [_turn(ways[name][colours[name, who]]) for name in order] for who, order in orders.items()}
+    return {who: [_play_turn(ways[name][colours[name, who]]) for name in order] for who, order in orders.items()}
 
 
-def _turn(unit: Unit) -> PlayTurn:
+def _play_turn(unit: Unit) -> PlayTurn:
     return PlayTurn(unit.id, unit.play.condition if unit.play else "")
 
 
@@ -84,12 +84,14 @@ def evenly_placed(
     two things that both have, or two people trade rows (one of them may be unused). Trades are drawn and accepted if
     they do no harm, until no improvement is possible.
     """
-    rows = {who: row for row, who in enumerate([*theirs, *_spare(theirs)])}
-    orders = {who: _in_row(things, rows[who]) for who, things in theirs.items()}
+    rows = {who: row for row, who in enumerate([*theirs, *_unused_rows(theirs)])}
+    orders = {who: _order_of_row(things, rows[who]) for who, things in theirs.items()}
     if count < 2 or not colours:
         return orders
     # The lowest possible unevenness, at which the search can stop.
-    least = sum(_least(sum(len(order) > place for order in orders.values()), count) for place in range(len(colours)))
+    least = sum(
+        _least_unevenness(sum(len(order) > place for order in orders.values()), count) for place in range(len(colours))
+    )
     uneven = _unevenness(orders, colours, count)
     best = (uneven, dict(orders), dict(colours))
     for turn in range(max(200, _EFFORT // len(colours))):
@@ -112,7 +114,7 @@ def evenly_placed(
     return best[1]
 
 
-def _spare(theirs: Mapping[str, Sequence[str]]) -> list[str]:
+def _unused_rows(theirs: Mapping[str, Sequence[str]]) -> list[str]:
     """Return names for unused rows: as many as complete the square if all people have the same things.
 
     Then each thing occurs at each position once. If people have different things there is no such square to preserve.
@@ -129,12 +131,12 @@ _EFFORT = 100_000
 """Approximate number of things that the search for an even placing inspects: some tenths of a second."""
 
 
-def _in_row(things: Sequence[str], row: int) -> list[str]:
+def _order_of_row(things: Sequence[str], row: int) -> list[str]:
     square = latin_square(len(things))
     return [things[at] for at in square[row % len(square)]] if things else []
 
 
-def _least(total: int, count: int) -> int:
+def _least_unevenness(total: int, count: int) -> int:
     """Return the smallest sum of squares of `count` integers with this total."""
     whole, over = divmod(total, count)
     return over * (whole + 1) ** 2 + (count - over) * whole**2
@@ -159,7 +161,7 @@ def _trade_rows(
     def trade() -> None:
         rows[one], rows[other] = rows[other], rows[one]
         for who in {one, other} & theirs.keys():
-            orders[who] = _in_row(theirs[who], rows[who])
+            orders[who] = _order_of_row(theirs[who], rows[who])
 
     trade()
     return trade
@@ -209,14 +211,14 @@ def evenly_coloured(edges: Sequence[tuple[str, str]], colours: int) -> list[int]
     walks that alternate between the two. Source: de Werra, 1971.
     """
     colours_given = [at % colours for at in range(len(edges))]
-    while pair := _uneven(edges, colours_given, colours):
+    while pair := _uneven_colours(edges, colours_given, colours):
         both = [at for at, colour in enumerate(colours_given) if colour in pair]
-        for at, second in zip(both, _halved([edges[at] for at in both]), strict=True):
+        for at, second in zip(both, _halve_edges([edges[at] for at in both]), strict=True):
             colours_given[at] = pair[second]
     return colours_given
 
 
-def _uneven(edges: Sequence[tuple[str, str]], colouring: Sequence[int], colours: int) -> tuple[int, int] | None:
+def _uneven_colours(edges: Sequence[tuple[str, str]], colouring: Sequence[int], colours: int) -> tuple[int, int] | None:
     """Return two colours whose counts differ by more than one, at an end or overall, the rarer first; else None."""
     counts: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0] * colours)
     for ends, colour in zip(edges, colouring, strict=True):
@@ -229,7 +231,7 @@ def _uneven(edges: Sequence[tuple[str, str]], colouring: Sequence[int], colours:
     return None
 
 
-def _halved(edges: Sequence[tuple[str, str]]) -> list[int]:
+def _halve_edges(edges: Sequence[tuple[str, str]]) -> list[int]:
     """Return 0 or 1 for each edge, such that at each end and overall the counts are equal or differ by one.
 
     Ends of odd degree get a link to an extra end on the other side, and the two extra ends one to each other, so that

@@ -29,7 +29,7 @@ def as_gold(study_data: StudyData, rater: int) -> Agreement:
         for gold in unit.gold:
             near = nearness(study_data.study.protocol.field(gold.field))
             right_values[unit.id, FieldReference(gold.target, gold.field)] = (gold.value, near)
-    return _right(study_data, rater, "as gold", right_values, "no gold")
+    return _share_right(study_data, rater, "as gold", right_values, "no gold")
 
 
 def as_settled(study_data: StudyData, rater: int) -> Agreement:
@@ -38,10 +38,10 @@ def as_settled(study_data: StudyData, rater: int) -> Agreement:
     for place, settlement in study_data.settled.items():
         reason = settlement.what.reason_missing
         right_values[place] = (_MISSING[reason] if reason else settlement.what.value, 0.0)
-    return _right(study_data, rater, "as settled", right_values, "nothing settled")
+    return _share_right(study_data, rater, "as settled", right_values, "nothing settled")
 
 
-def _right(study_data: StudyData, rater: int, name: str, right_values: RightValues, none: str) -> Agreement:
+def _share_right(study_data: StudyData, rater: int, name: str, right_values: RightValues, none: str) -> Agreement:
     columns = study_data.columns
     unit_ids = {unit for unit, _ in right_values}
     units = [i for i, id in enumerate(columns.units) if id in unit_ids]

@@ -33,10 +33,10 @@ def load_protocol(path: Path) -> Protocol:
     value.setdefault("id", path.stem)
     protocol_read: Protocol = convert(value, Protocol, what)
     check_protocol(protocol_read, what)
-    return replace(protocol_read, fields=tuple(map(_keyed, protocol_read.fields)))
+    return replace(protocol_read, fields=tuple(map(_with_digit_keys, protocol_read.fields)))
 
 
-def _keyed(field: Field) -> Field:
+def _with_digit_keys(field: Field) -> Field:
     """Give options without a key their number as a digit. Options that only a rule sets have none and do not count."""
     number = 0
     options = []
@@ -51,8 +51,8 @@ def check_protocol(protocol: Protocol, what: str) -> None:
     ids = [field.id for field in protocol.fields]
     checks: list[Callable[[], None]] = [
         lambda: _check_names(protocol, what),
-        lambda: _once(what, "fields", ids),
-        lambda: _once(what, "shows", protocol.shows),
+        lambda: _check_unique(what, "fields", ids),
+        lambda: _check_unique(what, "shows", protocol.shows),
         lambda: _check_targets(protocol, what),
         lambda: _check_sides(protocol, what),
         *(partial(_check_field, protocol, field, what) for field in protocol.fields),
@@ -95,7 +95,7 @@ def _refuse(what: str, place: str, why: str) -> NoReturn:
     raise LabError(what, f"field {place}: {why}")
 
 
-def _once(what: str, place: str, names: Iterable[str]) -> None:
+def _check_unique(what: str, place: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -155,7 +155,7 @@ def _check_options(protocol: Protocol, field: Field, what: str, place: str) -> N
     rater_options = [option for option in options if not option.by_rule]
     if len(rater_options) < 2 and not (protocol.targets == "branches" and not options and field.kind != "many"):
         _refuse(what, f"{place}.options", "a choice is between two or more")
-    _once(what, f"{place}.options", [option.id for option in options])
+    _check_unique(what, f"{place}.options", [option.id for option in options])
     for option in options:
         if not _OPTION_ID.fullmatch(option.id):
             _refuse(what, f"{place}.options", f"the id {option.id!r} is not letters and digits, joined by _")
@@ -165,7 +165,9 @@ def _check_options(protocol: Protocol, field: Field, what: str, place: str) -> N
             _refuse(what, f"{place}.options.{option.id}.key", "nobody is asked for it, so it has none")
     if len(rater_options) > _KEYED and not all(option.key for option in rater_options):
         _refuse(what, f"{place}.options", f"there are {len(rater_options)}; more than {_KEYED} need a key each")
-    _once(what, f"{place}.options, a key", [option.key for option in _keyed(field).options if option.key])
+    _check_unique(
+        what, f"{place}.options, a key", [option.key for option in _with_digit_keys(field).options if option.key]
+    )
     if field.kind == "many":
         _check_many(field, what, place)
     if field.sided and not (protocol.unit.startswith("pair") and {"A", "B"} <= {option.id for option in options}):
@@ -257,7 +259,7 @@ def _check_keys(protocol: Protocol, what: str) -> None:
         for other in protocol.fields:
             if other.per != field.per and protocol.targets != "unit":
                 continue
-            if field.key in {option.key for option in _keyed(other).options} or (
+            if field.key in {option.key for option in _with_digit_keys(other).options} or (
                 other is not field and other.key == field.key
             ):
                 _refuse(what, f"fields.{field.id}.key", f"{field.key!r} is taken by {other.id!r}")
@@ -265,8 +267,8 @@ def _check_keys(protocol: Protocol, what: str) -> None:
 
 def _check_reasons(protocol: Protocol, what: str) -> None:
     """Check that each reason for settling has an id, its own one-line text, and a digit."""
-    _once(what, "reasons", [one.id for one in protocol.reasons])
-    _once(what, "reasons", [one.shown for one in protocol.reasons])
+    _check_unique(what, "reasons", [one.id for one in protocol.reasons])
+    _check_unique(what, "reasons", [one.shown for one in protocol.reasons])
     for one in protocol.reasons:
         if not _OPTION_ID.fullmatch(one.id):
             _refuse(what, "reasons", f"the id {one.id!r} is not letters and digits, joined by _")

@@ -51,12 +51,12 @@ def quiz(persona: Persona, others: Iterable[Persona], count: int, seed: int, rou
     own = dict(_leaves(persona.facts))
     foreign = [dict(_leaves(other.facts)) for other in others if other.id != persona.id]
     items: list[QuizItem] = []
-    for path in _in_turn(own, seed, persona.id):
+    for path in _facts_in_turn(own, seed, persona.id):
         if len(items) == count:
             break
-        wrong = _wrong(path, own, foreign, seed)
+        wrong = _wrong_options(path, own, foreign, seed)
         if len(wrong) + 1 >= _LEAST_OPTIONS:
-            items.append(_asked(path, own[path], wrong, seed, round))
+            items.append(_quiz_item(path, own[path], wrong, seed, round))
     return items
 
 
@@ -65,18 +65,18 @@ def bar_of(bar: float | None) -> float:
     return PASS if bar is None else bar
 
 
-def _asked(path: Path, answer: str, wrong: Sequence[str], seed: int, round: int) -> QuizItem:
-    options = sorted([answer, *wrong], key=lambda option: _draw(seed, "option", round, *path, option))
-    return QuizItem("/".join(path), tuple(_words(key) for key in path), tuple(options), options.index(answer))
+def _quiz_item(path: Path, answer: str, wrong: Sequence[str], seed: int, round: int) -> QuizItem:
+    options = sorted([answer, *wrong], key=lambda option: _draw_key(seed, "option", round, *path, option))
+    return QuizItem("/".join(path), tuple(_key_words(key) for key in path), tuple(options), options.index(answer))
 
 
-def _in_turn(own: dict[Path, str], seed: int, persona: str) -> Iterator[Path]:
+def _facts_in_turn(own: dict[Path, str], seed: int, persona: str) -> Iterator[Path]:
     """Yield the facts to ask about: one of each section in turn, those with the most influence first."""
     sections: dict[str, list[Path]] = {}
-    for path in sorted(own, key=lambda path: _draw(seed, "fact", persona, *path)):
+    for path in sorted(own, key=lambda path: _draw_key(seed, "fact", persona, *path)):
         sections.setdefault(path[0], []).append(path)
     ranks = {name: _LAST.index(name) + 1 if name in _LAST else 0 for name in sections}
-    order = sorted(sections, key=lambda name: (ranks[name], _draw(seed, "section", persona, name)))
+    order = sorted(sections, key=lambda name: (ranks[name], _draw_key(seed, "section", persona, name)))
     for turn in range(max(map(len, sections.values()), default=0)):
         for name in order:
             if turn < len(sections[name]) and not (ranks[name] and turn > 0):
@@ -86,24 +86,24 @@ def _in_turn(own: dict[Path, str], seed: int, persona: str) -> Iterator[Path]:
             yield from sections[name][1:]
 
 
-def _wrong(path: Path, own: dict[Path, str], foreign: Sequence[dict[Path, str]], seed: int) -> list[str]:
+def _wrong_options(path: Path, own: dict[Path, str], foreign: Sequence[dict[Path, str]], seed: int) -> list[str]:
     """Return wrong options: others' values of this fact, then of facts of the same kind, then of the same section."""
     pool = [*foreign, own]
     tiers = [
         [facts[path] for facts in foreign if path in facts],
-        [value for facts in pool for at, value in facts.items() if at != path and _alike(at, path)],
+        [value for facts in pool for at, value in facts.items() if at != path and _are_alike(at, path)],
         [value for facts in pool for at, value in facts.items() if at != path and at[:1] == path[:1]],
     ]
     option_keys, wrong = {own[path].casefold()}, list[str]()
     for tier in tiers:
-        for value in sorted(set(tier), key=lambda value: _draw(seed, "wrong", *path, value)):
+        for value in sorted(set(tier), key=lambda value: _draw_key(seed, "wrong", *path, value)):
             if value.casefold() not in option_keys and len(wrong) < _MOST_OPTIONS - 1:
                 option_keys.add(value.casefold())
                 wrong.append(value)
     return wrong
 
 
-def _alike(one: Path, other: Path) -> bool:
+def _are_alike(one: Path, other: Path) -> bool:
     return one[0] == other[0] and one[-1] == other[-1]
 
 
@@ -124,21 +124,21 @@ def _leaf(fact: Any, path: Path) -> Iterator[tuple[Path, str]]:
                 rest = {key: value for key, value in item.items() if key != "name"}
                 yield from _leaves(rest, (*path, str(item.get("name", number))))
     else:
-        value = _listed(fact) if isinstance(fact, list) else str(fact)
+        value = _list_text(fact) if isinstance(fact, list) else str(fact)
         if 1 < len(value) <= _LONGEST and value != "None":
             yield path, " ".join(value.split())
 
 
-def _listed(entries: list[Any]) -> str:
+def _list_text(entries: list[Any]) -> str:
     """Join a list into one line. Sentences need no comma."""
     items = [str(item) for item in entries]
     return (" " if all(item.endswith((".", "。")) for item in items) else ", ").join(items)
 
 
-def _words(key: str) -> str:
+def _key_words(key: str) -> str:
     return key.replace("_", " ")
 
 
-def _draw(seed: int, *of: object) -> bytes:
+def _draw_key(seed: int, *of: object) -> bytes:
     text = "\x1f".join(map(str, (seed, *of)))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -69,7 +69,7 @@ class _Rater:
         later, before = pairs_before(self.own, len(self.fields))
         effect = beyond_chance(self.own, len(self.fields), self.categories)
         same_before = float((self.own.code[later] == self.own.code[before]).mean()) if len(later) else None
-        effect_size = self._before(effect, self.own.some(_at(later, len(self.own.code))))
+        effect_size = self._before(effect, self.own.some(_mask_of(later, len(self.own.code))))
         reasons, missing = self._missing()
         return RaterNumbers(
             self.code,
@@ -287,7 +287,7 @@ def within_one(one: Agreement) -> Agreement:
 _NONE = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
 
 
-def _at(rows: npt.NDArray[np.intp], many: int) -> npt.NDArray[np.bool_]:
+def _mask_of(rows: npt.NDArray[np.intp], many: int) -> npt.NDArray[np.bool_]:
     mask = np.zeros(many, dtype=np.bool_)
     mask[rows] = True
     return mask

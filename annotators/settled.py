@@ -130,7 +130,7 @@ def _pair_of(unit: Unit) -> tuple[str, str] | None:
     texts = {one.side: one.text for one in unit.given if one.side}
     if unit.pilot or unit.runs or texts.keys() != {"A", "B"}:
         return None
-    return _plain(texts["A"]), _plain(texts["B"])
+    return _normalise(texts["A"]), _normalise(texts["B"])
 
 
 def runs_about(units: Iterable[Unit], cases: Sequence[MeasuredRun]) -> set[str]:
@@ -149,13 +149,13 @@ def guessed(texts: Mapping[tuple[str, str], Marks], cases: Sequence[MeasuredRun]
     gold = context_of(cases).gold
     guesses: dict[str, Marks] = {}
     for case in cases:
-        marks = texts.get((_plain(intent_of(case, gold)), _plain(guess_in(case)))) if case.steps else None
+        marks = texts.get((_normalise(intent_of(case, gold)), _normalise(guess_in(case)))) if case.steps else None
         if marks is not None:
             guesses[case.id] = msgspec.structs.replace(marks, run=case.id)
     return guesses
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -167,11 +167,11 @@ def _by_unit(
     for label in labels:
         labels_by_unit[label.unit][FieldReference(label.target, label.field)].append(label)
     for (id, spot), one in settlements.items():
-        labels_by_unit[id][spot] = _decided(study, one, labels_by_unit[id][spot])
+        labels_by_unit[id][spot] = _adjudicated_labels(study, one, labels_by_unit[id][spot])
     return labels_by_unit
 
 
-def _decided(study: Study, one: SignedSettlement, labels: Sequence[Label]) -> list[Label]:
+def _adjudicated_labels(study: Study, one: SignedSettlement, labels: Sequence[Label]) -> list[Label]:
     """Return the labels equal to the adjudicated answer, for their steps, or one label by the adjudicator."""
     what = one.what
     if what.reason_missing is None:
@@ -197,33 +197,37 @@ def _marks(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, li
     protocol = study.protocol
     match protocol.targets:
         case "tdg nodes":
-            nodes = _nodes(_of(labels_by_place, _field(study, COMPLETED)))
+            nodes = _nodes(_labels_of_field(labels_by_place, _field(study, COMPLETED)))
             return Marks(run, nodes=nodes) if nodes else None
         case "information units":
             unit_uses = {
-                id: most[0].value for id, most in _most(_of(labels_by_place, _field(study, "correct"))).items()
+                id: most[0].value
+                for id, most in _majority_labels(_labels_of_field(labels_by_place, _field(study, "correct"))).items()
             }
             return Marks(run, units=unit_uses) if unit_uses else None
         case "branches":
             field = next(one for one in protocol.fields if one.per == "target" and one.kind == "nominal")
-            branch_ways = {id: str(most[0].value) for id, most in _most(_of(labels_by_place, field)).items()}
+            branch_ways = {
+                id: str(most[0].value)
+                for id, most in _majority_labels(_labels_of_field(labels_by_place, field)).items()
+            }
             return Marks(run, branches=branch_ways) if branch_ways else None
         case "criteria":
             score = _rubric(study, unit, labels_by_place)
             return Marks(run, marks={"llm": score}) if score is not None else None
         case "unit":
-            return _judged(study, run, labels_by_place)
+            return _success_marks(study, run, labels_by_place)
     raise LabError(f"study {study.name}", f"{protocol.id} asks nothing that a metric reads.")
 
 
-def _judged(study: Study, run: str, labels_by_place: Mapping[FieldReference, list[Label]]) -> Marks | None:
+def _success_marks(study: Study, run: str, labels_by_place: Mapping[FieldReference, list[Label]]) -> Marks | None:
     for option, names in _JUDGED.items():
         field = next(
             (one for one in study.protocol.fields if one.option(option) and one.option(_AGAINST[option])), None
         )
         if field is None:
             continue
-        most = _most({"": labels_by_place.get(FieldReference("", field.id), [])}).get("")
+        most = _majority_labels({"": labels_by_place.get(FieldReference("", field.id), [])}).get("")
         value = most[0].value if most else None
         if value not in (option, _AGAINST[option]):
             return None
@@ -237,7 +241,7 @@ def _rubric(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, l
     if field is None:
         raise LabError(f"study {study.name}", f"{study.protocol.id} asks nothing that a metric reads.")
     means: dict[str, float] = {}
-    for id, labels in _of(labels_by_place, field).items():
+    for id, labels in _labels_of_field(labels_by_place, field).items():
         numbers = [label.value for label in labels if isinstance(label.value, int | float)]
         if numbers:
             means[id] = sum(numbers) / len(numbers)
@@ -251,24 +255,24 @@ def _field(study: Study, option: str) -> Field:
     return field
 
 
-def _of(labels_by_place: Mapping[FieldReference, list[Label]], field: Field) -> dict[str, list[Label]]:
+def _labels_of_field(labels_by_place: Mapping[FieldReference, list[Label]], field: Field) -> dict[str, list[Label]]:
     return {spot.target: labels for spot, labels in labels_by_place.items() if spot.field == field.id and spot.target}
 
 
-def _most(labels_by_target: Mapping[str, list[Label]]) -> dict[str, list[Label]]:
+def _majority_labels(labels_by_target: Mapping[str, list[Label]]) -> dict[str, list[Label]]:
     """Return by target the labels of the majority, if that is a value."""
     agreed_labels = {}
     for target, labels in labels_by_target.items():
-        counts: Counter[tuple[str, Any]] = Counter(_word(label) for label in labels)
+        counts: Counter[tuple[str, Any]] = Counter(_label_key(label) for label in labels)
         if not counts:
             continue
         word, count = counts.most_common(1)[0]
         if 2 * count > len(labels) and word[0] == "value":
-            agreed_labels[target] = [label for label in labels if _word(label) == word]
+            agreed_labels[target] = [label for label in labels if _label_key(label) == word]
     return agreed_labels
 
 
-def _word(label: Label) -> tuple[str, Any]:
+def _label_key(label: Label) -> tuple[str, Any]:
     return ("missing", label.reason_missing) if label.reason_missing else ("value", comparable(label.value))
 
 
@@ -279,7 +283,7 @@ def _nodes(labels_by_target: Mapping[str, list[Label]]) -> dict[str, int | None]
     """
     nodes: dict[str, int | None] = {}
     steps_by_node: dict[str, list[int]] = {}
-    for id, labels in _most(labels_by_target).items():
+    for id, labels in _majority_labels(labels_by_target).items():
         if labels[0].value == COMPLETED:
             steps_by_node[id] = [step + 1 for label in labels if (step := step_of(label)) is not None]
         nodes[id] = None

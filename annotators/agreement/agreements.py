@@ -38,16 +38,16 @@ def agreements(study_data: StudyData) -> list[Agreement]:
     """Return all statistics that the fields' kinds imply: people among themselves, judges against the majority."""
     numbers: list[Agreement] = []
     for field in study_data.study.protocol.fields:
-        numbers += _of_people(study_data, field)
+        numbers += _agreements_of_people(study_data, field)
         numbers += agreements_again(study_data, field)
         numbers += agreements_of_judges(study_data, field)
-    for name in _following(study_data):
+    for name in _derived_names(study_data):
         part = WHOLE_SHEET if study_data.study.protocol.field(name) is not None else ""
-        numbers += _in_numbers(study_data, derived_numbers(study_data, name), part)
+        numbers += _agreements_of_numbers(study_data, derived_numbers(study_data, name), part)
     return numbers
 
 
-def _following(study_data: StudyData) -> tuple[Name, ...]:
+def _derived_names(study_data: StudyData) -> tuple[Name, ...]:
     """Return the names derived from this study's sheets.
 
     For tdg nodes there are none unless a field asks whether nodes were completed.
@@ -58,18 +58,22 @@ def _following(study_data: StudyData) -> tuple[Name, ...]:
     return NAMES.get(protocol.targets, ())
 
 
-def _of_people(study_data: StudyData, field: Field) -> list[Agreement]:
+def _agreements_of_people(study_data: StudyData, field: Field) -> list[Agreement]:
     if field.kind in ("nominal", "ordinal", "flag"):
-        numbers = [one for part in parts_of(study_data, field) for one in _in_categories(study_data, field, part)]
-        return numbers + (_in_numbers(study_data, numbers_of(study_data, field.id)) if scores_of(field) else [])
+        numbers = [
+            one for part in parts_of(study_data, field) for one in _agreements_of_categories(study_data, field, part)
+        ]
+        return numbers + (
+            _agreements_of_numbers(study_data, numbers_of(study_data, field.id)) if scores_of(field) else []
+        )
     if field.kind == "interval":
-        return _in_numbers(study_data, numbers_of(study_data, field.id))
+        return _agreements_of_numbers(study_data, numbers_of(study_data, field.id))
     if field.kind == "many":
         return agreements_of_sets(study_data, field)
-    return _otherwise(study_data, field)
+    return _agreements_of_others(study_data, field)
 
 
-def _in_categories(study_data: StudyData, field: Field, part: RatingsPart) -> list[Agreement]:
+def _agreements_of_categories(study_data: StudyData, field: Field, part: RatingsPart) -> list[Agreement]:
     ratings = ratings_of(study_data, field.id, kind=part.kind, derived=part.derived)
     maker = EstimateMaker(study_data, field.id, ratings, part.name)
     if why := why_not(study_data, ratings.codes >= 0, ratings.raters):
@@ -77,14 +81,14 @@ def _in_categories(study_data: StudyData, field: Field, part: RatingsPart) -> li
     return maker.all(of_categories(study_data, field, ratings, of_each(study_data, ratings)))
 
 
-def _in_numbers(study_data: StudyData, these: NumericRatings, part: str = "") -> list[Agreement]:
+def _agreements_of_numbers(study_data: StudyData, these: NumericRatings, part: str = "") -> list[Agreement]:
     maker = EstimateMaker(study_data, these.field, these, part)
     if why := why_not(study_data, ~np.isnan(these.values), these.raters, these.reasons):
         return [maker.undefined(why)]
     return maker.all(of_numbers(study_data, these, of_each(study_data, these)))
 
 
-def _otherwise(study_data: StudyData, field: Field) -> list[Agreement]:
+def _agreements_of_others(study_data: StudyData, field: Field) -> list[Agreement]:
     answers = answers_of(study_data, field, study_data.people, 1)
     if field.kind == "step":
         these = numbers_of(study_data, field.id)

@@ -65,17 +65,17 @@ def field_named(study_data: StudyData, name: str) -> Field:
 def places_of(study_data: StudyData, field: Field) -> FieldPlaces:
     """Return a field's items, cached in the study's data."""
     per_target = field.per == "target" and study_data.study.protocol.targets != "unit"
-    places: FieldPlaces = study_data.once(("laid", field.id), lambda: _laid(study_data, field, per_target))
+    places: FieldPlaces = study_data.once(("laid", field.id), lambda: _field_places(study_data, field, per_target))
     return places
 
 
 def units_laid(study_data: StudyData) -> FieldPlaces:
     """Return the units themselves as items, cached in the study's data."""
-    places: FieldPlaces = study_data.once(("laid",), lambda: _laid(study_data, None, False))
+    places: FieldPlaces = study_data.once(("laid",), lambda: _field_places(study_data, None, False))
     return places
 
 
-def _laid(study_data: StudyData, field: Field | None, per_target: bool) -> FieldPlaces:
+def _field_places(study_data: StudyData, field: Field | None, per_target: bool) -> FieldPlaces:
     columns = study_data.columns
     units = {id: i for i, id in enumerate(columns.units)}
     targets = {id: i for i, id in enumerate(columns.targets)}
@@ -106,8 +106,8 @@ def answers_of(study_data: StudyData, field: Field, raters: Sequence[int], run: 
 
 def _field_answers(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
     columns, field_places = study_data.columns, places_of(study_data, field)
-    value, reason, step = _stands(study_data, field, raters, run)
-    is_asked = _asked(study_data, field, raters, run)
+    value, reason, step = _label_arrays(study_data, field, raters, run)
+    is_asked = _asked_mask(study_data, field, raters, run)
     expected, handed = sheets_of(study_data, raters, run)
     expected, handed = expected[field_places.unit], handed[field_places.unit]
     value = np.where(is_asked, value, -1)
@@ -134,14 +134,14 @@ def _field_answers(study_data: StudyData, field: Field, raters: Sequence[int], r
     )
 
 
-def _stands(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> tuple[Ints, Ints, Ints]:
+def _label_arrays(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> tuple[Ints, Ints, Ints]:
     """Return a field's current labels as value, reason and step (each places x raters), -1 if there is none."""
     columns, field_places = study_data.columns, places_of(study_data, field)
     column = np.full(len(columns.raters) + 1, -1, dtype=np.int32)
     column[list(raters)] = np.arange(len(raters), dtype=np.int32)
     number = columns.fields.index(field.id)
     rows = np.flatnonzero((columns.field == number) & (columns.run == run) & (column[columns.rater] >= 0))
-    place = _found(field_places, columns.unit[rows], columns.target[rows], len(columns.targets))
+    place = _place_indices(field_places, columns.unit[rows], columns.target[rows], len(columns.targets))
     rows, place = rows[place >= 0], place[place >= 0]
     shape = (len(field_places.places), len(raters))
     out = tuple(np.full(shape, -1, dtype=np.int32) for _ in range(3))
@@ -153,10 +153,10 @@ def _stands(study_data: StudyData, field: Field, raters: Sequence[int], run: int
 def places_at(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Ints:
     """Return for each label (rows of the columns) its index among the field's items, -1 if it has none."""
     columns = study_data.columns
-    return _found(places_of(study_data, field), columns.unit[rows], columns.target[rows], len(columns.targets))
+    return _place_indices(places_of(study_data, field), columns.unit[rows], columns.target[rows], len(columns.targets))
 
 
-def _found(field_places: FieldPlaces, unit: Ints, target: Ints, targets: int) -> Ints:
+def _place_indices(field_places: FieldPlaces, unit: Ints, target: Ints, targets: int) -> Ints:
     """Return for each (unit, target) its index among the items, -1 if there is none."""
     if not len(field_places.places):
         return np.full(len(unit), -1, dtype=np.int32)
@@ -167,20 +167,20 @@ def _found(field_places: FieldPlaces, unit: Ints, target: Ints, targets: int) ->
     return np.where(place_keys[order][at] == keys, order[at], -1).astype(np.int32)
 
 
-def _asked(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> Mask:
+def _asked_mask(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> Mask:
     """Return a mask (places x raters): True if a rater's other answers caused the field to be asked."""
     columns, field_places = study_data.columns, places_of(study_data, field)
     if not field.show_if:
         return np.ones((len(field_places.places), len(raters)), dtype=np.bool_)
     name = field.show_if.partition("=")[0]
     asking = field_named(study_data, name)
-    value, _, _ = _stands(study_data, asking, raters, run)
+    value, _, _ = _label_arrays(study_data, asking, raters, run)
     # The appended False belongs to index -1 (no answer) as well as to a flag that was not raised.
     opens = np.array([*map(field.asked_where, columns.values), False], dtype=np.bool_)
     whole = places_of(study_data, asking)
-    same = _found(whole, field_places.unit, field_places.target, len(columns.targets))
+    same = _place_indices(whole, field_places.unit, field_places.target, len(columns.targets))
     if not (same >= 0).all():  # it is asked of the unit as a whole
-        unit_wide = _found(whole, field_places.unit, np.zeros_like(field_places.target), len(columns.targets))
+        unit_wide = _place_indices(whole, field_places.unit, np.zeros_like(field_places.target), len(columns.targets))
         same = np.where(same >= 0, same, unit_wide)
     opening = opens[value] if len(value) else np.zeros((1, len(raters)), dtype=np.bool_)
     mask: Mask = opening[same] & (same >= 0)[:, None]

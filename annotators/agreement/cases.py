@@ -101,10 +101,10 @@ def computed(path: Path) -> CaseFile:
         raise LabError("cases", f"{path}: cases is missing or no list")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
         raise LabError("cases", f"{path}: tolerance is no number from 0 to 1")
-    return CaseFile(float(tolerance), [_computed(path, at, raw) for at, raw in enumerate(cases)])
+    return CaseFile(float(tolerance), [_compute_case(path, at, raw) for at, raw in enumerate(cases)])
 
 
-def _computed(path: Path, at: int, raw: Any) -> CaseResult:
+def _compute_case(path: Path, at: int, raw: Any) -> CaseResult:
     try:
         case = read(raw)
         value, why = value_of_case(case)
@@ -128,7 +128,7 @@ def read(raw: Any) -> Case:
     if "input" not in raw:
         raise MalformedCase("input is missing")
     expected = raw.get("expected")
-    if expected is not None and not _number(expected):
+    if expected is not None and not _is_number(expected):
         raise MalformedCase("expected is no number")
     case_input, form = raw["input"], raw["input_form"].lower()
     form_key = next((name for prefix, name in _FORMS.items() if form.startswith(prefix)), "")
@@ -143,7 +143,7 @@ def read(raw: Any) -> Case:
     raise MalformedCase("input has neither table, nor a and b, nor trace and human")
 
 
-def _of_table(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
+def _read_table(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
     table, weights = _matrix(case_input["table"], "table"), None
     q = len(table)
     if table.shape[1] != q:
@@ -157,7 +157,7 @@ def _of_table(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
     return blank._replace(ratings=ratings, times=table.reshape(-1), table=table, weights=weights)
 
 
-def _of_counts(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
+def _read_counts(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
     tally = _matrix(case_input["counts"], "counts")
     if (tally != np.floor(tally)).any():
         raise MalformedCase("its counts are no whole numbers")
@@ -169,31 +169,35 @@ def _of_counts(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
     return blank._replace(ratings=ratings, times=np.ones(len(each)), identified=False)
 
 
-def _of_pairs(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
-    one, other = (_list(case_input[key], key) for key in ("a", "b"))
+def _read_pairs(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
+    one, other = (_check_list(case_input[key], key) for key in ("a", "b"))
     if len(one) != len(other):
         raise MalformedCase(f"a has {len(one)} answers, b has {len(other)}")
-    return _of_answers("units", blank, {"units": [list(pair) for pair in zip(one, other, strict=True)]}, order)
+    return _read_answers("units", blank, {"units": [list(pair) for pair in zip(one, other, strict=True)]}, order)
 
 
-def _of_answers(key: str, blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
-    ratings = _ratings(_list(case_input[key], "input"), None if order is None else _list(order, "order"))
+def _read_answers(key: str, blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
+    ratings = _ratings(_check_list(case_input[key], "input"), None if order is None else _check_list(order, "order"))
     return blank._replace(ratings=ratings, times=np.ones(len(ratings.codes)))
 
 
-def _of_traces(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
-    traces, rows = _list(case_input["trace"], "trace"), _list(case_input["human"], "human")
-    judge = _list(case_input["llm"], "llm") if case_input.get("llm") is not None else [None] * len(rows)
+def _read_traces(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
+    traces, rows = _check_list(case_input["trace"], "trace"), _check_list(case_input["human"], "human")
+    judge = _check_list(case_input["llm"], "llm") if case_input.get("llm") is not None else [None] * len(rows)
     if len(traces) != len(rows):
         raise MalformedCase(f"trace has {len(traces)} entries, human has {len(rows)}")
     if len(judge) != len(rows):
         raise MalformedCase(f"llm has {len(judge)} answers, human has {len(rows)}")
     for row in rows:
-        _list(row, "human")
-    declared = _list(order, "order") if order is not None else _sorted([*(x for row in rows for x in row), *judge])
+        _check_list(row, "human")
+    declared = (
+        _check_list(order, "order")
+        if order is not None
+        else _sorted_answers([*(x for row in rows for x in row), *judge])
+    )
     names = list(dict.fromkeys(map(str, traces)))
     trace = np.asarray([names.index(str(one)) for one in traces], np.int32)
-    most = [[_most(row), one] for row, one in zip(rows, judge, strict=True)]
+    most = [[_majority(row), one] for row, one in zip(rows, judge, strict=True)]
     people, truth = (
         _ratings(some, declared)._replace(trace=trace, traces=tuple(names)) for some in (rows, most)
     )  # fmt: skip
@@ -203,17 +207,17 @@ def _of_traces(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
 _FORMS = {"contingency": "table", "table": "table", "units x categories": "counts", "units x raters": "units"}
 """Key of an input that is not an object, by the beginning of `input_form`."""
 _READERS: tuple[tuple[tuple[str, ...], Callable[[Case, Mapping[str, Any], Any], Case]], ...] = (
-    (("table",), _of_table),
-    (("a", "b"), _of_pairs),
-    (("human", "trace"), _of_traces),
-    (("units",), partial(_of_answers, "units")),
-    (("ratings",), partial(_of_answers, "ratings")),
-    (("counts",), _of_counts),
+    (("table",), _read_table),
+    (("a", "b"), _read_pairs),
+    (("human", "trace"), _read_traces),
+    (("units",), partial(_read_answers, "units")),
+    (("ratings",), partial(_read_answers, "ratings")),
+    (("counts",), _read_counts),
 )
 """Parser of an input, by the keys it must have."""
 
 
-def _most(row: Sequence[Any]) -> Any:
+def _majority(row: Sequence[Any]) -> Any:
     """Return the answer of more than half the raters; None if there is none."""
     values = [one for one in row if one is not None]
     return next((one for one in values if 2 * values.count(one) > len(values)), None)
@@ -223,11 +227,11 @@ def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
     """Return rows of answers as ratings, each row its own trace."""
     if not rows:
         raise MalformedCase("input is empty")
-    raters = len(_list(rows[0], "input"))
+    raters = len(_check_list(rows[0], "input"))
     for at, row in enumerate(rows):
-        if len(_list(row, "input")) != raters:
+        if len(_check_list(row, "input")) != raters:
             raise MalformedCase(f"row {at + 1} has {len(row)} answers, the first has {raters}")
-    order = list(declared) if declared is not None else _sorted([x for row in rows for x in row])
+    order = list(declared) if declared is not None else _sorted_answers([x for row in rows for x in row])
     at_of = {str(one): at for at, one in enumerate(order)}
     if len(at_of) != len(order):
         raise MalformedCase("order names an answer twice")
@@ -236,7 +240,7 @@ def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
         if value is not None and str(value) not in at_of:
             raise MalformedCase(f"row {at + 1} says {value!r}, which order does not name")
         codes[at, rater] = -1 if value is None else at_of[str(value)]
-    scores = tuple(float(one) for one in order) if order and all(map(_number, order)) else None
+    scores = tuple(float(one) for one in order) if order and all(map(_is_number, order)) else None
     names = tuple(str(at + 1) for at in range(len(rows)))
     return Ratings(
         "case", tuple(at_of), codes, tuple(f"R{at + 1}" for at in range(raters)),
@@ -244,33 +248,33 @@ def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
     )  # fmt: skip
 
 
-def _sorted(items: Sequence[Any]) -> list[Any]:
+def _sorted_answers(items: Sequence[Any]) -> list[Any]:
     """Return the distinct answers, sorted by size if all are numbers, else as text."""
     for one in items:
-        if one is not None and not isinstance(one, str | bool) and not _number(one):
+        if one is not None and not isinstance(one, str | bool) and not _is_number(one):
             # Distinct by text, because `_ratings` looks answers up by text.
             raise MalformedCase(f"{one!r} is no answer")
     values = list({str(one): one for one in items if one is not None}.values())
-    return sorted(values, key=None if all(map(_number, values)) else str)
+    return sorted(values, key=None if all(map(_is_number, values)) else str)
 
 
-def _list(value: Any, name: str) -> list[Any]:
+def _check_list(value: Any, name: str) -> list[Any]:
     if not isinstance(value, list):
         raise MalformedCase(f"{name} is no list")
     return value
 
 
 def _matrix(value: Any, name: str, least: float | None = 0.0) -> Floats:
-    rows = _list(value, name)
+    rows = _check_list(value, name)
     if not rows or not all(isinstance(row, list) and row and len(row) == len(rows[0]) for row in rows):
         raise MalformedCase(f"its {name} are no rows of one length")
     for one in (one for row in rows for one in row):
-        if not _number(one) or (least is not None and one < least):
+        if not _is_number(one) or (least is not None and one < least):
             raise MalformedCase(f"its {name} hold {one!r}")
     return np.asarray(rows, dtype=np.float64)
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and abs(value) <= _MOST
 
 
@@ -305,7 +309,7 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
     rest, name = rest.lower(), _NAME.fullmatch(statistic_name.lower())
     if name is None:
         raise case.unknown
-    one = _additive(case, name["base"], name["weights"] or "", rest)
+    one = _statistic_of(case, name["base"], name["weights"] or "", rest)
     # A table counts each cell `times` over; other inputs have one row per place.
     total = case.times @ one.sums if case.table is not None else one.sums.sum(axis=0)
     itself = float(one.of(total)) if total.any() or case.table is None else float("nan")
@@ -313,11 +317,11 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
         return None, one.why(total) if case.table is None or total.any() else NO_ANSWERS
     value: float | str | None = itself
     if name["of"] == "z" and name["base"] == "fleiss_kappa":
-        value = fleiss_z(_each(case))
+        value = fleiss_z(_repeated_places(case))
     elif name["of"] == "se":
-        value = _error(case, one, name["base"], rest)
+        value = _standard_error(case, one, name["base"], rest)
     elif name["end"]:
-        value = _end(case, one, name["base"], name["end"], int(name["level"]) / 100)
+        value = _interval_end(case, one, name["base"], name["end"], int(name["level"]) / 100)
     elif name["of"]:
         raise case.unknown
     if isinstance(value, str):
@@ -325,15 +329,15 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
     return (value, "") if value is not None and np.isfinite(value) else (None, _NO_FORM)
 
 
-def _additive(case: Case, base: str, weights: str, rest: str) -> AdditiveStatistic:
+def _statistic_of(case: Case, base: str, weights: str, rest: str) -> AdditiveStatistic:
     """Return the statistic of this name, over people's answers or over majority and judge."""
     if base in _BY_RATER and not case.identified:
         raise MalformedCase(f"{base} needs to know which rater said what")
     try:
         for what in _JUDGED:
             if what == base:
-                return judged(_of_two(case), what, _positive(case, rest))
-        ratings = _of_two(case) if "llm vs" in rest else case.ratings
+                return judged(_truth_and_judge(case), what, _positive(case, rest))
+        ratings = _truth_and_judge(case) if "llm vs" in rest else case.ratings
         if base in _WEIGHTED:
             return _WEIGHTED[base](ratings, _weights(case, weights, rest))
         if weights:
@@ -355,7 +359,7 @@ def _additive(case: Case, base: str, weights: str, rest: str) -> AdditiveStatist
     raise case.unknown
 
 
-def _of_two(case: Case) -> Ratings:
+def _truth_and_judge(case: Case) -> Ratings:
     """Return the majority of people and the judge as two raters."""
     if case.truth is None and (len(case.ratings.raters) != 2 or not case.identified):
         raise MalformedCase("it has no truth and judge")
@@ -364,7 +368,7 @@ def _of_two(case: Case) -> Ratings:
 
 def _positive(case: Case, rest: str) -> str:
     """Return the category named as positive, or the last one if the name does not match a category."""
-    categories = _of_two(case).categories or ("",)
+    categories = _truth_and_judge(case).categories or ("",)
     match = re.search(r"positive = (\w+)", rest)
     return match[1] if match and match[1] in categories else categories[-1]
 
@@ -384,7 +388,7 @@ def _weights(case: Case, name: str, rest: str) -> Floats | None:
     return 1 - case.weights / most
 
 
-def _error(case: Case, one: AdditiveStatistic, base: str, rest: str) -> float | None:
+def _standard_error(case: Case, one: AdditiveStatistic, base: str, rest: str) -> float | None:
     """Return a standard error: by the jackknife over traces if the name says so, else in closed form."""
     if "jackknife" in rest:
         return estimate(one, How()).standard_error
@@ -392,7 +396,7 @@ def _error(case: Case, one: AdditiveStatistic, base: str, rest: str) -> float | 
         return cohen_error(_table(case), None if case.weights is None else _weights(case, "weighted", rest))
     if base not in _ERRORS:
         raise case.unknown
-    return _ERRORS[base](_each(case))
+    return _ERRORS[base](_repeated_places(case))
 
 
 def _table(case: Case) -> Floats:
@@ -406,7 +410,7 @@ def _table(case: Case) -> Floats:
     return table
 
 
-def _each(case: Case) -> Ratings:
+def _repeated_places(case: Case) -> Ratings:
     """Return the ratings with each place repeated by its frequency."""
     times = np.rint(case.times).astype(int)
     if np.abs(times - case.times).max(initial=0.0) > 1e-6:
@@ -416,7 +420,7 @@ def _each(case: Case) -> Ratings:
     return over(case.ratings, np.repeat(np.arange(len(times)), times))
 
 
-def _end(case: Case, one: AdditiveStatistic, base: str, end: str, level: float) -> float | str | None:
+def _interval_end(case: Case, one: AdditiveStatistic, base: str, end: str, level: float) -> float | str | None:
     """Return one end of an interval, or the reason if there is none.
 
     ICC(A,1) uses F, every other statistic the jackknife over traces.

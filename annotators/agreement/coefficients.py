@@ -40,16 +40,16 @@ MOST_PAIRED = 20
 
 def percent(ratings: Ratings) -> AdditiveStatistic:
     """Return the mean pairwise agreement over items that at least two raters rated."""
-    return _share("percent", ratings, agreeing(counts(ratings)))
+    return _share_statistic("percent", ratings, agreeing(counts(ratings)))
 
 
 def percent_exact(ratings: Ratings) -> AdditiveStatistic:
     """Return the share of items (two raters or more) on which all raters agree."""
     tally = counts(ratings)
-    return _share("percent_exact", ratings, _unanimous(tally))
+    return _share_statistic("percent_exact", ratings, _unanimity(tally))
 
 
-def _unanimous(tally: Floats) -> Floats:
+def _unanimity(tally: Floats) -> Floats:
     # Column by column: numpy reduces short rows many times slower than it compares long columns.
     most = np.zeros(len(tally))
     for column in tally.T:
@@ -57,7 +57,7 @@ def _unanimous(tally: Floats) -> Floats:
     return np.asarray(most == answers(tally), dtype=np.float64)
 
 
-def _share(name: str, ratings: Ratings, agreement: Floats) -> AdditiveStatistic:
+def _share_statistic(name: str, ratings: Ratings, agreement: Floats) -> AdditiveStatistic:
     pairable = rated_twice(ratings)
     sums = summed(ratings, np.column_stack((agreement * pairable, pairable)))
     why = too_few(ratings)
@@ -67,7 +67,7 @@ def _share(name: str, ratings: Ratings, agreement: Floats) -> AdditiveStatistic:
     )  # fmt: skip
 
 
-def _corrected(observed: Floats, expected: Floats) -> Floats:
+def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
     """Return agreement beyond chance as a share of what is possible beyond chance, nan if chance leaves no room."""
     return ratio(observed - expected, 1 - expected, NOTHING)
 
@@ -77,7 +77,7 @@ def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStat
 
     `weights` (q x q) are agreement weights: 1 is full agreement. Sums: agreement, items, both margins.
     """
-    pair = _two(ratings)
+    pair = _shared_places(ratings)
     if isinstance(pair, str):
         return undefined("cohen_kappa", len(ratings.traces), pair, least=-1.0)
     q = len(ratings.categories)
@@ -90,21 +90,21 @@ def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStat
         places = sums[..., 1]
         # One matrix of margins per rater: expected agreement is the weighted product of both, over n squared.
         expected = ratio(form(sums[..., 2 : 2 + q], w, sums[..., 2 + q :]), places * places)
-        return _corrected(ratio(sums[..., 0], places), expected)
+        return _beyond_chance(ratio(sums[..., 0], places), expected)
 
     return AdditiveStatistic("cohen_kappa", sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=len(one))
 
 
 def scott_pi(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
     """Return Scott's pi of exactly two raters over the items that both rated."""
-    pair = _two(ratings)
+    pair = _shared_places(ratings)
     if isinstance(pair, str):
         return undefined("scott_pi", len(ratings.traces), pair, least=-1.0)
     # Scott's pi is Fleiss' kappa of two raters if no answer is missing.
     return fleiss_kappa(pair, weights)._replace(name="scott_pi")
 
 
-def _two(ratings: Ratings) -> Ratings | str:
+def _shared_places(ratings: Ratings) -> Ratings | str:
     """Return the items that both raters rated, or the reason if there are none."""
     if len(ratings.raters) > 2:
         raise ValueError(f"{ratings.field}: two raters are compared, not {len(ratings.raters)}")
@@ -154,7 +154,7 @@ def _by_margin(
     def of(sums: Floats) -> Floats:
         margin = sums[..., 2:]
         expected = chance(ratio(margin, margin.sum(axis=-1, keepdims=True)))
-        return _corrected(ratio(sums[..., 0], sums[..., 1]), expected)
+        return _beyond_chance(ratio(sums[..., 0], sums[..., 1]), expected)
 
     return AdditiveStatistic(name, sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(pairable.sum()))
 
@@ -185,7 +185,7 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
         together = shares.sum(axis=-2)
         # Sum over all ordered pairs of different raters = (sum of raters) squared minus each rater with themselves.
         apart = form(together, w, together) - form(shares, w, shares).sum(axis=-1)
-        return _corrected(ratio(sums[..., 0], sums[..., 1]), ratio(apart, there * (there - 1.0)))
+        return _beyond_chance(ratio(sums[..., 0], sums[..., 1]), ratio(apart, there * (there - 1.0)))
 
     return AdditiveStatistic(
         "conger_kappa", sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(pairable.sum())

@@ -53,12 +53,12 @@ def after(
 ) -> tuple[Codes, Ints, tuple[str, ...]]:
     """Return node answers after derivation, with reasons: `not_applicable` on paths that were not taken."""
     derivation: tuple[Codes, Ints, tuple[str, ...]] = study_data.once(
-        ("after", field.id, raters, run), lambda: _after(study_data, field, codes, answers)
+        ("after", field.id, raters, run), lambda: _derive_codes(study_data, field, codes, answers)
     )
     return derivation
 
 
-def _after(
+def _derive_codes(
     study_data: StudyData, field: Field, codes: Codes, answers: FieldAnswers
 ) -> tuple[Codes, Ints, tuple[str, ...]]:
     names = answers.reasons if "not_applicable" in answers.reasons else (*answers.reasons, "not_applicable")

@@ -39,7 +39,7 @@ def disputes(study_data: StudyData, field: str, places: Iterable[tuple[str, str]
     for unit, target in places:
         one = units[unit]
         answer = reader.at(RatedItem(unit, target))
-        yield Dispute(unit, target, _about(one, target), one.runs[0] if one.runs else "", answer)
+        yield Dispute(unit, target, _item_name(one, target), one.runs[0] if one.runs else "", answer)
 
 
 def between(dispute_list: Iterable[Dispute], one: str, other: str) -> list[Dispute]:
@@ -52,7 +52,7 @@ def between(dispute_list: Iterable[Dispute], one: str, other: str) -> list[Dispu
     return pair_disputes
 
 
-def _about(unit: Unit, target: str) -> str:
+def _item_name(unit: Unit, target: str) -> str:
     there = target_of(unit, target)
     return there.says if there is not None else target
 
@@ -85,7 +85,7 @@ class _AnswerReader:
                 if answers.gave[row, at]
                 else None
             )
-        says = _word(columns.values[value]) if value < len(columns.values) else "no"
+        says = _value_word(columns.values[value]) if value < len(columns.values) else "no"
         return DisputedAnswer(rater, says, step if step >= 0 else None)
 
 
@@ -98,7 +98,7 @@ def _most_first(answers: Sequence[tuple[int, DisputedAnswer]]) -> tuple[Disputed
     return tuple(one for _, one in ordered)
 
 
-def _word(value: Any) -> str:
+def _value_word(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

@@ -83,15 +83,15 @@ def regularised_beta(x: float, a: float, b: float) -> float:
         return 1 - regularised_beta(1 - x, b, a)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
     tiny = 1e-300
-    c, d = 1.0, 1 / _off(1 - (a + b) * x / (a + 1), tiny)
+    c, d = 1.0, 1 / _avoid_zero(1 - (a + b) * x / (a + 1), tiny)
     fraction = d
     for m in range(1, 10_000):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         change = 1.0
         for part in (even, odd):
-            d = 1 / _off(1 + part * d, tiny)
-            c = _off(1 + part / c, tiny)
+            d = 1 / _avoid_zero(1 + part * d, tiny)
+            c = _avoid_zero(1 + part / c, tiny)
             change = c * d
             fraction *= change
         if abs(change - 1) < 3e-16:
@@ -99,7 +99,7 @@ def regularised_beta(x: float, a: float, b: float) -> float:
     return front * fraction
 
 
-def _off(value: float, tiny: float) -> float:
+def _avoid_zero(value: float, tiny: float) -> float:
     return value if abs(value) > tiny else tiny
 
 

@@ -65,7 +65,7 @@ def agreements_of_evidence(study_data: StudyData) -> list[Agreement]:
 
 def _of_field(study_data: StudyData, field: Field) -> list[Agreement]:
     pairs = step_pairs(study_data, field)
-    maker = EstimateMaker(study_data, field.id, _n(pairs, pairs.place), EVIDENCE)
+    maker = EstimateMaker(study_data, field.id, _sample_counts(pairs, pairs.place), EVIDENCE)
     if study_data.study.protocol.unit == "pair of runs":
         return [maker.undefined(TWO_RUNS)]
     if not len(pairs.place):
@@ -78,10 +78,10 @@ def _of_field(study_data: StudyData, field: Field) -> list[Agreement]:
     else:
         numbers.append(maker.without_interval("median distance", value_of(distance), NO_MEDIAN))
     alpha, places = alpha_within_runs(pairs)
-    own = EstimateMaker(study_data, field.id, _n(pairs, places), EVIDENCE)
+    own = EstimateMaker(study_data, field.id, _sample_counts(pairs, places), EVIDENCE)
     numbers.append(own.of("alpha within runs", alpha))
     kappa, places = brennan_prediger(study_data, pairs)
-    return [*numbers, EstimateMaker(study_data, field.id, _n(pairs, places), EVIDENCE).of(BRENNAN, kappa)]
+    return [*numbers, EstimateMaker(study_data, field.id, _sample_counts(pairs, places), EVIDENCE).of(BRENNAN, kappa)]
 
 
 def step_pairs(study_data: StudyData, field: Field) -> StepPairs:
@@ -102,7 +102,7 @@ def step_pairs(study_data: StudyData, field: Field) -> StepPairs:
     )  # fmt: skip
 
 
-def _n(pairs: StepPairs, place: Ints) -> SampleCounts:
+def _sample_counts(pairs: StepPairs, place: Ints) -> SampleCounts:
     """Return the n of numbers over these places. Missing are the steps of pairs with the same answer."""
     field_places = pairs.answers.laid
     places = np.unique(place)
@@ -114,7 +114,7 @@ def _n(pairs: StepPairs, place: Ints) -> SampleCounts:
     )  # fmt: skip
 
 
-def _summed(at: npt.NDArray[np.signedinteger[Any]], weights: Floats, count: int) -> Floats:
+def _sum_by_index(at: npt.NDArray[np.signedinteger[Any]], weights: Floats, count: int) -> Floats:
     """Sum weights by index (count)."""
     return np.bincount(at, weights=weights, minlength=count).astype(np.float64)
 
@@ -125,8 +125,8 @@ def _summed(at: npt.NDArray[np.signedinteger[Any]], weights: Floats, count: int)
 def within(pairs: StepPairs, name: str, band: int) -> AdditiveStatistic:
     """Return the mean over places of the share of pairs that are at most `band` steps apart."""
     field_places = pairs.answers.laid
-    near = _summed(pairs.place, (pairs.apart <= band).astype(np.float64), len(field_places.places))
-    of = _summed(pairs.place, np.ones(len(pairs.place)), len(field_places.places))
+    near = _sum_by_index(pairs.place, (pairs.apart <= band).astype(np.float64), len(field_places.places))
+    of = _sum_by_index(pairs.place, np.ones(len(pairs.place)), len(field_places.places))
     return mean(ratio(near, of), field_places.trace, len(field_places.traces), name, 1.0)
 
 
@@ -169,10 +169,10 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     has_two = np.bincount(unit, minlength=int(unit.max(initial=0)) + 1)[unit] > 1
     place, steps, unit = place[has_two], steps[has_two], unit[has_two]
     units, at = np.unique(unit, return_inverse=True)
-    of_unit = np.column_stack([_summed(at.reshape(-1), column, len(units)) for column in steps.T])
+    of_unit = np.column_stack([_sum_by_index(at.reshape(-1), column, len(units)) for column in steps.T])
     traces = np.zeros(len(units), dtype=np.int32)
     traces[at.reshape(-1)] = field_places.trace[place]
-    within = _summed(at.reshape(-1), _squared(steps), len(units))
+    within = _sum_by_index(at.reshape(-1), _squared(steps), len(units))
     sums = over_traces(np.column_stack((within, _squared(of_unit))), traces, len(field_places.traces))
 
     def of(sums: Floats) -> Floats:
@@ -197,9 +197,9 @@ def brennan_prediger(study_data: StudyData, pairs: StepPairs) -> tuple[AdditiveS
         runs = units[field_places.places[place].unit].runs
         steps = _steps_of(study_data, runs[0]) if runs else None
         chance[place] = np.nan if steps is None else ((steps + 1) ** 2 - 1) / 6
-    of = _summed(pairs.place, np.ones(len(pairs.place)), len(field_places.places))
+    of = _sum_by_index(pairs.place, np.ones(len(pairs.place)), len(field_places.places))
     squared_distance = ratio(
-        _summed(pairs.place, (pairs.apart * pairs.apart).astype(np.float64), len(field_places.places)), of
+        _sum_by_index(pairs.place, (pairs.apart * pairs.apart).astype(np.float64), len(field_places.places)), of
     )
     is_finite = ~np.isnan(chance) & ~np.isnan(squared_distance)
     sums = over_traces(
@@ -232,7 +232,7 @@ def _groups(pairs: StepPairs) -> tuple[Ints, Floats]:
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
     step_numbers = step[row, who].astype(np.float64)
     moments = (np.ones(len(step_numbers)), step_numbers, step_numbers * step_numbers)
-    steps = np.column_stack([_summed(group.reshape(-1), weights, len(first)) for weights in moments])
+    steps = np.column_stack([_sum_by_index(group.reshape(-1), weights, len(first)) for weights in moments])
     several = steps[:, 0] > 1
     return row[first][several].astype(np.int64), steps[several]
 

@@ -83,7 +83,7 @@ def _ratings(
     return Ratings(
         field.id, categories_of(study_data, field), codes[has_answer][:, column],
         tuple(study_data.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here),
-        trace, traces, _picked(answers.laid.places, has_answer), scores_of(field), missing,
+        trace, traces, _select_places(answers.laid.places, has_answer), scores_of(field), missing,
     )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def _numbers(study_data: StudyData, field: Field, raters: tuple[int, ...], run: 
         values = of[codes_of(study_data, field, answers)]
     else:
         # The two appended values belong to a flag that was not raised and to index -1, no answer.
-        values = np.array([*map(_number, study_data.columns.values), np.nan, np.nan])[answers.value]
+        values = np.array([*map(_as_float, study_data.columns.values), np.nan, np.nan])[answers.value]
     missing = missing_of(study_data, answers.laid, raters, answers.why, answers.reasons)
     return numbers_at(study_data, field.id, values, answers.laid, raters, missing, people=people)
 
@@ -131,7 +131,13 @@ def numbers_at(
     trace, traces = _clusters(field_places, has_number)
     names = tuple(study_data.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here)
     return NumericRatings(
-        name, values[has_number][:, column], names, trace, traces, _picked(field_places.places, has_number), missing
+        name,
+        values[has_number][:, column],
+        names,
+        trace,
+        traces,
+        _select_places(field_places.places, has_number),
+        missing,
     )
 
 
@@ -141,11 +147,13 @@ def derived_numbers(
     """Return the value derived from each rater's sheet: `apr`, `ppr`, `irr`, a score, or right `decisions`."""
     who = tuple(study_data.people if raters is None else raters)
     key = ("derived", name, who, raters is None, run)
-    ratings: NumericRatings = study_data.once(key, lambda: _derived(study_data, name, who, run, raters is None))
+    ratings: NumericRatings = study_data.once(key, lambda: _derived_ratings(study_data, name, who, run, raters is None))
     return ratings
 
 
-def _derived(study_data: StudyData, name: Name, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
+def _derived_ratings(
+    study_data: StudyData, name: Name, raters: tuple[int, ...], run: int, people: bool
+) -> NumericRatings:
     unit_places = units_laid(study_data)
     at = {unit: i for i, unit in enumerate(unit_places.unit.tolist())}
     column = {rater: i for i, rater in enumerate(raters)}
@@ -163,7 +171,7 @@ def _derived(study_data: StudyData, name: Name, raters: tuple[int, ...], run: in
     return numbers_at(study_data, name, values, unit_places, raters, missing, people=people)
 
 
-def _number(value: Any) -> float:
+def _as_float(value: Any) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else float("nan")
 
 
@@ -226,7 +234,7 @@ def _clusters(field_places: FieldPlaces, mask: Mask) -> tuple[Ints, tuple[str, .
     return new[field_places.trace[mask]], tuple(field_places.traces[at] for at in there)
 
 
-def _picked(places: tuple[RatedItem, ...], mask: Mask) -> tuple[RatedItem, ...]:
+def _select_places(places: tuple[RatedItem, ...], mask: Mask) -> tuple[RatedItem, ...]:
     return places if mask.all() else tuple(places[at] for at in np.flatnonzero(mask))
 
 
@@ -259,7 +267,7 @@ def truth_of(study_data: StudyData, ratings: Ratings) -> Ratings:
             is_passed = np.asarray(2 * beside_path > (codes >= 0).sum(axis=1) + gave.sum(axis=1))
     at = _places_in(study_data, field, answers.laid, ratings.places)
     most = _majority(codes[at], gave[at].sum(axis=1), len(ratings.categories))
-    _settle(study_data, field, ratings, most, is_passed[at])
+    _apply_settlements(study_data, field, ratings, most, is_passed[at])
     lacking = MissingAnswers.one_each(
         ((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(most < 0).tolist()), TRUTH
     )
@@ -275,7 +283,7 @@ def _majority(codes: Codes, others: npt.NDArray[Any], q: int) -> Codes:
     return out
 
 
-def _settle(study_data: StudyData, field: Field, ratings: Ratings, most: Codes, is_passed: Mask) -> None:
+def _apply_settlements(study_data: StudyData, field: Field, ratings: Ratings, most: Codes, is_passed: Mask) -> None:
     """Overwrite the majority's answers with adjudicated ones, except at nodes that most people's paths pass by."""
     if not study_data.settled:
         return
@@ -314,7 +322,7 @@ def beside(one: Ratings, other: Ratings) -> Ratings:
     if one.places is other.places or one.places == other.places:
         codes[:] = other.codes
     else:
-        here, there = _common(one, other)
+        here, there = _common_rows(one, other)
         codes[here] = other.codes[there]
     return one._replace(
         codes=np.hstack([one.codes, codes]), raters=(*one.raters, *other.raters),
@@ -324,7 +332,7 @@ def beside(one: Ratings, other: Ratings) -> Ratings:
 
 def numbers_beside(one: NumericRatings, other: NumericRatings) -> NumericRatings:
     """Return the columns of both over the places of the first, with the missing answers of both."""
-    here, there = _common(one, other)
+    here, there = _common_rows(one, other)
     values = np.full((len(one.places), other.values.shape[1]), np.nan)
     values[here] = other.values[there]
     return one._replace(
@@ -333,7 +341,7 @@ def numbers_beside(one: NumericRatings, other: NumericRatings) -> NumericRatings
     )  # fmt: skip
 
 
-def _common(one: Ratings | NumericRatings, other: Ratings | NumericRatings) -> tuple[Ints, Ints]:
+def _common_rows(one: Ratings | NumericRatings, other: Ratings | NumericRatings) -> tuple[Ints, Ints]:
     """Return the rows of both at the places that they share."""
     row_of_place = {place: i for i, place in enumerate(other.places)}
     at = np.fromiter((row_of_place.get(place, -1) for place in one.places), dtype=np.int32, count=len(one.places))
@@ -362,7 +370,7 @@ def numbers_against(truth: NumericRatings, answers: NumericRatings) -> NumericRa
 def _why_not_both(truth: Ratings | NumericRatings, answers: Ratings | NumericRatings, both: Mask) -> MissingAnswers:
     """Map each item to the reason why truth or answer is missing ("not rated" if none is stored)."""
     truth_reasons, answer_reasons = truth.missing.by_place(), answers.missing.by_place()
-    places = dict.fromkeys((*_picked(truth.places, ~both), *truth_reasons))
+    places = dict.fromkeys((*_select_places(truth.places, ~both), *truth_reasons))
     rows = [(place, truth_reasons.get(place) or answer_reasons.get(place, NOT_RATED)) for place in places]
     return MissingAnswers.one_each(rows, by_item=True)
 

@@ -48,38 +48,38 @@ def estimate(one: AdditiveStatistic, how: How, values: Floats | None = None) -> 
     value = value_of(one)
     if value is None:
         return Estimate(None, one.why(one.sums.sum(axis=0)))
-    sums = _there(one.sums)
-    without = _without(one.of, sums)
-    error = _spread(without)
-    if how.interval == "jackknife-t" and (hits_and_n := _alone(one, sums)) is not None:
+    sums = _nonzero_traces(one.sums)
+    without = _leave_one_out(one.of, sums)
+    error = _jackknife_error(without)
+    if how.interval == "jackknife-t" and (hits_and_n := _independent_counts(one, sums)) is not None:
         low, high = wilson(*hits_and_n, how.level)
         return Estimate(value, "", low, high, "", error, "wilson")
-    if how.interval == "jackknife-t" and one.by_f is not None and _stand_alone(sums):
+    if how.interval == "jackknife-t" and one.by_f is not None and _are_independent(sums):
         ends = one.by_f(sums.sum(axis=0), how.level)
-        if isinstance(ends, str) or _says_nothing(one, *ends):
+        if isinstance(ends, str) or _is_too_wide(one, *ends):
             return Estimate(value, no_interval=ends if isinstance(ends, str) else TOO_WIDE, standard_error=error)
         return Estimate(value, "", float(ends[0]), float(ends[1]), "", error, "f")
-    why = _none(value, one.most, len(sums), without, how)
+    why = _why_no_interval(value, one.most, len(sums), without, how)
     if why:
         return Estimate(value, no_interval=why, standard_error=error)
     if how.interval == "bootstrap":
-        low, high, why = _bootstrapped(one, sums, value, without, how, values)
+        low, high, why = _bca_interval(one, sums, value, without, how, values)
     else:
-        low, high = _jackknifed(value, without, one.most, how.level)
+        low, high = _jackknife_t(value, without, one.most, how.level)
     if why:
         return Estimate(value, no_interval=why, standard_error=error)
-    low, high = _inside(low, one, value), _inside(high, one, value)
-    if _says_nothing(one, low, high):
+    low, high = _clip_end(low, one, value), _clip_end(high, one, value)
+    if _is_too_wide(one, low, high):
         return Estimate(value, no_interval=TOO_WIDE, standard_error=error)
     return Estimate(value, "", low, high, "", error)
 
 
-def _stand_alone(sums: Floats) -> bool:
+def _are_independent(sums: Floats) -> bool:
     """Return True if there are enough traces and each has one item, which the first column of its sums counts."""
     return len(sums) >= LEAST_TRACES and bool((sums[:, 0] == 1).all())
 
 
-def _says_nothing(one: AdditiveStatistic, low: float, high: float) -> bool:
+def _is_too_wide(one: AdditiveStatistic, low: float, high: float) -> bool:
     """Return True if an interval is too wide to use: three quarters of the range from -1 to 1."""
     return one.most == 1 and high - low > _WIDEST  # a mean may have another bound, and a scale that is wider
 
@@ -93,12 +93,12 @@ def estimate_share(one: AdditiveStatistic, how: How) -> Estimate:
     found = estimate(one, how)
     if found.value is None or found.low is not None or 1e-12 < found.value < 1 - 1e-12:
         return found
-    traces = len(_there(one.sums))
+    traces = len(_nonzero_traces(one.sums))
     low, high = wilson(traces * round(found.value), traces, how.level)
     return found._replace(low=low, high=high, no_interval="", interval="wilson")
 
 
-def _alone(one: AdditiveStatistic, sums: Floats) -> tuple[int, int] | None:
+def _independent_counts(one: AdditiveStatistic, sums: Floats) -> tuple[int, int] | None:
     """Return hits and total if no trace has more than one counted item; else None."""
     if one.share is None:
         return None
@@ -108,12 +108,12 @@ def _alone(one: AdditiveStatistic, sums: Floats) -> tuple[int, int] | None:
     return int(so.sum()), int(of.sum())
 
 
-def _there(sums: Floats) -> Floats:
+def _nonzero_traces(sums: Floats) -> Floats:
     """Return the traces with any non-zero sum."""
     return np.asarray(sums[(sums != 0).any(axis=1)])
 
 
-def _without(of: Callable[[Floats], Floats], sums: Floats) -> Floats:
+def _leave_one_out(of: Callable[[Floats], Floats], sums: Floats) -> Floats:
     """Return the value without each trace in turn (traces)."""
     # In blocks, because `of` may hold several tables of the size of the sums.
     all = sums.sum(axis=0)
@@ -121,7 +121,7 @@ def _without(of: Callable[[Floats], Floats], sums: Floats) -> Floats:
     return np.concatenate([of(all - sums[at : at + step]) for at in range(0, len(sums), step)])
 
 
-def _spread(without: Floats) -> float | None:
+def _jackknife_error(without: Floats) -> float | None:
     """Return the jackknife's standard error; None if a leave-one-out value is undefined."""
     n = len(without)
     if n < 2 or not np.isfinite(without).all():
@@ -129,7 +129,7 @@ def _spread(without: Floats) -> float | None:
     return sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
 
 
-def _none(value: float, most: float | None, traces: int, without: Floats, how: How) -> str:
+def _why_no_interval(value: float, most: float | None, traces: int, without: Floats, how: How) -> str:
     """Return why there is no interval; empty if there is one."""
     if traces < LEAST_TRACES:
         return FEW_TRACES
@@ -144,7 +144,7 @@ def _none(value: float, most: float | None, traces: int, without: Floats, how: H
     return ""
 
 
-def _jackknifed(value: float, without: Floats, most: float | None, level: float) -> tuple[float, float]:
+def _jackknife_t(value: float, without: Floats, most: float | None, level: float) -> tuple[float, float]:
     """Return the jackknife-t interval on the log of the distance from `most` (else in the value's own unit).
 
     The values without one trace tell what that trace adds. With few traces these contributions are skewed, and so is
@@ -165,11 +165,11 @@ def _jackknifed(value: float, without: Floats, most: float | None, level: float)
     least, largest = LEANS if most is not None else LEANS_EITHER_WAY
     skew = min(largest, max(least, float((adds**3).mean()) / spread**1.5 / sqrt(traces)))
     t = t_quantile((1 + level) / 2, traces - 1)
-    low, high = middle - error * _unskewed(t, skew), middle - error * _unskewed(-t, skew)
+    low, high = middle - error * _unskew_quantile(t, skew), middle - error * _unskew_quantile(-t, skew)
     return (low, high) if most is None else (most - exp(high), most - exp(low))
 
 
-def _unskewed(t: float, skew: float) -> float:
+def _unskew_quantile(t: float, skew: float) -> float:
     """Return the quantile of the skewed t that corresponds to Student's `t`.
 
     `skew` is the skewness over the root of n.
@@ -177,7 +177,7 @@ def _unskewed(t: float, skew: float) -> float:
     return t if abs(skew) < 1e-9 else 3 / skew * float(np.cbrt(1 + skew * (t - skew / 6)) - 1)
 
 
-def _bootstrapped(
+def _bca_interval(
     one: AdditiveStatistic, sums: Floats, value: float, without: Floats, how: How, values: Floats | None
 ) -> tuple[float, float, str]:
     """Return Efron's BCa interval: quantiles of the resamples, corrected for bias and for acceleration.
@@ -194,12 +194,12 @@ def _bootstrapped(
     bias = NormalDist().inv_cdf(min(max(below, 0.5 / how.resamples), 1 - 0.5 / how.resamples))
     adds = without.mean() - without
     changes = float((adds**3).sum()) / (6 * float((adds**2).sum()) ** 1.5)
-    shares = [_corrected(bias, changes, (1 + side * how.level) / 2) for side in (-1, 1)]
+    shares = [_bca_share(bias, changes, (1 + side * how.level) / 2) for side in (-1, 1)]
     low, high = np.quantile(values, shares)
     return float(low), float(high), ""
 
 
-def _corrected(bias: float, changes: float, share: float) -> float:
+def _bca_share(bias: float, changes: float, share: float) -> float:
     z = bias + NormalDist().inv_cdf(share)
     rest = 1 - changes * z
     return NormalDist().cdf(bias + z / rest) if rest > 0 else float(z > 0)
@@ -212,7 +212,7 @@ def estimates(ones: Sequence[AdditiveStatistic], how: How) -> list[Estimate]:
     """
     if how.interval != "bootstrap":
         return [estimate(one, how) for one in ones]
-    sums = [_there(one.sums) for one in ones]
+    sums = [_nonzero_traces(one.sums) for one in ones]
     alike: defaultdict[int, list[int]] = defaultdict(list)
     for at, rows in enumerate(sums):
         alike[len(rows)].append(at)
@@ -281,7 +281,7 @@ def minus(one: AdditiveStatistic, other: AdditiveStatistic) -> AdditiveStatistic
     )
 
 
-def _inside(end: float, one: AdditiveStatistic, value: float) -> float:
+def _clip_end(end: float, one: AdditiveStatistic, value: float) -> float:
     """Return an end of an interval clipped to the statistic's range.
 
     Missing answers can push a kappa below -1, so the lower limit is never above `value`.

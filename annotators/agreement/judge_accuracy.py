@@ -74,10 +74,10 @@ def same_box(one: Box, other: Box, least: float = 0.5) -> bool:
 
 def centre_in_box(one: Box, other: Box) -> bool:
     """Return True if the centre of each box lies in the other, edges included."""
-    return _holds(one, other) and _holds(other, one)
+    return _contains_centre(one, other) and _contains_centre(other, one)
 
 
-def _holds(box: Box, other: Box) -> bool:
+def _contains_centre(box: Box, other: Box) -> bool:
     x, y = (other[0] + other[2]) / 2, (other[1] + other[3]) / 2
     return box[0] <= x <= box[2] and box[1] <= y <= box[3]
 

@@ -46,13 +46,15 @@ def _against_most(study_data: StudyData, field: Field, part: RatingsPart) -> lis
         two = against(truth, ratings)
         name = study_data.columns.raters[judge].id
         pairs[name] = two
-        numbers += _judged(EstimateMaker(study_data, field.id, two, part.name, f"{name}{AGAINST}{MOST}"), field, two)
+        numbers += _accuracy_numbers(
+            EstimateMaker(study_data, field.id, two, part.name, f"{name}{AGAINST}{MOST}"), field, two
+        )
     for one, other in combinations(sorted(pairs), 2):
-        numbers += _apart(study_data, field, part, one, other, pairs)
+        numbers += _judge_differences(study_data, field, part, one, other, pairs)
     return numbers
 
 
-def _judged(maker: EstimateMaker, field: Field, two: Ratings) -> list[Agreement]:
+def _accuracy_numbers(maker: EstimateMaker, field: Field, two: Ratings) -> list[Agreement]:
     if not maker.places:
         return [maker.undefined("no item has both an answer of most people and the judge's")]
     numbers = []
@@ -72,7 +74,7 @@ def _positives(categories: tuple[str, ...]) -> list[str]:
     return list(categories[:1] if len(categories) == 2 else categories)
 
 
-def _apart(
+def _judge_differences(
     study_data: StudyData, field: Field, part: RatingsPart, one: str, other: str, pairs: dict[str, Ratings]
 ) -> list[Agreement]:
     """Return accuracy and kappa of one judge minus another's, paired over traces, over places that both judged."""

@@ -37,7 +37,9 @@ def fleiss_error(ratings: Ratings, weights: Floats | None = None) -> float | Non
     w = np.eye(len(ratings.categories)) if weights is None else weights
     share, shares = _margin(ratings)
     middle = (w @ share + w.T @ share) / 2
-    return _linearised(ratings, value_of(fleiss_kappa(ratings, weights)), float(share @ w @ share), shares @ middle, w)
+    return _linearised_error(
+        ratings, value_of(fleiss_kappa(ratings, weights)), float(share @ w @ share), shares @ middle, w
+    )
 
 
 def gwet_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
@@ -49,7 +51,7 @@ def gwet_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
     share, shares = _margin(ratings)
     times = float(w.sum()) / (q * (q - 1))
     chance = times * float((share * (1 - share)).sum())
-    return _linearised(ratings, value_of(gwet_ac(ratings, weights)), chance, times * (shares @ (1 - share)), w)
+    return _linearised_error(ratings, value_of(gwet_ac(ratings, weights)), chance, times * (shares @ (1 - share)), w)
 
 
 def _margin(ratings: Ratings) -> tuple[Floats, Floats]:
@@ -60,7 +62,9 @@ def _margin(ratings: Ratings) -> tuple[Floats, Floats]:
     return shares.mean(axis=0), shares
 
 
-def _linearised(ratings: Ratings, value: float | None, chance: float, each: Floats, weights: Floats) -> float | None:
+def _linearised_error(
+    ratings: Ratings, value: float | None, chance: float, each: Floats, weights: Floats
+) -> float | None:
     """Return a linearised standard error. `each` is the chance agreement at each place by itself."""
     tally = counts(ratings)
     tally = tally[tally.sum(axis=1) > 0]

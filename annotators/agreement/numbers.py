@@ -26,7 +26,7 @@ _SLACK = 1e-9
 """Slack of a band for differences of decimals: .45 - .4 is slightly more than .05 in binary floating point."""
 
 
-def _both(numbers: NumericRatings) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
+def _paired_columns(numbers: NumericRatings) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
     """Return two columns over the places that have both, and the traces of these places."""
     if len(numbers.raters) > 2:
         raise ValueError(f"{numbers.field}: two columns are compared, not {len(numbers.raters)}")
@@ -39,7 +39,7 @@ def pearson(numbers: NumericRatings) -> AdditiveStatistic:
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
         return undefined("pearson", traces, why, least=-1.0)
-    x, y, trace = _both(numbers)
+    x, y, trace = _paired_columns(numbers)
     x, y = centred(x), centred(y)
     sums = over_traces(np.column_stack((np.ones(len(x)), x, y, x * x, y * y, x * y)), trace, traces)
 
@@ -62,7 +62,7 @@ def spearman(numbers: NumericRatings) -> AdditiveStatistic:
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
         return undefined("spearman", traces, why, least=-1.0)
-    x, y, trace = _both(numbers)
+    x, y, trace = _paired_columns(numbers)
     sums, one, other, column = joint(x, y, trace, traces)
 
     def of(sums: Floats) -> Floats:
@@ -73,25 +73,29 @@ def spearman(numbers: NumericRatings) -> AdditiveStatistic:
 
 def mse(numbers: NumericRatings) -> AdditiveStatistic:
     """Return the mean squared difference of two columns, over places that have both."""
-    return _error("mse", numbers, lambda apart: apart * apart, None)
+    return _error_statistic("mse", numbers, lambda apart: apart * apart, None)
 
 
 def mae(numbers: NumericRatings) -> AdditiveStatistic:
     """Return the mean absolute difference of two columns, over places that have both."""
-    return _error("mae", numbers, np.abs, None)
+    return _error_statistic("mae", numbers, np.abs, None)
 
 
 def within(numbers: NumericRatings, band: float = 0.05) -> AdditiveStatistic:
     """Return the share of differences within +- `band` (inclusive, 1e-9 slack), over places that have both."""
-    return _error(f"within_{band:g}", numbers, lambda apart: (np.abs(apart) <= band + _SLACK).astype(np.float64), 1.0)
+    return _error_statistic(
+        f"within_{band:g}", numbers, lambda apart: (np.abs(apart) <= band + _SLACK).astype(np.float64), 1.0
+    )
 
 
-def _error(name: str, numbers: NumericRatings, of: Callable[[Floats], Floats], most: float | None) -> AdditiveStatistic:
+def _error_statistic(
+    name: str, numbers: NumericRatings, of: Callable[[Floats], Floats], most: float | None
+) -> AdditiveStatistic:
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
         return undefined(name, traces, why, most, least=0.0)
-    x, y, trace = _both(numbers)
-    return _mean(name, of(x - y), trace, traces, most, 0.0)
+    x, y, trace = _paired_columns(numbers)
+    return _mean_statistic(name, of(x - y), trace, traces, most, 0.0)
 
 
 def mean(
@@ -104,10 +108,10 @@ def mean(
 ) -> AdditiveStatistic:
     """Return the mean of one column without nan. It is a share if the column holds zeros and ones (`most` 1)."""
     there = np.isfinite(values)
-    return _mean(name, values[there], trace[there], traces, most, 0.0 if most == 1 else least)
+    return _mean_statistic(name, values[there], trace[there], traces, most, 0.0 if most == 1 else least)
 
 
-def _mean(
+def _mean_statistic(
     name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int, most: float | None, least: float | None
 ) -> AdditiveStatistic:
     sums = over_traces(np.column_stack((values, np.ones(len(values)))), trace, traces)

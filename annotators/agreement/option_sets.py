@@ -77,16 +77,16 @@ def sets_of(
     who = tuple(study_data.people if raters is None else raters)
     key = ("sets", field, who, raters is None, kind, run)
     sets: SetRatings = study_data.once(
-        key, lambda: _sets(study_data, field_named(study_data, field), who, kind, run, raters is None)
+        key, lambda: _read_sets(study_data, field_named(study_data, field), who, kind, run, raters is None)
     )
     return sets
 
 
-def _sets(
+def _read_sets(
     study_data: StudyData, field: Field, raters: tuple[int, ...], kind: str, run: int, people: bool
 ) -> SetRatings:
     answers = answers_of(study_data, field, raters, run)
-    options, sets, number = _known(study_data, field)
+    options, sets, number = _known_sets(study_data, field)
     # The two appended values belong to index -1 (no answer) and to the number after the last value.
     values = np.array([*number, np.nan, np.nan])[answers.value]
     why = answers.why
@@ -98,7 +98,7 @@ def _sets(
     return SetRatings(options, sets, numbers)
 
 
-def _known(study_data: StudyData, field: Field) -> tuple[tuple[str, ...], Masks, list[float]]:
+def _known_sets(study_data: StudyData, field: Field) -> tuple[tuple[str, ...], Masks, list[float]]:
     """Return the options for people, every set among the study's values, and the set's index for each value.
 
     Sets keep the order of the values, so that equal answers have equal numbers for all raters.
@@ -122,7 +122,7 @@ def _members(options: Sequence[str], sets: Sequence[Sequence[str]]) -> Masks:
 
 def jaccard_distance(sets: Masks) -> Floats:
     """Return Jaccard's distance (q x q): 1 minus intersection over union, 0 for two empty sets."""
-    intersection, union = _shared(sets)
+    intersection, union = _overlaps(sets)
     return 1 - np.where(union > 0, intersection / np.maximum(union, 1), 1.0)
 
 
@@ -132,7 +132,7 @@ def masi_distance(sets: Masks) -> Floats:
     The factor is 1 for equal sets, 2/3 if one contains the other, 1/3 if they overlap, 0 if they are disjoint
     (Passonneau 2006, section 3). Two empty sets are equal. An empty set is disjoint from every other.
     """
-    intersection, union = _shared(sets)
+    intersection, union = _overlaps(sets)
     size = sets.sum(axis=1).astype(np.float64)
     least = np.minimum(size[:, None], size[None, :])
     # Disjoint sets need no case of their own: their similarity of 0 makes the product 0.
@@ -140,7 +140,7 @@ def masi_distance(sets: Masks) -> Floats:
     return 1 - (1 - jaccard_distance(sets)) * lies
 
 
-def _shared(sets: Masks) -> tuple[Floats, Floats]:
+def _overlaps(sets: Masks) -> tuple[Floats, Floats]:
     """Return the sizes of intersection and union of each pair of sets (q x q)."""
     each = sets.astype(np.float64)
     intersection = each @ each.T
@@ -150,12 +150,12 @@ def _shared(sets: Masks) -> tuple[Floats, Floats]:
 
 def alpha_of_sets(these: SetRatings, alike: Alike) -> AdditiveStatistic:
     """Return Krippendorff's alpha with the distance of MASI or Jaccard, as published."""
-    sets, codes = _used(these)
+    sets, codes = _used_sets(these)
     apart = masi_distance(sets) if alike == "masi" else jaccard_distance(sets)
     return alpha_by_distance(f"krippendorff_alpha_{alike}", codes, apart, these.numbers)
 
 
-def _used(these: SetRatings) -> tuple[Masks, npt.NDArray[np.int64]]:
+def _used_sets(these: SetRatings) -> tuple[Masks, npt.NDArray[np.int64]]:
     """Return the sets that occur here, and the codes renumbered accordingly."""
     codes = these.codes
     there, at = np.unique(codes[codes >= 0], return_inverse=True)
@@ -190,12 +190,12 @@ def agreements_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
         if why := why_not(study_data, these.numbers.there, these.numbers.raters):
             numbers.append(maker.undefined(why))
         else:
-            numbers += maker.all(_of_sets(these))
+            numbers += maker.all(_set_statistics(these))
     these = sets_of(study_data, field.id)
     if not why_not(study_data, these.numbers.there, these.numbers.raters):
         for id in these.options:
             ratings = these.option(id)
-            numbers += EstimateMaker(study_data, field.id, ratings, part_of(id)).all(_of_option(ratings))
+            numbers += EstimateMaker(study_data, field.id, ratings, part_of(id)).all(_option_statistics(ratings))
     return numbers
 
 
@@ -204,7 +204,7 @@ def part_of(option: str) -> str:
     return f"option {option}"
 
 
-def _of_sets(these: SetRatings) -> list[Statistic]:
+def _set_statistics(these: SetRatings) -> list[Statistic]:
     """Return the statistics of whole sets: the share of equal ones, and alpha by the distances of MASI and Jaccard."""
     statistics: list[Statistic] = [("percent", lambda: same_set(these))]
     if len(these.numbers.raters) != 2:
@@ -216,7 +216,7 @@ def _of_sets(these: SetRatings) -> list[Statistic]:
     ]
 
 
-def _of_option(ratings: Ratings) -> list[Statistic]:
+def _option_statistics(ratings: Ratings) -> list[Statistic]:
     """Return the statistics of one option: percent, kappa (Cohen's for two raters, else Fleiss') and AC1."""
     two = len(ratings.raters) == 2
     kappa: Statistic = ("fleiss kappa", lambda: coefficients.fleiss_kappa(ratings))
@@ -233,7 +233,7 @@ def pairs_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
     numbers: list[Agreement] = []
     for pair in combinations(range(len(these.numbers.raters)), 2):
         two = these._replace(numbers=these.numbers.by(pair))
-        share, masi, jaccard = _of_sets(two)
+        share, masi, jaccard = _set_statistics(two)
         maker = EstimateMaker(study_data, field.id, two.numbers, between=" and ".join(two.numbers.raters))
         numbers += maker.all([masi, share, jaccard])
     return numbers
@@ -245,20 +245,20 @@ def pairs_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
 def sets_again(study_data: StudyData, field: Field) -> list[Agreement]:
     """Return the agreement of each person's repeated sets with their first; empty if nothing was rated twice."""
     parts = [
-        _beside(sets_of(study_data, field.id, [rater], run=2), sets_of(study_data, field.id, [rater], run=1))
+        _two_columns(sets_of(study_data, field.id, [rater], run=2), sets_of(study_data, field.id, [rater], run=1))
         for rater in study_data.people
     ]
     places = tuple(place for one in parts for place in one.numbers.places)
     if not places:
         return []
-    # `_beside` puts the second rating first, because the truth's place is its first column.
+    # `_two_columns` puts the second rating first, because the truth's place is its first column.
     values = np.concatenate([one.numbers.values[:, ::-1] for one in parts])
     trace, traces = clusters_at(study_data, places)
     missing = missing_of_all([one.numbers.missing for one in parts])
     numbers = NumericRatings(field.id, values, ("first", "again"), trace, traces, places, missing)
     two = parts[0]._replace(numbers=numbers)
     raters = sum(bool(one.numbers.there.all(axis=1).any()) for one in parts)
-    return EstimateMaker(study_data, field.id, numbers, between=AGAIN, raters=raters).all(_of_sets(two))
+    return EstimateMaker(study_data, field.id, numbers, between=AGAIN, raters=raters).all(_set_statistics(two))
 
 
 def sets_of_runs(study_data: StudyData, field: Field, judge: int, runs: Sequence[int]) -> SetRatings | None:
@@ -295,12 +295,12 @@ def judge_of_sets(study_data: StudyData, field: Field, judge: int) -> list[Agree
     answers = sets_of(study_data, field.id, [judge])
     if not answers.numbers.places:
         return []
-    two = _beside(truth_of_sets(study_data, field), answers)
+    two = _two_columns(truth_of_sets(study_data, field), answers)
     between = f"{study_data.columns.raters[judge].id}{AGAINST}{MOST}"
     maker = EstimateMaker(study_data, field.id, two.numbers, between=between)
     if not maker.places:
         return [maker.undefined("no item has both an answer of most people and the judge's")]
-    share, *alphas = _of_sets(two)
+    share, *alphas = _set_statistics(two)
     numbers = maker.all([("accuracy", share[1]), *alphas])
     for id in two.options:
         ratings = two.option(id)
@@ -323,7 +323,9 @@ def truth_of_sets(study_data: StudyData, field: Field) -> SetRatings:
     for at, place in enumerate(people.numbers.places):
         answer_sets = [tuple(np.array(people.options)[people.sets[code]]) for code in people.codes[at] if code >= 0]
         settlement = study_data.settled.get((place.unit, FieldReference(place.target, field.id)))
-        most = settlement.what.value if settlement is not None else _most(field, answer_sets, gave.get(place, 0))
+        most = (
+            settlement.what.value if settlement is not None else _majority_set(field, answer_sets, gave.get(place, 0))
+        )
         if most is not None:
             values[at, 0] = set_numbers.setdefault(tuple(most), len(set_numbers))
     lacking = MissingAnswers.one_each(
@@ -333,7 +335,7 @@ def truth_of_sets(study_data: StudyData, field: Field) -> SetRatings:
     return SetRatings(people.options, _members(people.options, list(set_numbers)), numbers)
 
 
-def _most(field: Field, answer_sets: Sequence[tuple[str, ...]], gave: int) -> Sequence[str] | None:
+def _majority_set(field: Field, answer_sets: Sequence[tuple[str, ...]], gave: int) -> Sequence[str] | None:
     """Return the majority's set among these people and `gave` more who gave a reason.
 
     Without a majority for one set, each option is decided by itself.
@@ -345,7 +347,7 @@ def _most(field: Field, answer_sets: Sequence[tuple[str, ...]], gave: int) -> Se
     return set_of_most(field, [(one, 1) for one in answer_sets], people)
 
 
-def _beside(one: SetRatings, other: SetRatings) -> SetRatings:
+def _two_columns(one: SetRatings, other: SetRatings) -> SetRatings:
     """Return two columns over the places of the first, both only where both exist.
 
     Both number their sets alike, so the longer list contains the shorter one.

@@ -42,7 +42,7 @@ def by_pairs(study_data: StudyData, field: str) -> list[Agreement]:
     for name in NAMES.get(study_data.study.protocol.targets, ()):
         if name == field and study_data.study.protocol.field(field) is None:
             return _of_numbers(study_data, derived_numbers(study_data, name), Field(name, name, "interval"))
-    question = _asked(study_data, field)
+    question = _question_of(study_data, field)
     numbers: list[Agreement] = []
     if question.kind in CATEGORICAL:
         ratings = ratings_of(study_data, field)
@@ -54,7 +54,7 @@ def by_pairs(study_data: StudyData, field: str) -> list[Agreement]:
     return _of_numbers(study_data, numbers_like(study_data, question), question)
 
 
-def _asked(study_data: StudyData, name: str) -> Field:
+def _question_of(study_data: StudyData, name: str) -> Field:
     """Return a field of the study. Raise `LabError` if there is none of that name, or if it is a derived name."""
     if study_data.study.protocol.field(name) is not None:
         return field_named(study_data, name)
@@ -107,14 +107,14 @@ def confusion(study_data: StudyData, field: str, one: str = "", other: str = "")
     Each pair of people counts once, in halves on both sides of the diagonal if the two differ. Raise `LabError` if the
     field has no categories, is not asked, or a rater is unknown.
     """
-    question = _asked(study_data, field)
+    question = _question_of(study_data, field)
     if question.kind not in CATEGORICAL:
         raise LabError(f"question {field}", "is answered by no categories; there is no grid of it.")
     if not one and not other:
         ratings = ratings_of(study_data, field)
         counts = _all_pairs(ratings)
         return _grid(ratings, field, counts, "one", "the other")
-    two = _two(study_data, field, one or TRUTH, other or TRUTH)
+    two = _two_columns(study_data, field, one or TRUTH, other or TRUTH)
     both, q = (two.codes >= 0).all(axis=1), len(two.categories)
     down, across = two.codes[both].T.astype(np.int64)
     counts = np.bincount(down * q + across, minlength=q * q).reshape(q, q).astype(np.float64)
@@ -129,7 +129,7 @@ def _all_pairs(ratings: Ratings) -> Floats:
     return together / 2
 
 
-def _one(study_data: StudyData, field: str, name: str) -> Ratings:
+def _rater_column(study_data: StudyData, field: str, name: str) -> Ratings:
     if name == TRUTH:
         return truth_of(study_data, ratings_of(study_data, field))
     rater_numbers = {one.id: at for at, one in enumerate(study_data.columns.raters)}
@@ -138,7 +138,7 @@ def _one(study_data: StudyData, field: str, name: str) -> Ratings:
     return ratings_of(study_data, field, [rater_numbers[name]])
 
 
-def _two(study_data: StudyData, field: str, one: str, other: str) -> Ratings:
+def _two_columns(study_data: StudyData, field: str, one: str, other: str) -> Ratings:
     """Return the columns of two raters, at least over the places that both answered.
 
     The columns of two people come from the ratings of all people.
@@ -149,7 +149,7 @@ def _two(study_data: StudyData, field: str, one: str, other: str) -> Ratings:
     if {one, other} <= people - others and {one, other} <= set(ratings.raters):
         columns = [ratings.raters.index(name) for name in (one, other)]
         return ratings._replace(codes=ratings.codes[:, columns], raters=(one, other))
-    return beside(_one(study_data, field, one), _one(study_data, field, other))
+    return beside(_rater_column(study_data, field, one), _rater_column(study_data, field, other))
 
 
 def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Grid:
@@ -171,37 +171,37 @@ def disagreeing(
     With `cell` they are the places in that cell of the grid of `one` and `other` (see `confusion`), else the places on
     which these two differ. Raise `LabError` if the field is not asked.
     """
-    question = _asked(study_data, field)
+    question = _question_of(study_data, field)
     if question.kind not in CATEGORICAL:
         these = numbers_like(study_data, question)
         if question.kind in ("interval", "step"):
             split = np.nanmax(these.values, axis=1) - np.nanmin(these.values, axis=1) if len(these.values) else None
         else:
-            split = _split(these.values)
-        return [] if split is None else _ranked(these, split, split > 0)
+            split = _split_shares(these.values)
+        return [] if split is None else _rank_places(these, split, split > 0)
     ratings = ratings_of(study_data, field)
-    split = _split(np.where(ratings.codes < 0, np.nan, ratings.codes.astype(np.float64)))
+    split = _split_shares(np.where(ratings.codes < 0, np.nan, ratings.codes.astype(np.float64)))
     if cell is None and not one and not other:
-        return _ranked(ratings, split, split > 0)
+        return _rank_places(ratings, split, split > 0)
     # -2 is no code at all: -1 would match missing answers.
     down, across = (ratings.categories.index(name) if name in ratings.categories else -2 for name in cell or ("", ""))
     if one or other:
-        two = _two(study_data, field, one or TRUTH, other or TRUTH)
+        two = _two_columns(study_data, field, one or TRUTH, other or TRUTH)
         here = (two.codes[:, 0] == down) & (two.codes[:, 1] == across)
         if cell is None:
             here = (two.codes >= 0).all(axis=1) & (two.codes[:, 0] != two.codes[:, 1])
         if two.places is ratings.places:
-            return _ranked(ratings, split, here)
+            return _rank_places(ratings, split, here)
         row_of_place = {place: at for at, place in enumerate(ratings.places)}
         splits = np.array([split[row_of_place[place]] if place in row_of_place else 0.0 for place in two.places])
-        return _ranked(two, splits, here)
+        return _rank_places(two, splits, here)
     counts_by_code = [(ratings.codes == code).sum(axis=1) for code in (down, across)]
-    return _ranked(
+    return _rank_places(
         ratings, split, counts_by_code[0] >= 2 if down == across else (counts_by_code[0] > 0) & (counts_by_code[1] > 0)
     )
 
 
-def _split(values: Floats) -> Floats:
+def _split_shares(values: Floats) -> Floats:
     """Return the share of pairs of raters with different answers at each place, 0 if fewer than two answered."""
     apart_, pairs = np.zeros(len(values)), np.zeros(len(values))
     for one, other in combinations(range(values.shape[1]), 2):
@@ -211,7 +211,7 @@ def _split(values: Floats) -> Floats:
     return apart_ / np.maximum(pairs, 1)
 
 
-def _ranked(of: Ratings | NumericRatings, split: Floats, here: npt.NDArray[np.bool_]) -> list[tuple[str, str]]:
+def _rank_places(of: Ratings | NumericRatings, split: Floats, here: npt.NDArray[np.bool_]) -> list[tuple[str, str]]:
     rows = np.flatnonzero(here)
     order = rows[np.argsort(-split[rows], kind="stable")]
     return [(of.places[at].unit, of.places[at].target) for at in order.tolist()]

@@ -38,11 +38,11 @@ def spearman_of(sums: Floats, x: Floats, y: Floats, column: Ints) -> Floats:
     out = np.empty(len(flat))
     step = max(1, _CELLS // max(1, len(column)))
     for start in range(0, len(flat), step):
-        out[start : start + step] = _ranked(flat[start : start + step, column], x, y)
+        out[start : start + step] = _rank_correlations(flat[start : start + step, column], x, y)
     return out.reshape(sums.shape[:-1])
 
 
-def _ranked(weights: Floats, x: Floats, y: Floats) -> Floats:
+def _rank_correlations(weights: Floats, x: Floats, y: Floats) -> Floats:
     n = weights.sum(axis=1, keepdims=True)
     one, other = _mid_ranks(weights, x) - (n + 1) / 2, _mid_ranks(weights, y) - (n + 1) / 2
     xx, yy = (weights * one * one).sum(axis=1), (weights * other * other).sum(axis=1)

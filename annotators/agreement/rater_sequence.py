@@ -51,7 +51,7 @@ def chosen_fields(study_data: StudyData) -> tuple[Field, ...]:
 
 def sequence_of(study_data: StudyData, rater: int) -> RaterSequence:
     """Return the choices of a rater (an index into the columns) in their first rating."""
-    parts = [_in_field(study_data, at, field, rater) for at, field in enumerate(chosen_fields(study_data))]
+    parts = [_field_sequence(study_data, at, field, rater) for at, field in enumerate(chosen_fields(study_data))]
     if not parts:
         none = np.zeros(0, dtype=np.int32)
         return RaterSequence(
@@ -71,7 +71,9 @@ def sequence_of(study_data: StudyData, rater: int) -> RaterSequence:
     )
 
 
-def _in_field(study_data: StudyData, at: int, field: Field, rater: int) -> tuple[npt.NDArray[np.intp], RaterSequence]:
+def _field_sequence(
+    study_data: StudyData, at: int, field: Field, rater: int
+) -> tuple[npt.NDArray[np.intp], RaterSequence]:
     columns, field_places = study_data.columns, places_of(study_data, field)
     raters = study_data.people if rater in study_data.people else study_data.judges
     mine = raters.index(rater)

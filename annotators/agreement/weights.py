@@ -14,15 +14,15 @@ def identity(q: int) -> Floats:
 
 def linear(q: int) -> Floats:
     """Return weights 1 - |i - j| / (q - 1)."""
-    return 1 - _apart(q)
+    return 1 - _distances(q)
 
 
 def quadratic(q: int) -> Floats:
     """Return weights 1 - ((i - j) / (q - 1))^2."""
-    return 1 - _apart(q) ** 2
+    return 1 - _distances(q) ** 2
 
 
-def _apart(q: int) -> Floats:
+def _distances(q: int) -> Floats:
     at = np.arange(q, dtype=np.float64)
     # One category has no distance to divide by.
     return np.abs(at[:, None] - at[None, :]) / max(q - 1, 1)

@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 def consent_text(study: Study, locale: str = "") -> str:
     """Return the consent text: the study's in this locale, in its own, in English or in any, else the built-in one."""
     locale = locale or study.locale
-    for texts in (study.consent, _ours()):
+    for texts in (study.consent, _built_in_texts()):
         for name in (locale, locale.partition("-")[0], "en", *texts):
             if texts.get(name, "").strip():
                 return texts[name]
@@ -26,5 +26,5 @@ def text_sha(text: str) -> str:
     return hashlib.sha256(encode(text)).hexdigest()
 
 
-def _ours() -> dict[str, str]:
+def _built_in_texts() -> dict[str, str]:
     return {path.stem: path.read_text(encoding="utf-8") for path in sorted(HERE.glob("*.txt"))}

@@ -34,7 +34,7 @@ def _sheet(screens: tuple[tuple[str, Blob], ...]) -> Blob | None:
     from PIL import Image as pictures
     from PIL import ImageDraw, ImageFont
 
-    titled_pictures = [(title, picture) for title, blob in screens if (picture := _opened(blob)) is not None]
+    titled_pictures = [(title, picture) for title, blob in screens if (picture := _scaled_picture(blob)) is not None]
     if not titled_pictures:
         return None
     width = max(picture.width for _, picture in titled_pictures)
@@ -53,7 +53,7 @@ def _sheet(screens: tuple[tuple[str, Blob], ...]) -> Blob | None:
     return Blob(out.getvalue(), "image/jpeg")
 
 
-def _opened(blob: Blob) -> Image | None:
+def _scaled_picture(blob: Blob) -> Image | None:
     from PIL.Image import Resampling
 
     try:

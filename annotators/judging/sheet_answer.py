@@ -85,9 +85,9 @@ def read_sheet(view: JudgeView, text: str) -> list[JudgedPlace]:
             entry = entry_by_place.get((place.item, ""))
         if entry is None:
             if place.field.required and _is_asked(place, judged_places):
-                raise UnusableJudgement(f"there is no entry for {_named(place)}.")
+                raise UnusableJudgement(f"there is no entry for {_place_name(place)}.")
             continue
-        judged_places[key] = _placed(view, place, entry)
+        judged_places[key] = _judged_place(view, place, entry)
     _check_together(view, list(judged_places.values()))
     return list(judged_places.values())
 
@@ -130,29 +130,29 @@ def _is_asked(place: AskedPlace, judged_places: Mapping[tuple[str, str], JudgedP
     return False
 
 
-def _placed(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> JudgedPlace:
+def _judged_place(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> JudgedPlace:
     """Return an entry as the answer at its place. Raise `UnusableJudgement` if it does not fit."""
     field = place.field
     note = clean(str(entry.get("reason") or ""))[:_MOST_NOTE]
     missing = entry.get("missing")
-    confidence = _share(entry.get("confidence"))
+    confidence = _as_share(entry.get("confidence"))
     if missing in get_args(Missing):
         return JudgedPlace(place.item, field.id, None, missing, note=note)
-    value = _turned(view, field, _value(field, place.target, entry.get("value")))
+    value = _unswap_side(view, field, _typed_value(field, place.target, entry.get("value")))
     if value is None:
-        raise UnusableJudgement(f'{_named(place)} has no "value".')
+        raise UnusableJudgement(f'{_place_name(place)} has no "value".')
     label = Label("", "", 1, view.unit.id, place.item, field.id, _NOBODY, value=value)
     try:
         check_value("answer", field, place.target, label)
     except LabError as error:
-        raise UnusableJudgement(f"{_named(place)}: {error.body}") from None
+        raise UnusableJudgement(f"{_place_name(place)}: {error.body}") from None
     if field.evidence and value == COMPLETED and view.runs and not view.runs[0].steps:
-        raise UnusableJudgement(f"{_named(place)}: the run has no steps, so nothing was completed at one.")
+        raise UnusableJudgement(f"{_place_name(place)}: the run has no steps, so nothing was completed at one.")
     step = step_of(view.runs[0], entry.get("step")) if field.evidence and view.runs else None
     return JudgedPlace(place.item, field.id, value, step=step, confidence=confidence, note=note)
 
 
-def _value(field: Field, target: Target | None, value: Any) -> Any:
+def _typed_value(field: Field, target: Target | None, value: Any) -> Any:
     """Return a value in its field's type.
 
     Models write `"yes"` for a flag, `"3"` for a number, and an option by its text.
@@ -163,9 +163,9 @@ def _value(field: Field, target: Target | None, value: Any) -> Any:
         case "flag" if isinstance(value, str) and value.lower() in ("true", "false", "yes", "no"):
             return value.lower() in ("true", "yes")
         case "interval" | "step":
-            return _number(value)
+            return _as_number(value)
         case "many" if isinstance(value, str | list):
-            return _set(field, target, value)
+            return _option_set(field, target, value)
         case "nominal" | "ordinal":
             value = as_option(field, target, value)
             words = {option.shown.casefold(): option.id for option in field.options}
@@ -174,7 +174,7 @@ def _value(field: Field, target: Target | None, value: Any) -> Any:
     return value
 
 
-def _set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
+def _option_set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
     """Return a set of options, also if it names them by their texts."""
     words = {option.shown.casefold(): option.id for option in field.options}
     if isinstance(value, str) and value.casefold() in words:
@@ -186,7 +186,7 @@ def _set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
     return as_option(field, target, ids)
 
 
-def _number(value: Any) -> Any:
+def _as_number(value: Any) -> Any:
     """Return `3` for `"3"` and `3.0`. A text that is not a number, such as `"nan"`, is returned unchanged."""
     try:
         number = float(value) if isinstance(value, str) else value
@@ -197,25 +197,25 @@ def _number(value: Any) -> Any:
     return int(number) if number.is_integer() else number
 
 
-def _turned(view: JudgeView, field: Field, value: Any) -> Any:
+def _unswap_side(view: JudgeView, field: Field, value: Any) -> Any:
     """Return a swapped side as the unit names it."""
     return _OTHER_SIDE.get(value, value) if view.swapped and field.sided and isinstance(value, str) else value
 
 
-def _share(value: Any) -> float | None:
-    value = _number(value)
+def _as_share(value: Any) -> float | None:
+    value = _as_number(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and 0 <= value <= 1 else None
 
 
 def step_of(run: JudgedRun, value: Any) -> int | None:
     """Return a step of the run; None if the run has no such step, which does not invalidate the answer."""
-    number = _number(value)
+    number = _as_number(value)
     is_step = isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(run.steps)
     return number if is_step else None
 
 
-def _named(place: AskedPlace) -> str:
+def _place_name(place: AskedPlace) -> str:
     return f"field {place.field.id} of item {place.item}" if place.item else f"field {place.field.id}"
 
 

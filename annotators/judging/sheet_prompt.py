@@ -72,7 +72,7 @@ def sheet_question(view: JudgeView) -> JudgeQuestion:
 
 def question_for_sheet(view: JudgeView, parts: Sequence[str | Blob], stage: str) -> JudgeQuestion:
     """Return a question about a whole sheet. `parts` describe the unit and follow the examples."""
-    questions_text = "What is asked\n" + "\n".join(_asked(view))
+    questions_text = "What is asked\n" + "\n".join(_sheet_lines(view))
     messages = (sheet_system(view), Message("user", joined([*example_texts(view), *parts, questions_text])))
     return JudgeQuestion(stage, messages, lambda text: read_sheet(view, text), answer_schema(view))
 
@@ -98,14 +98,14 @@ def example_text(example: JudgeExample, number: int, right: Any = None) -> str:
 def _unit_parts(view: JudgeView) -> list[str | Blob]:
     """Return a unit in words and pictures, without the questions about it."""
     parts: list[str | Blob] = [f"{title}\n{text}" for title, text in view.sections]
-    parts += _given(view)
+    parts += _given_texts(view)
     pictured_steps = pictured(view.runs, view.pictures)
     for run in view.runs:
         parts += run_parts(run, pictured_steps)
     return parts
 
 
-def _given(view: JudgeView) -> Iterator[str]:
+def _given_texts(view: JudgeView) -> Iterator[str]:
     """Yield the texts that the unit gives to its rater, with sides in the order shown."""
     order = sorted(view.unit.given, key=lambda one: _side(view, one) or "")
     for one in order:
@@ -164,7 +164,7 @@ def step_words(step: JudgedStep, *, pictured: bool) -> str:
     return "\n".join(lines)
 
 
-def _asked(view: JudgeView) -> Iterator[str]:
+def _sheet_lines(view: JudgeView) -> Iterator[str]:
     """Yield the sheet: each field with its values once, then the items."""
     places = list(asked_places(view))
     fields = list(dict.fromkeys(place.field for place in places))
@@ -241,10 +241,10 @@ def target_line(target: Target) -> str:
 
 def joined(parts: Sequence[str | Blob]) -> tuple[str | Blob, ...]:
     """Return parts with successive texts joined by an empty line."""
-    return tuple(_joined(parts))
+    return tuple(_join_texts(parts))
 
 
-def _joined(parts: Sequence[str | Blob]) -> Iterator[str | Blob]:
+def _join_texts(parts: Sequence[str | Blob]) -> Iterator[str | Blob]:
     texts: list[str] = []
     for part in parts:
         if isinstance(part, str):

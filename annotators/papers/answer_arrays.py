@@ -26,7 +26,7 @@ def numbers_by(field: str, names: Sequence[str], rows: Sequence[AnswerRow]) -> N
         values[at] = [np.nan if value is None else float(value) for value in row.values]
     trace, traces = _clusters(rows)
     return NumericRatings(
-        field, values, tuple(names), trace, traces, tuple(row.place for row in rows), _missing(names, rows)
+        field, values, tuple(names), trace, traces, tuple(row.place for row in rows), _missing_answers(names, rows)
     )
 
 
@@ -38,10 +38,12 @@ def ratings_by(field: str, categories: Sequence[str], names: Sequence[str], rows
         codes[at] = [-1 if value is None else index.get(str(value), -1) for value in row.values]
     trace, traces = _clusters(rows)
     places = tuple(row.place for row in rows)
-    return Ratings(field, tuple(categories), codes, tuple(names), trace, traces, places, missing=_missing(names, rows))
+    return Ratings(
+        field, tuple(categories), codes, tuple(names), trace, traces, places, missing=_missing_answers(names, rows)
+    )
 
 
-def _missing(names: Sequence[str], rows: Sequence[AnswerRow]) -> MissingAnswers:
+def _missing_answers(names: Sequence[str], rows: Sequence[AnswerRow]) -> MissingAnswers:
     """Return the cells that have a reason in place of a value."""
     reasons = sorted({reason for row in rows for reason in row.why if reason})
     why = np.full((len(rows), len(names)), -1, dtype=np.int32)

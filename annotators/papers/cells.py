@@ -81,7 +81,8 @@ def average(
     return with_interval(
         cell, how, field, statistic, part=part, between=between, places=len(values),
         units=len({one.unit for one in values}), traces=len(clusters),
-        raters=_raters(study_data, field, raters, {one.unit for one in values}), **_missing(len(values), left_out),
+        raters=_raters(study_data, field, raters, {one.unit for one in values}),
+        **_missing_fields(len(values), left_out),
     )  # fmt: skip
 
 
@@ -129,7 +130,7 @@ def of_all(
     return Agreement(
         field, statistic, right / of, part=part, between=between, low=low, high=high, interval="wilson",
         level=study_data.how.level, places=of, units=of, traces=of, raters=_raters(study_data, field, raters, units),
-        **_missing(of, left_out),
+        **_missing_fields(of, left_out),
     )  # fmt: skip
 
 
@@ -148,7 +149,7 @@ def _raters(study_data: StudyData, field: str, raters: int | None, units: Collec
     return how_many
 
 
-def _missing(places: int, left_out: Mapping[str, int] | None) -> dict[str, Any]:
+def _missing_fields(places: int, left_out: Mapping[str, int] | None) -> dict[str, Any]:
     """Return the share of missing things and the reasons as fields of a number."""
     many = sum((left_out or {}).values())
     return {"missing": many / (places + many), "reasons": dict(left_out or {})} if many else {}
@@ -168,7 +169,7 @@ def plain(
     """Return a number without an interval, with the reason."""
     return Agreement(
         field, statistic, value, part=part, between=between, no_interval=no_interval, places=n, units=n, traces=n,
-        **_missing(n, left_out),
+        **_missing_fields(n, left_out),
     )  # fmt: skip
 
 
@@ -177,7 +178,7 @@ def lacking(
     left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
     """Return an undefined number with the reason."""
-    return Agreement(field, statistic, undefined=why, part=part, between=between, **_missing(0, left_out))
+    return Agreement(field, statistic, undefined=why, part=part, between=between, **_missing_fields(0, left_out))
 
 
 def count(value: int, field: str, *, part: str = "", statistic: str = "count") -> Number:

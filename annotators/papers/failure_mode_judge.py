@@ -71,14 +71,14 @@ def _question(view: JudgeView, primary: Field) -> JudgeQuestion:
     title = protocol.word(view.locale, "title", protocol.title)
     system = filled(_PACKAGE, _PROMPT, title=title, guide=protocol.guided(view.locale).strip())
     (run,) = view.runs
-    parts: list[str | Blob] = [*example_texts(view, _right), *run_parts(run, pictured(view.runs, view.pictures))]
+    parts: list[str | Blob] = [*example_texts(view, _right_answer), *run_parts(run, pictured(view.runs, view.pictures))]
     parts.append("The reasons\n" + "\n".join(option_lines(view, primary)))
     messages = (Message("system", (system,)), Message("user", joined(parts)))
     modes = [option.id for option in primary.options if not option.by_rule]
     return JudgeQuestion("modes", messages, lambda text: _answers(text, modes, run))
 
 
-def _right(example: JudgeExample) -> dict[str, Any]:
+def _right_answer(example: JudgeExample) -> dict[str, Any]:
     """Return an example's right answer: the reasons that people gave, the primary one first."""
     return {field: value for _, field, value in example.answers if field in (_PRIMARY, _SECONDARY)}
 
@@ -89,13 +89,13 @@ def _answers(text: str, modes: Sequence[str], run: JudgedRun) -> ModeAnswers:
     if reply is None:
         raise UnusableJudgement(f'it holds no JSON object with "modes"{why_no_object(text)}.')
     by_mode = {str(one.get("mode") or ""): one for one in reply["modes"] if isinstance(one, dict)}
-    says = {mode: _says(mode, by_mode.get(mode)) for mode in modes}
+    says = {mode: _mode_answer(mode, by_mode.get(mode)) for mode in modes}
     applying = {mode: reason for mode, (applies, reason) in says.items() if applies}
     reasons = [f"{mode}: {reason}" for mode, (_, reason) in says.items() if reason]
     return ModeAnswers(applying, "; ".join(reasons), step_of(run, reply.get("step")))
 
 
-def _says(mode: str, entry: Mapping[str, Any] | None) -> tuple[bool, str]:
+def _mode_answer(mode: str, entry: Mapping[str, Any] | None) -> tuple[bool, str]:
     if entry is None:
         raise UnusableJudgement(f'there is no entry for mode "{mode}".')
     applies = entry.get("applies")

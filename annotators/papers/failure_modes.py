@@ -85,7 +85,7 @@ def coders(study_data: StudyData, id: str, source: str) -> Table:
     """Return the agreement of coders on the primary mode, and on any common mode."""
     ratings = ratings_of(study_data, PRIMARY)
     chance, name = (fleiss_kappa, "Fleiss' kappa") if len(ratings.raters) > 2 else (cohen_kappa, "Cohen's kappa")
-    both, same, common = _together(study_data, ratings)
+    both, same, common = _count_common(study_data, ratings)
     rows: tuple[tuple[Cell, ...], ...] = (
         ("pairs agree", cells.percent(coefficient(study_data, percent(ratings), ratings))),
         ("all agree (Wilson)", cells.percent(of_all(study_data, same, both, PRIMARY, "all agree", raters=2))),
@@ -101,7 +101,7 @@ def coders(study_data: StudyData, id: str, source: str) -> Table:
     return Table(id, "Agreement of coders on the primary mode", ("", "Value"), rows, source, notes)
 
 
-def _together(study_data: StudyData, ratings: Ratings) -> tuple[int, int, int]:
+def _count_common(study_data: StudyData, ratings: Ratings) -> tuple[int, int, int]:
     """Return three counts of runs with two coders: all, those with one primary mode, those with a common mode."""
     second: dict[tuple[str, int], str] = {
         (one.unit, one.rater): str(one.value) for one in answers_in(study_data, SECONDARY) if one.value is not None

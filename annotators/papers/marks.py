@@ -39,10 +39,10 @@ def marked(cases: Iterable[MeasuredRun], marks: dict[str, tuple[str, Marks]]) ->
 
     Raise `LabError` if a run's design has no such node, unit, branch or option, or the run has no such step.
     """
-    return [_marked(case, *marks[case.id]) if case.id in marks else case for case in cases]
+    return [_add_marks(case, *marks[case.id]) if case.id in marks else case for case in cases]
 
 
-def _marked(case: MeasuredRun, where: str, marks: Marks) -> MeasuredRun:
+def _add_marks(case: MeasuredRun, where: str, marks: Marks) -> MeasuredRun:
     nodes: dict[str, int | None] | None = None
     if marks.nodes is not None:
         _check(where, "nodes", marks.nodes, {node.id for node in case.task.tdg.walk()})

@@ -56,7 +56,7 @@ def measured(
     if not cases:
         numbers = tuple(beside(cases)) if not by else ()
         return [Group({}, 0, numbers)] if numbers else []
-    keys = {name: _key(name, cases) for name in by}
+    keys = {name: _key_function(name, cases) for name in by}
     groups: dict[tuple[str, ...], list[MeasuredRun]] = {}
     for case in cases:
         groups.setdefault(tuple(key(case) or NONE for key in keys.values()), []).append(case)
@@ -73,7 +73,7 @@ def measured(
     ]
 
 
-def _key(name: str, cases: Sequence[MeasuredRun]) -> Callable[[MeasuredRun], str]:
+def _key_function(name: str, cases: Sequence[MeasuredRun]) -> Callable[[MeasuredRun], str]:
     if name in KEYS:
         return KEYS[name]
     traits = {trait for case in cases for trait in case.task.traits}

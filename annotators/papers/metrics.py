@@ -104,10 +104,14 @@ def of_task(case: MeasuredRun, golds: Sequence[MeasuredRun]) -> list[MeasuredRun
     A task is identified by its id. Across sources its instruction must also be the same, if both have one.
     """
     source = _source(case)
-    return [gold for gold in golds if _source(gold) == source or _alike(_words(gold), _words(case))]
+    return [
+        gold
+        for gold in golds
+        if _source(gold) == source or _may_be_same(_normalised_instruction(gold), _normalised_instruction(case))
+    ]
 
 
-def _alike(one: str, other: str) -> bool:
+def _may_be_same(one: str, other: str) -> bool:
     return one == other or not one or not other
 
 
@@ -115,7 +119,7 @@ def _source(case: MeasuredRun) -> str:
     return case.source.format if case.source else ""
 
 
-def _words(case: MeasuredRun) -> str:
+def _normalised_instruction(case: MeasuredRun) -> str:
     return " ".join(case.task.instruction.casefold().split())
 
 

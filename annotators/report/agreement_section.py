@@ -101,7 +101,7 @@ def _table(id: str, title: str, some: Sequence[Agreement]) -> Table:
     if not any(row[1 + len(statistics)] for row in rows):
         at = 1 + len(statistics)
         columns, rows = (*columns[:at], *columns[at + 1 :]), tuple((*row[:at], *row[at + 1 :]) for row in rows)
-    return Table(id, title, columns, rows, notes=tuple(_why(some)))
+    return Table(id, title, columns, rows, notes=tuple(_no_interval_notes(some)))
 
 
 def _row(part: str, own: dict[str, Agreement], statistics: Sequence[str]) -> tuple[Cell, ...]:
@@ -119,7 +119,7 @@ def _span(counts: Sequence[int]) -> str:
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def _why(some: Sequence[Agreement]) -> list[str]:
+def _no_interval_notes(some: Sequence[Agreement]) -> list[str]:
     """Return the reasons for missing intervals in a table, each reason once."""
     reasons: dict[str, list[str]] = {}
     for one in some:

@@ -60,10 +60,10 @@ def sections(study_data: StudyData) -> list[Section]:
         tables += _of_field(study_data, field)
         pictures += _bars(study_data, field)
     tables += _sides(study_data)
-    return [Section(TITLE, tuple(_says(study_data)), tuple(tables), tuple(pictures))]
+    return [Section(TITLE, tuple(_sentences(study_data)), tuple(tables), tuple(pictures))]
 
 
-def _says(study_data: StudyData) -> list[str]:
+def _sentences(study_data: StudyData) -> list[str]:
     if not any(how_many_answered(study_data, field.id) for field in study_data.study.protocol.fields):
         return [_NOBODY]
     from annotators.agreement.estimates import clusters_of
@@ -223,14 +223,14 @@ def no_interval_notes(rows: Sequence[Sequence[Cell]]) -> list[str]:
     return [f"No interval: {'; '.join(reasons)}."] if reasons else []
 
 
-def _there(of: FieldValues, *, agreed: bool, rows: Mask | None = None, rater: int | None = None) -> Mask:
+def _answered_mask(of: FieldValues, *, agreed: bool, rows: Mask | None = None, rater: int | None = None) -> Mask:
     values = of.measures[0].agreed[:, None] if agreed else of.measures[0].values
     there = np.isfinite(values if rater is None else values[:, [rater]])
     return there if rows is None else np.asarray(there & rows[:, None])
 
 
 def _n_words(of: FieldValues, *, agreed: bool) -> str:
-    there = _there(of, agreed=agreed)
+    there = _answered_mask(of, agreed=agreed)
     items = count(int(there.any(axis=1).sum()), "item")
     if agreed:
         return items
@@ -239,7 +239,7 @@ def _n_words(of: FieldValues, *, agreed: bool) -> str:
 
 
 def _missing_of(of: FieldValues, *, agreed: bool) -> str:
-    return missing_words(missing_reasons(of, agreed=agreed), int(_there(of, agreed=agreed).sum()))
+    return missing_words(missing_reasons(of, agreed=agreed), int(_answered_mask(of, agreed=agreed).sum()))
 
 
 def _row(
@@ -255,7 +255,7 @@ def _row(
         )
         for one in of.told
     ]  # fmt: skip
-    there = int(_there(of, agreed=agreed, rows=rows, rater=rater).sum())
+    there = int(_answered_mask(of, agreed=agreed, rows=rows, rater=rater).sum())
     return name, *numbers, f"{there:,}", missing_words(reasons, there)
 
 
@@ -398,7 +398,10 @@ def _by_branch(study_data: StudyData, of: FieldValues) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, own in options.items():
         mask = np.asarray(groups == name, dtype=np.bool_)
-        n, reasons = int(_there(of, agreed=agreed, rows=mask).sum()), missing_reasons(of, agreed=agreed, rows=mask)
+        n, reasons = (
+            int(_answered_mask(of, agreed=agreed, rows=mask).sum()),
+            missing_reasons(of, agreed=agreed, rows=mask),
+        )
         for option in own:
             number = answer_number(
                 study_data, of, measures[option], agreed=agreed, rows=mask, part=name, reasons=reasons
@@ -470,7 +473,7 @@ def _texts(study_data: StudyData, field: Field) -> Iterator[Table]:
         rows: list[tuple[Cell, ...]] = [("boxes", f"{len(answers):,}")]
         yield Table(f"answers-{field.id}", f"{field.id}: {field.ask}", ("", EVERY), tuple(rows))
         return
-    texts = sorted({(str(one.value), _of_play(study_data, one)) for one in answers}, key=_drawn)
+    texts = sorted({(str(one.value), _of_play(study_data, one)) for one in answers}, key=_draw_key)
     lengths = [len(str(one.value)) for one in answers]
     rows = [
         ("texts", f"{len(answers):,}"),
@@ -479,7 +482,7 @@ def _texts(study_data: StudyData, field: Field) -> Iterator[Table]:
         ("raters", f"{len({one.rater for one in answers}):,}"),
     ]
     yield Table(f"answers-{field.id}", f"{field.id}: {field.ask}", ("", EVERY), tuple(rows))
-    yield _quoted(field, texts[:MOST_QUOTED], len(texts))
+    yield _quote_table(field, texts[:MOST_QUOTED], len(texts))
 
 
 def _of_play(study_data: StudyData, one: FieldAnswer) -> str:
@@ -490,12 +493,12 @@ def _of_play(study_data: StudyData, one: FieldAnswer) -> str:
     return plays.get(one.unit, "")
 
 
-def _drawn(text: tuple[str, str]) -> str:
+def _draw_key(text: tuple[str, str]) -> str:
     """Return a sort key that reveals neither a text's author nor its time."""
     return hashlib.sha256("\x1f".join(text).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _quoted(field: Field, texts: Sequence[tuple[str, str]], of: int) -> Table:
+def _quote_table(field: Field, texts: Sequence[tuple[str, str]], of: int) -> Table:
     with_condition = any(condition for _, condition in texts)
     rows = tuple(
         (f"{at}", shortened(text), *([condition] if with_condition else []))

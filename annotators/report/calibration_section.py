@@ -71,7 +71,7 @@ def _beside_gold(pilot: StudyData) -> list[Table]:
 def _grids(pilot: StudyData, field: Field) -> list[Grid]:
     """Return the grid of gold against people's answers, or of people against each other if there is no gold."""
     ratings = ratings_of(pilot, field.id)
-    right = _right(pilot, field)
+    right = _right_values(pilot, field)
     if not right:
         grid = confusion(pilot, field.id)
         title = f"{field.id}: calibration answers of every two people that came together"
@@ -89,7 +89,7 @@ def _grids(pilot: StudyData, field: Field) -> list[Grid]:
     return [Grid(id, title, ratings.categories, ratings.categories, rows, "right", "said")]
 
 
-def _right(pilot: StudyData, field: Field) -> dict[tuple[str, str], tuple[str, str]]:
+def _right_values(pilot: StudyData, field: Field) -> dict[tuple[str, str], tuple[str, str]]:
     """Return the right category and its reason, by place."""
     counts = {}
     for unit in pilot.units:
@@ -114,7 +114,7 @@ def _rules(pilot: StudyData) -> list[Table]:
 
 
 def _rule_rows(pilot: StudyData, field: Field) -> tuple[tuple[Cell, ...], ...]:
-    ratings, right = ratings_of(pilot, field.id), _right(pilot, field)
+    ratings, right = ratings_of(pilot, field.id), _right_values(pilot, field)
     clusters = {unit.id: unit.clustered for unit in pilot.units}
     items: dict[tuple[str, str], list[UnitValue]] = defaultdict(list)
     instead: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)

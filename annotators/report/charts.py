@@ -73,7 +73,7 @@ class CharacterCanvas:
 
     def place(self, x: float, y: float) -> tuple[int, int]:
         """Return the column and row of a point, clipped to the edges."""
-        return _on(x, *self.across, self.wide), self.high - 1 - _on(y, *self.up, self.high)
+        return _cell_of(x, *self.across, self.wide), self.high - 1 - _cell_of(y, *self.up, self.high)
 
     def dot(self, x: float, y: float, mark: str, *, under: bool = False) -> None:
         """Draw a mark. `under` does not overwrite an existing one."""
@@ -102,7 +102,7 @@ def spread(ends: tuple[float, float]) -> tuple[float, float]:
     return ends if ends[0] < ends[1] else (ends[0] - 0.5, ends[0] + 0.5)
 
 
-def _on(value: float, least: float, most: float, cells: int) -> int:
+def _cell_of(value: float, least: float, most: float, cells: int) -> int:
     share = (value - least) / (most - least)
     return min(cells - 1, max(0, int(share * (cells - 1) + 0.5)))
 
@@ -154,7 +154,7 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
         points = in_order(scatter.points)
         canvas = CharacterCanvas(wide, _HIGH, (0.0, max(at for at, _ in points)), ends)
         for at, point in points:
-            _beside(canvas, at, point.x, scatter)
+            _draw_guides(canvas, at, point.x, scatter)
         for at, point in points:
             canvas.dot(at, point.y, marks[point.series])
         lines = canvas.lines(f"{scatter.across}, from the least to the most", scatter.up, width)
@@ -162,7 +162,7 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
         canvas = CharacterCanvas(wide, _HIGH, ends, ends)
         for cell in range(wide):
             x = scatter.least + (scatter.most - scatter.least) * cell / (wide - 1)
-            _beside(canvas, x, x, scatter)
+            _draw_guides(canvas, x, x, scatter)
         for point in scatter.points:
             canvas.dot(point.x, point.y, marks[point.series])
         lines = canvas.lines(scatter.across, scatter.up, width)
@@ -171,7 +171,7 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
     return [*lines, *_legend(marks, width, legend.strip())]
 
 
-def _beside(canvas: CharacterCanvas, x: float, y: float, scatter: Scatter) -> None:
+def _draw_guides(canvas: CharacterCanvas, x: float, y: float, scatter: Scatter) -> None:
     """Draw the marks of diagonal and band at one x."""
     if scatter.diagonal:
         canvas.dot(x, y, "·", under=True)
@@ -209,13 +209,13 @@ def bar_lines(picture: Bars, width: int) -> list[str]:
         *above, last = folded(name, margin)
         out += above
         if bar.value is None:
-            out += _after(f"{padded(last, margin)}  ", f"undefined ({bar.undefined})", width)
+            out += _hang_text(f"{padded(last, margin)}  ", f"undefined ({bar.undefined})", width)
             continue
         row = interval_bar(bar.value, bar.low, bar.high, wide, least, most)
         out.append(f"{padded(last, margin)}  {row}  {rounded(bar.value, 2)}")
     return [*out, f"{' ' * margin}  {scale(wide, least, most)}"]
 
 
-def _after(head: str, text: str, width: int) -> list[str]:
+def _hang_text(head: str, text: str, width: int) -> list[str]:
     first, *rest = folded(text, max(12, width - cell_len(head)))
     return [head + first, *(" " * cell_len(head) + line for line in rest)]

@@ -45,7 +45,7 @@ def lines_of(study_data: StudyData, field: Field) -> Lines | None:
         columns.rater, np.array(study_data.people, dtype=np.int32)
     )
     rows = np.flatnonzero(is_followed)
-    followed = _followed(study_data, field, rows)
+    followed = _measure_over_time(study_data, field, rows)
     if followed is None:
         return None
     what, least, most, value = followed
@@ -63,7 +63,7 @@ def lines_of(study_data: StudyData, field: Field) -> Lines | None:
 Followed = tuple[str, float, float, Callable[[npt.NDArray[np.intp]], Values]]
 
 
-def _followed(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Followed | None:
+def _measure_over_time(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Followed | None:
     """Return a question's measure over time: the most frequent answer's share, or the mean.
 
     None if neither exists.

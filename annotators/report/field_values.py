@@ -117,7 +117,7 @@ def _of_choice(study_data: StudyData, field: Field, raters: Sequence[int] | None
     if not agreed.shape[1]:
         agreed = np.full((len(codes), 1), -1, dtype=np.int16)
     measures = [
-        AnswerMeasure(name, "share", _is(codes, at), _is(agreed, at)[:, 0])
+        AnswerMeasure(name, "share", _indicator(codes, at), _indicator(agreed, at)[:, 0])
         for at, name in enumerate(_category_names(field, ratings))
         if field.kind != "flag" or name == "yes"
     ]
@@ -132,7 +132,7 @@ def _category_names(field: Field, ratings: Ratings) -> list[str]:
     return [names.get(category, category) for category in ratings.categories]
 
 
-def _is(codes: npt.NDArray[np.int16], code: int) -> Floats:
+def _indicator(codes: npt.NDArray[np.int16], code: int) -> Floats:
     return np.where(codes < 0, np.nan, (codes == code).astype(np.float64))
 
 
@@ -143,8 +143,8 @@ def _of_sets(study_data: StudyData, field: Field, raters: Sequence[int] | None) 
     measures = []
     for option in sets.options:
         codes, most = sets.option(option).codes, agreed.option(option).codes
-        column = _is(most, 1)[:, 0] if most.shape[1] else np.full(len(codes), np.nan)
-        measures.append(AnswerMeasure(names[option], "share", _is(codes, 1), column))
+        column = _indicator(most, 1)[:, 0] if most.shape[1] else np.full(len(codes), np.nan)
+        measures.append(AnswerMeasure(names[option], "share", _indicator(codes, 1), column))
     return _values(study_data, field, measures, sets.numbers)
 
 
@@ -193,7 +193,7 @@ def answer_number(
     items = there.any(axis=1)
     answered = of.there[items].any(axis=0) if agreed else there.any(axis=0)
     counts = SampleCounts(
-        len(place), _distinct(of.unit[items]), _distinct(of.trace[items]), int(answered.sum()),
+        len(place), _count_distinct(of.unit[items]), _count_distinct(of.trace[items]), int(answered.sum()),
         lacking / (len(place) + lacking) if lacking else 0.0, dict(reasons),
     )  # fmt: skip
     part = ", ".join(filter(None, (measure.name if measure.statistic == "share" else "", part)))
@@ -207,15 +207,15 @@ def answer_number(
         found, study_data.how, of.field.id, measure.statistic, part=part, between=between,
         clusters=clusters_of(study_data), **counts._asdict(),
     )  # fmt: skip
-    return number_of(_within(number, measure))
+    return number_of(_clip_to_scale(number, measure))
 
 
-def _distinct(numbers: npt.NDArray[Any]) -> int:
+def _count_distinct(numbers: npt.NDArray[Any]) -> int:
     """Return how many different numbers there are."""
     return int((np.bincount(numbers) > 0).sum()) if len(numbers) else 0
 
 
-def _within(one: Agreement, measure: AnswerMeasure) -> Agreement:
+def _clip_to_scale(one: Agreement, measure: AnswerMeasure) -> Agreement:
     """Return a number with its interval clipped to its scale."""
     if one.low is None or one.high is None:
         return replace(one, no_interval=_NO_INTERVAL.get(one.no_interval, one.no_interval))
@@ -251,8 +251,8 @@ def described(
     found = values[np.isfinite(values)]
     items = np.isfinite(values.reshape(len(of.places), -1)).any(axis=1)
     n: dict[str, Any] = {
-        "places": len(found), "units": _distinct(of.unit[items]),
-        "traces": _distinct(of.trace[items]), "raters": int(of.there.any(axis=0).sum()),
+        "places": len(found), "units": _count_distinct(of.unit[items]),
+        "traces": _count_distinct(of.trace[items]), "raters": int(of.there.any(axis=0).sum()),
     }  # fmt: skip
     if len(found) < (2 if statistic == "sd" else 1):
         return Number(Agreement(of.field.id, statistic, undefined="too few answers", **n))

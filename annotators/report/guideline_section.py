@@ -35,7 +35,7 @@ _SAYS = (
 
 
 def _table(study_data: StudyData, field: str) -> Table | None:
-    places_by_citation = _cited(study_data, field)
+    places_by_citation = _cited_places(study_data, field)
     if not places_by_citation:
         return None
     differ = set(disagreeing(study_data, field))
@@ -48,7 +48,7 @@ def _table(study_data: StudyData, field: str) -> Table | None:
         items = [UnitValue(unit, clusters[unit], float((unit, target) in differ)) for unit, target in places]
         one = share(study_data, items, field, "share in disagreement", part=cites)
         order = (-disagreements, len(places), clause.number if clause else 10**6, cites)
-        rows.append((order, (cites, _says(clause), f"{disagreements:,}", f"{len(places):,}", percent(one))))
+        rows.append((order, (cites, _clause_words(clause), f"{disagreements:,}", f"{len(places):,}", percent(one))))
     cited_places = set().union(*places_by_citation.values())
     columns = ("Cited", "What it says", "In disagreement", "Items", "Share")
     note = (
@@ -58,11 +58,11 @@ def _table(study_data: StudyData, field: str) -> Table | None:
                  notes=(note,))  # fmt: skip
 
 
-def _says(clause: Clause | None) -> str:
+def _clause_words(clause: Clause | None) -> str:
     return clause.says if clause is not None else "(no line of the guideline)"
 
 
-def _cited(study_data: StudyData, field: str) -> dict[str, set[Place]]:
+def _cited_places(study_data: StudyData, field: str) -> dict[str, set[Place]]:
     """Return the places at which a person cites something in this field, by what is cited."""
     columns = study_data.columns
     places: dict[str, set[Place]] = defaultdict(set)

@@ -134,9 +134,9 @@ def _tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]
     if one.alternative is not None and one.alternative.people:
         yield _alternative(id, field, one.alternative)
     if one.consistency is not None or one.position is not None:
-        yield _itself(study_data, id, one)
+        yield _self_table(study_data, id, one)
     if one.corrected:
-        yield _corrected(study_data, id, one)
+        yield _corrected_table(study_data, id, one)
     yield from _of_agents(study_data, id, one)
 
 
@@ -169,7 +169,7 @@ def _of_agents(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Tab
 def _rates(study_data: StudyData, id: str, one: JudgedField) -> Table:
     rows = [
         (
-            _named(rate),
+            _rate_name(rate),
             _number(study_data, one, rate.statistic, rate.estimate, rate.places, rate.units),
             f"{rate.places:,}",
             f"{rate.units:,}",
@@ -258,7 +258,7 @@ def _alternative(id: str, field: str, test: AlternativeAnnotatorTest) -> Table:
     )  # fmt: skip
 
 
-def _itself(study_data: StudyData, id: str, one: JudgedField) -> Table:
+def _self_table(study_data: StudyData, id: str, one: JudgedField) -> Table:
     rows: list[tuple[Cell, ...]] = []
     if (runs := one.consistency) is not None:
         items = f"{runs.items:,}"
@@ -274,7 +274,7 @@ def _itself(study_data: StudyData, id: str, one: JudgedField) -> Table:
     return Table(f"{id}-itself", f"{one.field.shown}: against itself", ("", "Value", "Items"), tuple(rows))
 
 
-def _corrected(study_data: StudyData, id: str, one: JudgedField) -> Table:
+def _corrected_table(study_data: StudyData, id: str, one: JudgedField) -> Table:
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     for category, rate in one.corrected:
@@ -302,7 +302,7 @@ def _grid(id: str, one: JudgedField) -> Grid:
     return Grid(f"{id}-grid", title, confusion.categories, confusion.categories, counts, "people", one.judge)
 
 
-def _named(rate: JudgeRate) -> str:
+def _rate_name(rate: JudgeRate) -> str:
     name = _NAMES.get(rate.statistic, rate.statistic)
     return f"{name} of {rate.category}" if rate.category else name
 

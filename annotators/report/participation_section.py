@@ -125,7 +125,7 @@ def _row(study_data: StudyData, code: str, sheets: Mapping[str, _Sheets], change
     rest = own.dealt - own.handed
     passed = rest if code in changes.left else 0
     numbers = (f"{own.dealt:,}", f"{own.handed:,}", f"{rest - passed:,}", f"{passed:,}")
-    return code, _state(code, sheets, changes), _right(study_data, code, changes), *numbers
+    return code, _state(code, sheets, changes), _share_right(study_data, code, changes), *numbers
 
 
 def _state(code: str, there: Mapping[str, _Sheets], changes: _Changes) -> str:
@@ -139,7 +139,7 @@ def _state(code: str, there: Mapping[str, _Sheets], changes: _Changes) -> str:
     return ", ".join(words) or "takes part"
 
 
-def _right(study_data: StudyData, code: str, changes: _Changes) -> Cell:
+def _share_right(study_data: StudyData, code: str, changes: _Changes) -> Cell:
     """Return the share of right calibration answers handed in, or the share at which the person was held."""
     pilot = study_data.calibration
     if pilot is not None and any(unit.gold for unit in pilot.units):

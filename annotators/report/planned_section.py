@@ -57,14 +57,14 @@ def _why_not(study_data: StudyData, name: str, sections: Iterable[Section]) -> s
     """Return why a planned statistic is missing; empty if it exists."""
     if name == "majority":
         return "" if _any_majority(study_data) else _NEEDS[name]
-    matches = [one for one in _numbers(sections) if _is(name, one)]
+    matches = [one for one in _numbers(sections) if _fulfils(name, one)]
     if any(one.value is not None for one in matches):
         return ""
     of_any = [one for one in matches if one.places] or matches
     return "; ".join(dict.fromkeys(one.undefined for one in of_any)) or _NEEDS.get(name, "nothing to take it from")
 
 
-def _is(name: str, one: Agreement) -> bool:
+def _fulfils(name: str, one: Agreement) -> bool:
     otherwise = _TOLD_OTHERWISE.get(name)
     if otherwise is not None:
         return otherwise(one)

@@ -46,7 +46,7 @@ def played_tables(study_data: StudyData) -> list[Table]:
     tables = []
     if told:
         tables.append(_by_condition(study_data, told, plays, conditions))
-        tables += [_paired(study_data, told, plays, *pair) for pair in combinations(conditions, 2)]
+        tables += [_paired_table(study_data, told, plays, *pair) for pair in combinations(conditions, 2)]
     return [*tables, *_places(study_data, plays, conditions)]
 
 
@@ -92,7 +92,7 @@ def _why_none(rows: Sequence[Sequence[Cell]]) -> list[str]:
 # -- within a person -------------------------------------------------------------------------------------------
 
 
-def _paired(
+def _paired_table(
     study_data: StudyData, told: Sequence[FieldValues], plays: Mapping[str, Play], one: str, other: str
 ) -> Table:
     rows = [_paired_row(study_data, name, of, measure, plays, (one, other)) for name, of, measure in _measures(told)]
@@ -144,7 +144,7 @@ def _over_persons(
         _t_estimate(list(values.values()), study_data.how), study_data.how, of.field.id, statistic, part=part,
         clusters="person", places=len(values), units=len(values), traces=len(values), raters=len(values), **lacking,
     )  # fmt: skip
-    return number_of(_bounded(number, measure, gap=gap))
+    return number_of(_clip_to_scale(number, measure, gap=gap))
 
 
 def _t_estimate(values: Sequence[float], how: How) -> Estimate:
@@ -165,7 +165,7 @@ def _t_estimate(values: Sequence[float], how: How) -> Estimate:
     return Estimate(value, "", value - reach, value + reach, "", error, "t")
 
 
-def _bounded(found: Agreement, measure: AnswerMeasure, *, gap: bool) -> Agreement:
+def _clip_to_scale(found: Agreement, measure: AnswerMeasure, *, gap: bool) -> Agreement:
     """Return a number with its interval clipped to its scale, or to the largest possible difference."""
     if measure.least is None or measure.most is None:
         return found

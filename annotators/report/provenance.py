@@ -45,7 +45,7 @@ def labels_sha(study_data: StudyData) -> str:
     """
     columns = study_data.columns
     whole = hashlib.sha256()
-    tables, rows = _settled(columns)
+    tables, rows = _sorted_rows(columns)
     for table in tables:
         whole.update(encode(table) + b"\n")
     whole.update(rows)
@@ -65,7 +65,7 @@ def labels_sha(study_data: StudyData) -> str:
     return whole.hexdigest()
 
 
-def _settled(columns: Columns) -> tuple[list[list[str]], bytes]:
+def _sorted_rows(columns: Columns) -> tuple[list[list[str]], bytes]:
     """Return the tables in order, and their rows of indices in order, as bytes."""
     indexed_tables: list[tuple[Sequence[Any], Any]] = [
         (columns.units, columns.unit), (columns.targets, columns.target), (columns.fields, columns.field),

@@ -58,18 +58,18 @@ def _plan(study_data: StudyData) -> Section:
         ("Hidden from raters", ", ".join(study.blind) or "nothing"),
         ("Shown to raters", ", ".join(study.shown) or "nothing"),
         *([("Asked silently beside people", ", ".join(study.shadows))] if study.shadows else []),
-        *([("Before the first item", _before(study))] if study.introduction != "none" else []),
+        *([("Before the first item", _introduction_words(study))] if study.introduction != "none" else []),
         ("Statistics planned", ", ".join(study.statistics) or "none were named"),
     ]
     questions = Table(
         "asked", "What was asked", ("Question", "In words", "Kind", "Answers"),
-        tuple((field.id, field.ask, _kind(field), _options(field)) for field in study.protocol.fields),
+        tuple((field.id, field.ask, _kind_words(field), _options(field)) for field in study.protocol.fields),
     )  # fmt: skip
     plan = Table("plan", "The plan", ("", "As frozen"), tuple((name, text) for name, text in rows if text))
     return Section("What was asked, and of whom", tables=(plan, questions))
 
 
-def _before(study: Study) -> str:
+def _introduction_words(study: Study) -> str:
     """Return what a rater sees before their first item."""
     practice = bool(study.practice) or study.protocol.practice is not None
     contents = "guide, keys and one practice item" if practice else "guide and keys"
@@ -92,7 +92,7 @@ def _overlap(study_data: StudyData) -> str:
     return raters
 
 
-def _kind(field: Field) -> str:
+def _kind_words(field: Field) -> str:
     return f"{field.kind}, {'of each item' if field.per == 'target' else 'of the whole'}"
 
 

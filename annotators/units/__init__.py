@@ -75,8 +75,8 @@ def units_for(
     runs of the same people, whose earlier intents are shown. `shadows` are the replies of shadow models by run, which
     are asked about too. Raise `LabError`, with the run, task or line, if there is nothing to ask.
     """
-    _once([case.id for case in cases], "run")
-    cases_of_people, before = _named(cases, personas), _named(past, personas)
+    _check_unique([case.id for case in cases], "run")
+    cases_of_people, before = _with_personas(cases, personas), _with_personas(past, personas)
     units: list[Unit] = []
     match protocol.unit:
         case "run" if protocol.targets == "items":
@@ -99,7 +99,7 @@ def units_for(
             units = play_units(tasks, personas, terms.conditions, terms.agent, terms.phone_seed, terms.vary)
     if not units:
         raise LabError(f"study by {protocol.id}", f"has no {_LACKED[protocol.unit]} to ask about.")
-    _once([unit.id for unit in units], protocol.unit)
+    _check_unique([unit.id for unit in units], protocol.unit)
     return _with_people(units, protocol, zip(cases, cases_of_people, strict=True), terms.shows)
 
 
@@ -115,7 +115,7 @@ _LACKED: Mapping[str, str] = {
 }
 
 
-def _once(ids: Sequence[str], what: str) -> None:
+def _check_unique(ids: Sequence[str], what: str) -> None:
     seen: set[str] = set()
     for id in ids:
         if id in seen:
@@ -137,7 +137,7 @@ def _with_people(
     ]
 
 
-def _named(cases: Sequence[MeasuredRun], personas: Mapping[str, Persona]) -> list[MeasuredRun]:
+def _with_personas(cases: Sequence[MeasuredRun], personas: Mapping[str, Persona]) -> list[MeasuredRun]:
     """Return runs, with the persona of that name if theirs was not stored with them."""
 
     def persona(case: MeasuredRun) -> Persona | None:

@@ -93,17 +93,19 @@ def facts_of(value: Any, depth: int = 0) -> Iterator[str]:
         elif isinstance(fact, list) and any(isinstance(one, dict | list) for one in fact):
             yield f"{indent}{name}:"
             for one in fact:
-                lines = [*facts_of(one, depth + 1)] if isinstance(one, dict) else [f"{indent}  {_words(one)}"]
+                lines = [*facts_of(one, depth + 1)] if isinstance(one, dict) else [f"{indent}  {_value_words(one)}"]
                 yield from (f"{indent}- {line.strip()}" if not n else line for n, line in enumerate(lines))
         else:
-            yield f"{indent}{name}: {_words(fact)}"
+            yield f"{indent}{name}: {_value_words(fact)}"
 
 
-def _words(value: Any) -> str:
+def _value_words(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(_words, value))
-    return {True: "yes", False: "no", None: "not told"}.get(value, str(value)) if _plain(value) else str(value)
+        return ", ".join(map(_value_words, value))
+    return (
+        {True: "yes", False: "no", None: "not told"}.get(value, str(value)) if _is_flag_or_none(value) else str(value)
+    )
 
 
-def _plain(value: Any) -> bool:
+def _is_flag_or_none(value: Any) -> bool:
     return value is None or isinstance(value, bool)

@@ -62,7 +62,7 @@ def _items(protocol: Protocol, unit: Unit, labels: Sequence[Label]) -> list[Targ
 def _item(unit: Unit, field: Field, place: str, labels: Sequence[Label], several: bool) -> Target:
     options = [option.id for option in field.options] or sorted({str(label.value) for label in labels})
     counts = [(id, [label for label in labels if label.value == id]) for id in options]
-    text = "; ".join(f"{len(group)} x {_shown(field, id)}{_steps(group)}" for id, group in counts if group)
+    text = "; ".join(f"{len(group)} x {_option_text(field, id)}{_steps(group)}" for id, group in counts if group)
     target = target_of(unit, place)
     if target is None:
         return Target(field.id, field.ask, text)
@@ -70,7 +70,7 @@ def _item(unit: Unit, field: Field, place: str, labels: Sequence[Label], several
     return replace(target, id=id, detail=text, options=(), requires=())
 
 
-def _shown(field: Field, id: str) -> str:
+def _option_text(field: Field, id: str) -> str:
     option = field.option(id)
     return option.shown if option is not None else id
 

@@ -64,7 +64,7 @@ def read_lines(path: Path) -> list[tuple[str, Any]]:
 _SETS = '{"user": "u1", "A": {"method": "ours", "instructions": ["..."]}, "B": {"method": "other", "instructions": []}}'
 
 
-def _read(value: Any, kind: Any, where: str, like: str) -> Any:
+def _read_line(value: Any, kind: Any, where: str, like: str) -> Any:
     """Return a line as `kind`. Raise `LabError` with a valid line as an example if it does not fit."""
     try:
         return convert(value, kind, where)
@@ -76,33 +76,33 @@ def set_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit
     """Return a unit per line of two instruction sets. Intervals are clustered by the person they were written for."""
     units = []
     for place, (where, value) in enumerate(lines, 1):
-        line: SetLine = _read(value, SetLine, where, _SETS)
+        line: SetLine = _read_line(value, SetLine, where, _SETS)
         for side, one in (("A", line.A), ("B", line.B)):
             if not one.instructions:
                 raise LabError(where, f"field {side}.instructions: is empty")
-            _filled(where, f"{side}.instructions", one.instructions)
+            _check_filled(where, f"{side}.instructions", one.instructions)
         instruction_sets = (
             Given("Instructions", items=line.A.instructions, side="A"),
             Given("Instructions", items=line.B.instructions, side="B"),
         )
         units.append(_unit(protocol, where, line, place, instruction_sets, {"A": line.A.method, "B": line.B.method}))
-    return _distinct(lines, units)
+    return _check_distinct(lines, units)
 
 
 def text_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit]:
     """Return a unit per line of two texts, titled as the protocol's sides."""
     units = []
     for place, (where, value) in enumerate(lines, 1):
-        line: TextLine = _read(value, TextLine, where, '{"A": "...", "B": "..."}')
-        _filled(where, "A", (line.A,))
-        _filled(where, "B", (line.B,))
+        line: TextLine = _read_line(value, TextLine, where, '{"A": "...", "B": "..."}')
+        _check_filled(where, "A", (line.A,))
+        _check_filled(where, "B", (line.B,))
         a, b = protocol.sides or ("Text", "Text")  # two, as protocols are checked
         texts = (Given(a, line.A, side="A"), Given(b, line.B, side="B"))
         units.append(_unit(protocol, where, line, place, texts, {"source": line.source}))
-    return _distinct(lines, units)
+    return _check_distinct(lines, units)
 
 
-def _filled(where: str, field: str, texts: Sequence[str]) -> None:
+def _check_filled(where: str, field: str, texts: Sequence[str]) -> None:
     if not all(text.strip() for text in texts):
         raise LabError(where, f"field {field}: holds an empty text")
 
@@ -152,7 +152,7 @@ def _check_gold(protocol: Protocol, where: str, gold: Sequence[Gold]) -> None:
         check_value(where, field, None, Label("", "", 0, "", "", field.id, Actor("script", "gold"), one.value))
 
 
-def _distinct(lines: Sequence[tuple[str, Any]], units: list[Unit]) -> list[Unit]:
+def _check_distinct(lines: Sequence[tuple[str, Any]], units: list[Unit]) -> list[Unit]:
     first: dict[str, str] = {}
     for (where, _), unit in zip(lines, units, strict=True):
         if unit.id in first:

@@ -21,10 +21,10 @@ def pair_units(protocol: Protocol, cases: Sequence[MeasuredRun], pairs: Sequence
     """Return the named pairs, else every two runs of one task by different agents, in the runs' order."""
     by_id = {case.id: case for case in cases}
     if pairs:
-        return [_pair(*(_found(protocol, by_id, id) for id in pair)) for pair in pairs]
+        return [_pair_unit(*(_run_named(protocol, by_id, id) for id in pair)) for pair in pairs]
     keys = [(subject_of(case.task), method_of(case)) for case in cases]
     return [
-        _pair(cases[a], cases[b])
+        _pair_unit(cases[a], cases[b])
         for a, b in combinations(range(len(cases)), 2)
         if keys[a][0] == keys[b][0] and keys[a][1] != keys[b][1]
     ]
@@ -54,13 +54,13 @@ def _method(case: MeasuredRun) -> Actor:
     return case.agent if case.agent.model else msgspec.structs.replace(case.agent, model=model)
 
 
-def _found(protocol: Protocol, by_id: dict[str, MeasuredRun], id: str) -> MeasuredRun:
+def _run_named(protocol: Protocol, by_id: dict[str, MeasuredRun], id: str) -> MeasuredRun:
     if id not in by_id:
         raise LabError(f"study by {protocol.id}", f"run {id} of a pair is not among the runs.")
     return by_id[id]
 
 
-def _pair(a: MeasuredRun, b: MeasuredRun) -> Unit:
+def _pair_unit(a: MeasuredRun, b: MeasuredRun) -> Unit:
     if a.id == b.id:
         raise LabError(f"run {a.id}", "is paired with itself.")
     if subject_of(a.task) != subject_of(b.task):

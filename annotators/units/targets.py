@@ -19,11 +19,11 @@ def designed(task: Task, designs: Mapping[Subject, Design]) -> Task:
     design = designs.get(subject_of(task))
     if design is None:
         return task
-    parts = {name: part for name in SECTIONS if _holds(part := getattr(design, name))}
+    parts = {name: part for name in SECTIONS if _has_content(part := getattr(design, name))}
     return replace(task, **parts)
 
 
-def _holds(part: object) -> bool:
+def _has_content(part: object) -> bool:
     return bool(getattr(part, "nodes", None) or getattr(part, "criteria", None) or (isinstance(part, tuple) and part))
 
 

@@ -32,14 +32,14 @@ def task_units(protocol: Protocol, tasks: Sequence[Task]) -> list[Unit]:
     """Return a unit per task, each task once, limited to what the protocol shows."""
     by_task: dict[str, Unit] = {}
     for task in tasks:
-        visible_task = _asked(task, protocol)
+        visible_task = _visible_task(task, protocol)
         if task.id in by_task and by_task[task.id].task != visible_task:
             raise LabError(f"task {task.id}", "is there in two versions that ask different things.")
         by_task[task.id] = Unit(task.id, task=visible_task)
     return [*by_task.values()]
 
 
-def _asked(task: Task, protocol: Protocol) -> Task:
+def _visible_task(task: Task, protocol: Protocol) -> Task:
     """Return the task as asked, with the golden way only if it is shown, without anything else that is right."""
     way = "golden" in protocol.shows
     return Task(

@@ -91,9 +91,9 @@ def alternative_annotator_test(
         raise ValueError(f"judge {judge_values.shape}, people {theirs.shape} and {len(names)} names do not go together")
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon {epsilon} is not in [0, 1)")
-    own, own_share = _aligned(judge_values, theirs, alignment)
+    own, own_share = _alignments(judge_values, theirs, alignment)
     comparisons = [
-        _compared(name, own[:, at], own_share[:, at], epsilon) for at, name in enumerate(names)
+        _compare_person(name, own[:, at], own_share[:, at], epsilon) for at, name in enumerate(names)
     ]  # fmt: skip
     with_p = [one for one in comparisons if one.p is not None]
     wins = iter(benjamini_yekutieli([one.p for one in with_p if one.p is not None], false_discoveries))
@@ -106,7 +106,7 @@ def alternative_annotator_test(
     )  # fmt: skip
 
 
-def _aligned(judge: Floats, people: Floats, alignment: Alignment) -> tuple[Floats, Floats]:
+def _alignments(judge: Floats, people: Floats, alignment: Alignment) -> tuple[Floats, Floats]:
     """Return the alignment of the judge and of each person with the remaining people (each items x people).
 
     It is nan if the judge, the person or all remaining people have no answer.
@@ -116,13 +116,13 @@ def _aligned(judge: Floats, people: Floats, alignment: Alignment) -> tuple[Float
     others = (there.sum(axis=1, keepdims=True) - there).astype(np.float64)
     has_others = there & (others > 0) & np.isfinite(judge)[:, None]
     of_judge, of_person = np.zeros(people.shape), np.zeros(people.shape)
-    each = [_gain(judge, other, alignment) for other in people.T]
+    each = [_alignment_terms(judge, other, alignment) for other in people.T]
     all = np.sum(each, axis=0) if each else np.zeros(len(judge))
     for at in range(people.shape[1]):
         of_judge[:, at] = all - each[at]
         for other in range(people.shape[1]):
             if other != at:
-                of_person[:, at] += _gain(people[:, at], people[:, other], alignment)
+                of_person[:, at] += _alignment_terms(people[:, at], people[:, other], alignment)
     below = np.where(has_others, others, 1.0)
     scores = [np.where(has_others, one / below, np.nan) for one in (of_judge, of_person)]
     if alignment == "rmse":
@@ -130,14 +130,14 @@ def _aligned(judge: Floats, people: Floats, alignment: Alignment) -> tuple[Float
     return scores[0], scores[1]
 
 
-def _gain(one: Floats, other: Floats, alignment: Alignment) -> Floats:
+def _alignment_terms(one: Floats, other: Floats, alignment: Alignment) -> Floats:
     """Return the contribution of one other person's answer to a score (items), 0 if either is missing."""
     there = np.isfinite(one) & np.isfinite(other)
     apart = np.where(there, one, 0.0) - np.where(there, other, 0.0)
     return np.where(there, np.abs(apart) < _CLOSE if alignment == "accuracy" else -apart * apart, 0.0)
 
 
-def _compared(person: str, judge: Floats, own: Floats, epsilon: float) -> AnnotatorComparison:
+def _compare_person(person: str, judge: Floats, own: Floats, epsilon: float) -> AnnotatorComparison:
     there = np.isfinite(judge) & np.isfinite(own)
     n = int(there.sum())
     if not n:

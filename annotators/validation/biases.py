@@ -65,7 +65,7 @@ def position_bias(
     same = (one == other) & (one != TIE)
     count, of = int((one[same] == FIRST).sum()), int(same.sum())
     return PositionBias(
-        estimate(flips, how), estimate(_share("first", to_first, choices, at), how), _counted(count, of, how.level),
+        estimate(flips, how), estimate(_share("first", to_first, choices, at), how), _count_share(count, of, how.level),
         len(one), binomial_two_sided(count, of) if of else None,
     )  # fmt: skip
 
@@ -95,7 +95,7 @@ def _share(name: str, above: npt.ArrayLike, below: Floats, at: Ints, why: str = 
     )  # fmt: skip
 
 
-def _counted(count: int, of: int, level: float, why: str = NO_FLIPS) -> Estimate:
+def _count_share(count: int, of: int, level: float, why: str = NO_FLIPS) -> Estimate:
     if not of:
         return Estimate(None, why)
     low, high = wilson(count, of, level)

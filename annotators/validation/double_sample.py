@@ -123,7 +123,7 @@ def interval(
     best = rate(sample)
     if sample.labels < LEAST_LABELS or best is None:
         raise ValueError(f"{sample.labels} labels are too few for an interval")
-    return _ends(sample, best, threshold(sample, level, design, freedom))
+    return _interval_ends(sample, best, threshold(sample, level, design, freedom))
 
 
 def threshold(sample: DoubleSample, level: float = 0.95, design: float = 1.0, freedom: float | None = None) -> float:
@@ -140,7 +140,7 @@ def threshold(sample: DoubleSample, level: float = 0.95, design: float = 1.0, fr
     return design * (z * z + (t * t - z * z) * (1 - correlation(sample) ** 2))
 
 
-def _ends(sample: DoubleSample, best: float, most: float) -> tuple[float, float]:
+def _interval_ends(sample: DoubleSample, best: float, most: float) -> tuple[float, float]:
     """Return the ends at which twice the drop of the log likelihood, from `best` to 0 and to 1, first exceeds `most`.
 
     Each grid subdivides one interval of the grid before.

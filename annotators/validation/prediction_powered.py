@@ -349,11 +349,11 @@ def corrected_difference(
         (_influence(one, 0.0)[0], _influence(other, 0.0)[0]),
     ]
     pairs = (first.corrected, second.corrected), (first.judge, second.judge), (first.people, second.people)
-    together = [_together(*each, one.trace) if paired else 0.0 for each in adds]
+    together = [_correlation(*each, one.trace) if paired else 0.0 for each in adds]
     return CorrectedDifference(*(apart(*pair, rho) for pair, rho in zip(pairs, together, strict=True)))
 
 
-def _together(one: Floats, other: Floats, trace: Ints | None) -> float:
+def _correlation(one: Floats, other: Floats, trace: Ints | None) -> float:
     """Return the correlation of two sums over the same tasks, over clusters if there are any."""
     if trace is not None:
         one, other = over_traces(np.column_stack((one, other)), trace, int(trace.max()) + 1).T
@@ -368,10 +368,10 @@ def apart(one: Estimate, other: Estimate, together: float = 0.0) -> Estimate:
     value = one.value - other.value
     if one.low is None or one.high is None or other.low is None or other.high is None:
         return Estimate(value, no_interval=one.no_interval or other.no_interval)
-    down = _joined(one.value - one.low, other.high - other.value, together)
-    up = _joined(one.high - one.value, other.value - other.low, together)
+    down = _combined_distance(one.value - one.low, other.high - other.value, together)
+    up = _combined_distance(one.high - one.value, other.value - other.low, together)
     return Estimate(value, "", value - down, value + up, interval="newcombe")
 
 
-def _joined(one: float, other: float, together: float) -> float:
+def _combined_distance(one: float, other: float, together: float) -> float:
     return sqrt(max(0.0, one * one + other * other - 2 * together * one * other))

@@ -80,10 +80,10 @@ def agent_differences(
     code = judge_ratings.categories.index(category)
     judge = (judge_ratings.codes[:, 0] == code).astype(np.float64)
     people = np.where(settled_codes >= 0, (settled_codes == code).astype(np.float64), np.nan)
-    likely = _likely(judge_ratings, settled_codes, order)
+    likely = _label_probabilities(judge_ratings, settled_codes, order)
     for one, other in combinations(sorted(agents), 2):
         rows = [[item for item in items if item.agent == agent] for agent in (one, other)]
-        paired = _paired(*rows)
+        paired = _are_paired(*rows)
         if paired:
             rows = [sorted(part, key=lambda item: item.key) for part in rows]
         at = [np.array([item.row for item in part], dtype=np.int64) for part in rows]
@@ -116,7 +116,9 @@ def _case(study_data: StudyData, unit: Unit | None) -> MeasuredRun | None:
     return study_data.case(unit.runs[0])
 
 
-def _likely(judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], order: ActiveOrder | None) -> Floats | None:
+def _label_probabilities(
+    judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], order: ActiveOrder | None
+) -> Floats | None:
     if order is None:
         return None
     units = [place.unit for place in judge_ratings.places]
@@ -124,7 +126,7 @@ def _likely(judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], order:
     return labelled_probability(order, units, {unit for unit, is_so in zip(units, there, strict=True) if is_so})
 
 
-def _paired(one: Sequence[_JudgedItem], other: Sequence[_JudgedItem]) -> bool:
+def _are_paired(one: Sequence[_JudgedItem], other: Sequence[_JudgedItem]) -> bool:
     """Return True if both have the same items, each once."""
     keys = [[item.key for item in part] for part in (one, other)]
     return all(len(set(part)) == len(part) for part in keys) and set(keys[0]) == set(keys[1])

@@ -49,7 +49,7 @@ def drawn_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float)
     if not 0 < share < 1:
         raise LabError(f"study {study.name}", f"a share of {share:g} in dev leaves one part empty.", code=2)
     names = {unit.id: _groups_of(unit, tasks(unit)) for unit in units}
-    together = _together(names.values())
+    together = _connected_groups(names.values())
     members: dict[str, list[str]] = {}
     for unit in units:
         members.setdefault(together[names[unit.id][0]], []).append(unit.id)
@@ -114,7 +114,7 @@ def _groups_of(unit: Unit, tasks: Collection[str]) -> list[str]:
     return [*(f"task {task}" for task in sorted(set(tasks) - {""})), f"cluster {unit.clustered}"]
 
 
-def _together(units: Iterable[Sequence[str]]) -> Mapping[str, str]:
+def _connected_groups(units: Iterable[Sequence[str]]) -> Mapping[str, str]:
     """Return for each group the first name of all groups that units connect with it.
 
     It is a union-find over names: a unit with two groups connects them.

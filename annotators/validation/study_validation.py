@@ -82,10 +82,10 @@ def judged_fields(study_data: StudyData, judge: str = "") -> Iterator[JudgedFiel
     for at in study_data.judges:
         name = study_data.columns.raters[at].id
         if not judge or name == judge:
-            yield from (_judged(study_data, one, name) for one in judged_ratings(study_data, at))
+            yield from (_judged_field(study_data, one, name) for one in judged_ratings(study_data, at))
 
 
-def _judged(study_data: StudyData, these: JudgedRatings, name: str) -> JudgedField:
+def _judged_field(study_data: StudyData, these: JudgedRatings, name: str) -> JudgedField:
     field, judge_ratings, runs, people, truth = these
     how = How("bootstrap", level=study_data.how.level, seed=study_data.how.seed)
     two = beside(truth, judge_ratings)
@@ -106,15 +106,15 @@ def _judged(study_data: StudyData, these: JudgedRatings, name: str) -> JudgedFie
         beside_persons(people, judge_codes, how) if several else (),
         _alternative(people, judge_codes, field) if several else None,
         self_consistency(runs, how) if len(runs.raters) > 1 else None,
-        _position(runs) if field.sided and _swaps(study_data.acts, name) else None,
+        _position(runs) if field.sided and _swaps_sides(study_data.acts, name) else None,
         list(corrected_shares(judge_ratings, truth, order)),
         _sheet_cost(study_data, name),
         order,
-        *_swayed(study_data, name, judge_ratings, truth, order, how),
+        *_agent_biases(study_data, name, judge_ratings, truth, order, how),
     )
 
 
-def _swayed(
+def _agent_biases(
     study_data: StudyData, name: str, judge_ratings: Ratings, truth: Ratings, order: ActiveOrder | None, how: How
 ) -> tuple[Sequence[tuple[str, AgentDifference]], Sequence[tuple[str, SelfPreference]], VerbosityBias | None]:
     """Return differences of agents, bias to the own family and bias to the longer side, as far as they are known."""
@@ -182,11 +182,11 @@ def corrected_shares(
         )
         yield (
             category,
-            corrected(labelled_units(judge, people, likely, _numbered(judge_ratings.trace[has_answer])), level),
+            corrected(labelled_units(judge, people, likely, _renumber(judge_ratings.trace[has_answer])), level),
         )
 
 
-def _numbered(trace: np.ndarray) -> np.ndarray:
+def _renumber(trace: np.ndarray) -> np.ndarray:
     """Return clusters as numbers from 0 without gaps."""
     numbers: np.ndarray = np.unique(trace, return_inverse=True)[1]
     return numbers
@@ -214,10 +214,10 @@ def _position(runs: Ratings) -> PositionBias:
     """Return position bias from the first run, in which A is first, and the second, in which B is."""
     sides = np.array([_SIDES.get(name, NONE) for name in runs.categories] + [NONE], dtype=np.int32)
     swapped_sides = np.array([{FIRST: SECOND, SECOND: FIRST}.get(side, side) for side in sides], dtype=np.int32)
-    return position_bias(sides[runs.codes[:, 0]], swapped_sides[runs.codes[:, 1]], _numbered(runs.trace))
+    return position_bias(sides[runs.codes[:, 0]], swapped_sides[runs.codes[:, 1]], _renumber(runs.trace))
 
 
-def _swaps(acts: Sequence[Act], judge: str) -> bool:
+def _swaps_sides(acts: Sequence[Act], judge: str) -> bool:
     """Return True if a judge's configuration swaps sides in every second run."""
     return any(config.get("swaps") is True for config in judge_configs(acts, judge))
 

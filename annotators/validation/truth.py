@@ -13,18 +13,18 @@ Codes = npt.NDArray[np.int16]
 
 def majority(ratings: Ratings) -> Codes:
     """Return the category of more than half of those who answered (places), -1 without a majority."""
-    return _most(counts(ratings))
+    return _majority_codes(counts(ratings))
 
 
 def majority_of_others(ratings: Ratings) -> Codes:
     """Return the majority without each rater's own answer (places x raters), so that nobody is their own measure."""
     tally = counts(ratings)
     own = np.arange(tally.shape[1])
-    columns = [_most(tally - (column[:, None] == own)) for column in ratings.codes.T]
+    columns = [_majority_codes(tally - (column[:, None] == own)) for column in ratings.codes.T]
     return np.stack(columns, axis=1) if columns else np.zeros((len(ratings.codes), 0), np.int16)
 
 
-def _most(tally: Floats) -> Codes:
+def _majority_codes(tally: Floats) -> Codes:
     if not tally.size:
         return np.full(len(tally), -1, np.int16)
     best = tally.argmax(axis=1)

@@ -67,18 +67,18 @@ def act(action: Action, size: Point | None) -> ComparableAction:
     kind = _TYPES.get(action.kind, action.kind)
     match kind:
         case "click" | "long_press" | "double_tap":
-            at = None if action.at is None else _part(action.at, size)
+            at = None if action.at is None else _screen_share(action.at, size)
             if not action.boxes:
                 return ComparableAction(kind, None, at)
-            corners = ((_part(box[:2], size), _part(box[2:], size)) for box in action.boxes)
+            corners = ((_screen_share(box[:2], size), _screen_share(box[2:], size)) for box in action.boxes)
             return ComparableAction(kind, None, at, None, tuple((*first, *last) for first, last in corners))
         case "drag":
-            to = None if action.to is None else _part(action.to, size)
-            return ComparableAction(kind, None, None if action.at is None else _part(action.at, size), to)
+            to = None if action.to is None else _screen_share(action.to, size)
+            return ComparableAction(kind, None, None if action.at is None else _screen_share(action.at, size), to)
         case "type":
             return ComparableAction(kind, None if action.text is None else action.text.strip().casefold())
         case "scroll":
-            return ComparableAction(kind, _shows(action))
+            return ComparableAction(kind, _scroll_direction(action))
         case "open_app":
             app = action.app or action.text
             return ComparableAction(kind, None if app is None else app.strip().casefold())
@@ -89,7 +89,7 @@ def act(action: Action, size: Point | None) -> ComparableAction:
     return ComparableAction(kind)
 
 
-def _part(point: Point, size: Point | None) -> Place:
+def _screen_share(point: Point, size: Point | None) -> Place:
     width, height = size if size and size[0] > 0 and size[1] > 0 else (1, 1)
     return point[0] / width, point[1] / height
 
@@ -99,8 +99,8 @@ def same(gold: ComparableAction, other: ComparableAction) -> bool:
     if gold.type != other.type or (gold.value is not None and gold.value != other.value):
         return False
     if gold.boxes:
-        return other.at is not None and any(_within(other.at, box) for box in gold.boxes)
-    return _near(gold.at, other.at) and _near(gold.to, other.to)
+        return other.at is not None and any(_is_in_box(other.at, box) for box in gold.boxes)
+    return _is_near(gold.at, other.at) and _is_near(gold.to, other.to)
 
 
 def typed(gold: Shown, other: ComparableAction) -> bool:
@@ -156,11 +156,11 @@ def _by_person(step: MeasuredStep) -> bool:
     return step.by is not None and step.by.kind == "human"
 
 
-def _within(place: Place, box: Box) -> bool:
+def _is_in_box(place: Place, box: Box) -> bool:
     return box[0] <= place[0] <= box[2] and box[1] <= place[1] <= box[3]
 
 
-def _near(gold: Place | None, other: Place | None) -> bool:
+def _is_near(gold: Place | None, other: Place | None) -> bool:
     if gold is None:
         return True
     if other is None:
@@ -169,7 +169,7 @@ def _near(gold: Place | None, other: Place | None) -> bool:
     return aside * aside + down * down <= REACH * REACH
 
 
-def _shows(action: Action) -> str | None:
+def _scroll_direction(action: Action) -> str | None:
     """Return the direction of the content that a scroll reveals: an upward finger reveals what is below."""
     if action.direction:
         return action.direction if action.kind == "scroll" else _OPPOSITE[action.direction]

@@ -59,7 +59,7 @@ def decisions(
         if case is None or case.gold:
             continue
         for target in unit.targets:
-            right = _right(case, target.id, golds)
+            right = _right_ways(case, target.id, golds)
             one = truth_by_place.get((unit.id, target.id))
             why = "not settled, or not reached" if one is None else "" if right else "nothing tells which way is right"
             if why or one is None:
@@ -86,7 +86,7 @@ def _golds(
     return golds
 
 
-def _right(
+def _right_ways(
     case: MeasuredRun, branch: str, golds: Mapping[str, Sequence[tuple[MeasuredRun, Mapping[str, str]]]]
 ) -> set[str]:
     """Return the right ways: the task's own, else all that its demonstrations took."""
@@ -109,7 +109,7 @@ def _accuracy(study_data: StudyData, choices: Sequence[Decision]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for agent in [*sorted({one.agent for one in choices}), "All"]:
         own = [one for one in choices if agent in (one.agent, "All")]
-        depth_by_place = _asked(study_data, agent)
+        depth_by_place = _asked_depths(study_data, agent)
         rows.append((agent, *(_share(study_data, own, depth_by_place, agent, depth) for _, depth in parts)))
     n = len({one.unit.id for one in choices})
     notes = (
@@ -123,7 +123,7 @@ def _accuracy(study_data: StudyData, choices: Sequence[Decision]) -> Table:
     return Table("dac-decisions", "Decision accuracy by depth", head, tuple(rows), _SOURCE, notes)
 
 
-def _asked(study_data: StudyData, agent: str) -> dict[tuple[str, str], int]:
+def _asked_depths(study_data: StudyData, agent: str) -> dict[tuple[str, str], int]:
     """Return the depth of every decision that an agent's runs were asked about, by place."""
     cases = cases_of(study_data)
     names = method_names(cases.values())

@@ -37,7 +37,7 @@ def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[li
         if case.gold:
             continue
         for branch in case.task.branches:
-            right = _right(branch, of_task(case, context.gold.get(case.task.id, ())))
+            right = _right_options(branch, of_task(case, context.gold.get(case.task.id, ())))
             if not right:
                 tally.out("without a right option told")
             elif case.branches is None:
@@ -49,7 +49,7 @@ def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[li
     return reached_decisions, tally
 
 
-def _right(branch: Branch, golds: Sequence[MeasuredRun]) -> set[str]:
+def _right_options(branch: Branch, golds: Sequence[MeasuredRun]) -> set[str]:
     """Return the task's own right option, else all that its demonstrations took."""
     if branch.right:
         return {plain(branch.right)}
@@ -66,7 +66,7 @@ def _by_step(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]]) -> tuple[lis
     reached_decisions = []
     for case, match in runs:
         for branch in () if case.gold else case.task.branches:
-            place = _place(match.em, branch) if match else None
+            place = _deciding_step(match.em, branch) if match else None
             if match and place is not None:
                 reached_decisions.append(_Decision(branch.depth, bool(match.em.exact[place])))
             else:
@@ -74,7 +74,7 @@ def _by_step(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]]) -> tuple[lis
     return reached_decisions, tally
 
 
-def _place(against: DemonstrationMatch, branch: Branch) -> int | None:
+def _deciding_step(against: DemonstrationMatch, branch: Branch) -> int | None:
     step = (against.gold.nodes or {}).get(branch.id)
     return against.kept.index(step) if step in against.kept else None
 

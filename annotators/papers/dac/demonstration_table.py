@@ -35,7 +35,9 @@ def sections(study_data: StudyData) -> list[Section]:
     parts = []
     if cases:
         parts.append(
-            Section("The dataset", tables=(_counts(study_data, cases), _structure(study_data, cases), _types(cases)))
+            Section(
+                "The dataset", tables=(_count_table(study_data, cases), _structure(study_data, cases), _types(cases))
+            )
         )
     else:
         parts.append(Section("The dataset", ("None of these runs is in this file, so nothing is counted.",)))
@@ -49,7 +51,7 @@ def sections(study_data: StudyData) -> list[Section]:
 # -- counts ----------------------------------------------------------------------------------------------------
 
 
-def _counts(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
+def _count_table(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
     steps = [UnitValue(case.id, case.id, float(len(kept(case)))) for case in cases]
     apps = {app for case in cases for app in case.task.apps}
     truth_by_place = truths(study_data, WHOLE)

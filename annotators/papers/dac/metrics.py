@@ -43,26 +43,26 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     that a run does not reach count as not matched.
     """
     with_gold = Demonstrations.of(context)
-    runs = [_judged(case, context, with_gold) for case in cases]
-    numbers = [*_main(runs, ""), *_variants(runs, "")]
+    runs = [_judge_run(case, context, with_gold) for case in cases]
+    numbers = [*_main_numbers(runs, ""), *_variants(runs, "")]
     if any(run.judged for run in runs):
         numbers += _by_length(runs)
         for trait in TRAITS:
-            for value, some in _split(runs, context, trait).items():
-                numbers += [number for number in _main(some, f"{trait} {value}") if number.value is not None]
+            for value, some in _split_by_trait(runs, context, trait).items():
+                numbers += [number for number in _main_numbers(some, f"{trait} {value}") if number.value is not None]
         numbers += _by_action(runs)
     return [*numbers, *decisions([(run.case, run.judged) for run in runs], context)]
 
 
-def _judged(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> _JudgedRun:
+def _judge_run(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> _JudgedRun:
     golds = context.gold.get(case.task.id, ())
     why = why_not(case, golds)
     return _JudgedRun(case, None if why else ready.judge(case, demonstrations(case, golds)), why)
 
 
-def _main(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
-    matches, out = _there(runs)
-    emit_main = _teller(part, out)
+def _main_numbers(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
+    matches, out = _matched_runs(runs)
+    emit_main = _number_maker(part, out)
     steps = sum(one.em.steps for one in matches)
     yield emit_main("EM", _share(sum(sum(one.em.exact) for one in matches), steps), steps, "steps")
     yield emit_main("TM", _share(sum(sum(one.em.typed) for one in matches), steps), steps, "steps")
@@ -79,8 +79,8 @@ def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
     Its "longest common sequence" is read as consecutive, from the first step (3) or anywhere (4, 6): a subsequence is
     never shorter than what EM counts, yet AGUVIS has an EM of 90.29 % and 66.34 % in column 6a (low level).
     """
-    matches, out = _there(runs)
-    emit_variant = _teller(part, out)
+    matches, out = _matched_runs(runs)
+    emit_variant = _number_maker(part, out)
     columns: list[tuple[str, Callable[[MatchedRun], tuple[float, int]], str]] = [
         ("2", lambda one: (one.gp.gp, one.gp.steps), ""),
         ("3", lambda one: (one.gp.prefix, one.gp.steps), _FIRST),
@@ -105,7 +105,7 @@ def _by_length(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
         some = [run for run in runs if run.judged and _group(run.judged.gp.steps) == start]
         if some:
             metric_names = ("SR", "GP", "W-LCS")
-            yield from (number for number in _main(some, f"length {name}") if number.metric in metric_names)
+            yield from (number for number in _main_numbers(some, f"length {name}") if number.metric in metric_names)
             yield from _variants(some, f"length {name}")
 
 
@@ -116,7 +116,7 @@ def _group(steps: int) -> int:
 def _by_action(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
     """Yield EM and TM of each type of demonstrated action (Appendix E), from the demonstration with the best EM."""
     counts: dict[str, list[int]] = {}
-    matches, out = _there(runs)
+    matches, out = _matched_runs(runs)
     for one in matches:
         for kind, is_exact, is_typed in zip(one.em.types, one.em.exact, one.em.typed, strict=True):
             count = counts.setdefault(kind, [0, 0, 0])
@@ -125,12 +125,12 @@ def _by_action(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
             count[2] += is_typed
     for kind in sorted(counts):
         steps, right, alike = counts[kind]
-        emit_action = _teller(f"action {kind}", out)
+        emit_action = _number_maker(f"action {kind}", out)
         yield emit_action("EM", right / steps, steps, "steps")
         yield emit_action("TM", alike / steps, steps, "steps")
 
 
-def _split(runs: Sequence[_JudgedRun], context: MetricContext, trait: str) -> dict[str, list[_JudgedRun]]:
+def _split_by_trait(runs: Sequence[_JudgedRun], context: MetricContext, trait: str) -> dict[str, list[_JudgedRun]]:
     """Return runs by a trait of their task, or of a demonstration of it."""
     parts: dict[str, list[_JudgedRun]] = {}
     for run in runs:
@@ -141,7 +141,7 @@ def _split(runs: Sequence[_JudgedRun], context: MetricContext, trait: str) -> di
     return dict(sorted(parts.items()))
 
 
-def _there(runs: Sequence[_JudgedRun]) -> tuple[list[MatchedRun], tuple[tuple[str, int], ...]]:
+def _matched_runs(runs: Sequence[_JudgedRun]) -> tuple[list[MatchedRun], tuple[tuple[str, int], ...]]:
     tally = LeftOutTally()
     usable_runs = tally.kept(runs, lambda run: run.why)
     return [run.judged for run in usable_runs if run.judged], tally.told
@@ -151,7 +151,7 @@ def _share(part: float, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _teller(part: str, out: tuple[tuple[str, int], ...]) -> Callable[..., Number]:
+def _number_maker(part: str, out: tuple[tuple[str, int], ...]) -> Callable[..., Number]:
     def told(metric: str, value: float | None, n: int, of: str, note: str = "", unit: str = "share") -> Number:
         undefined = "" if value is not None else _NO_GOLD
         return Number("dac", metric, value, unit, n, of, part, "", out, undefined, note)  # type: ignore[arg-type]

@@ -28,11 +28,13 @@ def sections(study_data: StudyData) -> list[Section]:
         return [Section(title, ("No step is settled yet.",))]
     cases = cases_of(study_data)
     return [
-        Section(title, tables=(_right(study_data, truth_by_unit, cases), _errors(study_data), _agreement(study_data)))
+        Section(
+            title, tables=(_right_table(study_data, truth_by_unit, cases), _errors(study_data), _agreement(study_data))
+        )
     ]
 
 
-def _right(study_data: StudyData, truth_by_unit: Mapping[str, Truth], cases: Mapping[str, MeasuredRun]) -> Table:
+def _right_table(study_data: StudyData, truth_by_unit: Mapping[str, Truth], cases: Mapping[str, MeasuredRun]) -> Table:
     study_units = asked_units(study_data)
     units = [unit for unit in study_units if unit.id in truth_by_unit]
     names = method_names(cases.values())

@@ -21,7 +21,7 @@ class Verdicts(NamedTuple):
 
     def right(self, intent: str, guess: str) -> bool | None:
         """Return True if a guess is right; None if it was not judged or cannot be judged."""
-        verdict = self.of.get((_key(intent), _key(guess)))
+        verdict = self.of.get((_normalise(intent), _normalise(guess)))
         return {"same": True, "not_same": False}.get(verdict or "")
 
 
@@ -45,8 +45,8 @@ def verdicts(study_data: StudyData) -> list[Verdicts]:
 def texts_of(unit: Unit) -> Texts:
     """Return intent and guess of a unit, normalised for comparison."""
     sides = {material.side: material.text for material in unit.given}
-    return _key(sides.get("A", "")), _key(sides.get("B", ""))
+    return _normalise(sides.get("A", "")), _normalise(sides.get("B", ""))
 
 
-def _key(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.split())

@@ -54,8 +54,8 @@ def sections(study_data: StudyData) -> list[Section]:
     judge_verdicts = verdicts(study_data)
     unknown = sum(not one.intent for one in guesses)
     says = (f"In no score: {so_many(unknown, 'guess', 'guesses')}, of intents that are not known.",) if unknown else ()
-    tables = (_humans(study_data, guesses, judge_verdicts), _people(study_data, guesses, judge_verdicts))
-    return [Section(title, says, tables), _shared(study_data, guesses, judge_verdicts)]
+    tables = (_human_table(study_data, guesses, judge_verdicts), _people(study_data, guesses, judge_verdicts))
+    return [Section(title, says, tables), _shared_section(study_data, guesses, judge_verdicts)]
 
 
 def guesses_of(study_data: StudyData) -> list[RaterGuess]:
@@ -88,7 +88,7 @@ def _intents(study_data: StudyData) -> dict[str, str]:
 # -- scores ----------------------------------------------------------------------------------------------------
 
 
-def _counted(guesses: Sequence[RaterGuess]) -> tuple[list[RaterGuess], bool]:
+def _scored_guesses(guesses: Sequence[RaterGuess]) -> tuple[list[RaterGuess], bool]:
     """Return the guesses for scores, and True if each is the only one of its episode.
 
     Episodes that several people guessed are only there for agreement. They count if there are no others.
@@ -105,12 +105,12 @@ def _by_unit(guesses: Sequence[RaterGuess]) -> dict[str, list[RaterGuess]]:
     return guesses_by_unit
 
 
-def _humans(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Table:
-    sample, single = _counted(guesses)
+def _human_table(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Table:
+    sample, single = _scored_guesses(guesses)
     rows: list[tuple[Cell, ...]] = []
     for by in judge_verdicts or [Verdicts("nobody", {})]:
         says = "Human" if by.name == "nobody" else f"Human, judged by {by.name}"
-        rows.append((says, *_rights(study_data, sample, by, single), *_texts(study_data, sample), "-"))
+        rows.append((says, *_success_cells(study_data, sample, by, single), *_texts(study_data, sample), "-"))
     episodes = len({one.unit.id for one in sample})
     kind = "that one person guessed" if single else "all of them guessed by several; an episode counts once"
     guess_count = so_many(len(sample), "guess", "guesses")
@@ -131,7 +131,9 @@ def _humans(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
     return Table("fingertip-human", "People's guesses", head, tuple(rows), _SOURCE, notes)
 
 
-def _rights(study_data: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, single: bool) -> tuple[Cell, Cell]:
+def _success_cells(
+    study_data: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, single: bool
+) -> tuple[Cell, Cell]:
     """Return SR1 with Wilson's interval, and with one over users.
 
     The former is undefined if episodes count twice.
@@ -174,7 +176,7 @@ def _raters(guesses: Sequence[RaterGuess]) -> int:
 
 def _texts(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...]:
     """Return Sim1, its half that needs no model, and the time of a guess."""
-    why = [_not_alike(one) for one in guesses]
+    why = [_why_not_comparable(one) for one in guesses]
     similarities = [
         (one, similarity(one.text, one.intent)) for one, reason in zip(guesses, why, strict=True) if not reason
     ]
@@ -231,7 +233,7 @@ def _sim1(
     )
 
 
-def _not_alike(one: RaterGuess) -> str:
+def _why_not_comparable(one: RaterGuess) -> str:
     """Return why a guess cannot be compared with the intent; empty if it can."""
     if not one.intent:
         return _NO_INTENT
@@ -256,7 +258,9 @@ def _people(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
 # -- shared episodes -------------------------------------------------------------------------------------------
 
 
-def _shared(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Section:
+def _shared_section(
+    study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]
+) -> Section:
     title = "Episodes that several people guessed"
     short = [one for one in guesses if len(one.text) <= LONGEST]
     several = {unit: them for unit, them in _by_unit(short).items() if len(them) > 1}
@@ -271,7 +275,9 @@ def _shared(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
         for unit, them in pairs.items()
     ]
     same = [
-        UnitValue(unit, them[0][0].unit.clustered, float(np.mean([_plain(a.text) == _plain(b.text) for a, b in them])))
+        UnitValue(
+            unit, them[0][0].unit.clustered, float(np.mean([_normalise(a.text) == _normalise(b.text) for a, b in them]))
+        )
         for unit, them in pairs.items()
     ]
     rows: list[tuple[Cell, ...]] = [
@@ -286,7 +292,7 @@ def _shared(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
     return Section(title, tables=(table,))
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.casefold().split())
 
 

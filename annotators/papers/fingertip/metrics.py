@@ -51,7 +51,7 @@ def _suggestion(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterabl
         for metric in ("Sim1", "Levenshtein", "SR1"):
             yield _number(metric, "score", [], out, "no run guesses an intent that is known")
         return
-    suggestions = tally.kept(guesses, _unsayable)
+    suggestions = tally.kept(guesses, _why_not_comparable)
     alike = [similarity(guess.text, guess.intent) for guess in suggestions]
     why = "no guess has a text"
     yield from _sim1(suggestions, alike, context, tally.told)
@@ -63,7 +63,7 @@ def _suggestion(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterabl
     yield from _cost([guess.case for guess in guesses], "suggestion", out)
 
 
-def _unsayable(guess: Guess) -> str:
+def _why_not_comparable(guess: Guess) -> str:
     if not guess.text:
         return "without a guess"
     return "too long to compare" if max(len(guess.text), len(guess.intent)) > LONGEST else ""

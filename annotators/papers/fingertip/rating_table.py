@@ -46,8 +46,10 @@ def sections(study_data: StudyData) -> list[Section]:
     if not sequences:
         return [Section(title, ("Nobody has handed in a rating yet.",))]
     says = tuple(f"{n} sequence{'' if n == 1 else 's'} without Sim2: {why}." for why, n in sorted(left_out.items()))
-    first = Section(title, says, (_thirteen(study_data, sequences),), _picture(sequences))
-    within = Section("Within episodes", tables=(_within(study_data, sequences), *_wins(study_data, sequences)))
+    first = Section(title, says, (_table_13(study_data, sequences),), _picture(sequences))
+    within = Section(
+        "Within episodes", tables=(_within_episodes(study_data, sequences), *_win_table(study_data, sequences))
+    )
     return [first, within, _test_retest(study_data)]
 
 
@@ -74,7 +76,7 @@ def _is_number(value: object) -> bool:
 # -- Table 13 --------------------------------------------------------------------------------------------------
 
 
-def _thirteen(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
+def _table_13(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for model in sorted({one.model for one in sequences}):
         own = [one for one in sequences if one.model == model]
@@ -156,7 +158,7 @@ def _episodes(sequences: Sequence[RatedSequence]) -> dict[str, list[RatedSequenc
     return episodes
 
 
-def _within(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
+def _within_episodes(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
     """Return how well Sim2 predicts the owner's rating within episodes."""
     rhos: list[UnitValue] = []
     pairs: list[UnitValue] = []
@@ -208,7 +210,7 @@ def concordant(pairs: Sequence[tuple[float, float]]) -> list[float]:
     return [float((a[0] > b[0]) == (a[1] > b[1])) for a, b in combinations(pairs, 2) if a[0] != b[0] and a[1] != b[1]]
 
 
-def _wins(study_data: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Table, ...]:
+def _win_table(study_data: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Table, ...]:
     """Return how often a model is rated above the others of an episode, with ties as half; empty for a single model."""
     wins: dict[str, list[UnitValue]] = {}
     for episode, all_of in _episodes(sequences).items():

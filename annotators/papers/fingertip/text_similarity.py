@@ -39,13 +39,13 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     The paper wants 0 to 1 and does not say how. With (1 + cosine) / 2 its reported means would be impossible: Sim1 is
     0.25 with hardly a right guess.
     """
-    one, other = _scaled(one), _scaled(other)
+    one, other = _scale_vector(one), _scale_vector(other)
     lengths = math.hypot(*one) * math.hypot(*other)
     product = math.fsum(a * b for a, b in zip(one, other, strict=True))
     return min(1.0, max(0.0, product / lengths)) if lengths else 0.0
 
 
-def _scaled(vector: Sequence[float]) -> list[float]:
+def _scale_vector(vector: Sequence[float]) -> list[float]:
     """Return the vector scaled to a largest component of 1, because products of huge ones overflow."""
     largest = max(map(abs, vector), default=0.0)
     return [value / largest for value in vector] if largest else list(vector)

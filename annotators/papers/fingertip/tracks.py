@@ -112,11 +112,11 @@ def executions_of(
         else:
             own = next((one for one in demonstrations if user_of(one) == user_of(case)), demonstrations[0])
             golden = len(own.steps)
-            executions.append(Execution(case, own, golden, _done(case, golden)))
+            executions.append(Execution(case, own, golden, _reached_goal(case, golden)))
     return executions
 
 
-def _done(case: MeasuredRun, golden: int) -> bool | None:
+def _reached_goal(case: MeasuredRun, golden: int) -> bool | None:
     """Return True if a run reached its goal by its mark, verdict or score, never beyond 2.5 times the golden steps."""
     if len(case.steps) > MOST * golden:
         return False

@@ -22,7 +22,7 @@ NOT_PASSED, NOT_HANDED_IN = "not_passed", "not_handed_in"
 
 def answering(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> list[Section]:
     """Return the tables of the quiz, of replies by condition, and of answers after tasks; empty if there are none."""
-    candidates = (_quiz(study_data), _replies(by), _clocks(study_data, by), _afterwards(study_data))
+    candidates = (_quiz(study_data), _replies(by), _clocks(study_data, by), _questionnaire_table(study_data))
     tables = [table for table in candidates if table.rows]
     return [Section("How they answered", tables=tuple(tables))] if tables else []
 
@@ -40,7 +40,7 @@ def _quiz(study_data: StudyData) -> Table:
     items, not_passed = [], 0
     for (code, persona), tries in sorted(tries_by_play.items()):
         rounds, part = len({one.get("round") for one in tries}), f"{code}, {persona}"
-        first = _first_tries(tries)
+        first = _first_try_results(tries)
         not_passed += not first
         right = of_all(
             study_data, sum(first), len(first), "quiz", "share right at first", part=part, between="people", raters=1,
@@ -65,7 +65,7 @@ def _quiz(study_data: StudyData) -> Table:
     return Table("quiz", "The quiz on whom they play", head, tuple(rows), notes=notes)
 
 
-def _first_tries(tries: Sequence[Mapping[str, Any]]) -> list[bool]:
+def _first_try_results(tries: Sequence[Mapping[str, Any]]) -> list[bool]:
     """Return for each question of the passed round if the first try was right; empty if no round was passed."""
     passed_round = next((one.get("round") for one in tries if one.get("passed")), None)
     return [
@@ -86,10 +86,10 @@ def _replies(by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
             rows.append(
                 (
                     name, f"{len(replies):,}",
-                    _middle(replies, lambda one: seconds_between(one.shown_at, one.first_key_at), 1),
-                    _middle(replies, lambda one: seconds_between(one.shown_at, one.sent_at), 1),
-                    _middle(replies, lambda one: float(len(one.text)), 0),
-                    _middle(replies, lambda one: None if one.edits is None else float(one.edits), 0),
+                    _median_cell(replies, lambda one: seconds_between(one.shown_at, one.first_key_at), 1),
+                    _median_cell(replies, lambda one: seconds_between(one.shown_at, one.sent_at), 1),
+                    _median_cell(replies, lambda one: float(len(one.text)), 0),
+                    _median_cell(replies, lambda one: None if one.edits is None else float(one.edits), 0),
                     _decisions(replies),
                 )
             )  # fmt: skip
@@ -99,7 +99,7 @@ def _replies(by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
     return Table("replies", "Replies", columns, tuple(rows), notes=notes)
 
 
-def _middle(replies: Sequence[Reply], value: Callable[[Reply], float | None], digits: int) -> str:
+def _median_cell(replies: Sequence[Reply], value: Callable[[Reply], float | None], digits: int) -> str:
     values = [seconds for one in replies if (seconds := value(one)) is not None]
     if not values:
         return "not told"
@@ -118,7 +118,7 @@ def _clocks(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> T
     for name, cases in by.items():
         if any(case.user is not None and case.user.kind == "human" for case in cases):
             pauses_by_run = [study_data.further.pauses(case.id) for case in cases]
-            waiting_seconds = median(sum(_waits(case)) for case in cases)
+            waiting_seconds = median(sum(_waiting_seconds(case)) for case in cases)
             pauses, seconds = sum(map(len, pauses_by_run)), sum(map(sum, pauses_by_run))
             rows.append((name, f"{len(cases):,}", rounded(waiting_seconds, 1), f"{pauses:,}", rounded(seconds, 1)))
     head = ("Runs by", "Runs", "Seconds with a question open", "Pauses", "Seconds paused")
@@ -128,7 +128,7 @@ def _clocks(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> T
     return Table("clocks", "Clocks that stood still", head, tuple(rows), notes=notes)
 
 
-def _waits(case: MeasuredRun) -> list[float]:
+def _waiting_seconds(case: MeasuredRun) -> list[float]:
     replies = [step.reply for step in case.steps if step.reply is not None]
     return [seconds for one in replies if (seconds := seconds_between(one.shown_at, one.sent_at)) is not None]
 
@@ -136,7 +136,7 @@ def _waits(case: MeasuredRun) -> list[float]:
 # -- afterwards ------------------------------------------------------------------------------------------------
 
 
-def _afterwards(study_data: StudyData) -> Table:
+def _questionnaire_table(study_data: StudyData) -> Table:
     """Return the mean answers after tasks, including those of plays that were dealt again."""
     units = {unit.id: unit for unit in asked_units(study_data)}
     play_count = sum(one.by.kind == "human" and one.status not in ("open", "interrupted") for one in study_data.played)

@@ -41,11 +41,13 @@ def sections(study_data: StudyData) -> list[Section]:
         says.append(f"On {undecided:,} the coders differ, and nobody has settled it: they are in no share.")
     shares = _shares(study_data, right)
     order = _order(study_data)
-    names = dict(zip(order, _shown(study_data, order), strict=True))
+    names = dict(zip(order, _option_texts(study_data, order), strict=True))
     tables = [_table(study_data, right, shares), _coders(study_data), _agreement(study_data)]
     tables += judges(study_data, names, right, "failures-judges", "KnowU-Bench 4.4")
-    bars = Bars("failures-bars", "Share of each reason", tuple(shares.values()), tuple(_shown(study_data, shares)))
-    grid = _second(study_data)
+    bars = Bars(
+        "failures-bars", "Share of each reason", tuple(shares.values()), tuple(_option_texts(study_data, shares))
+    )
+    grid = _secondary_grid(study_data)
     return [
         Section(
             "Why runs failed", (*says, *few(len(right))), tuple(table for table in tables if table.rows),
@@ -67,7 +69,7 @@ def _order(study_data: StudyData) -> list[str]:
     return [*first, *(id for id in option_ids if id not in first)]
 
 
-def _shown(study_data: StudyData, ids: Sequence[str] | Mapping[str, object]) -> list[str]:
+def _option_texts(study_data: StudyData, ids: Sequence[str] | Mapping[str, object]) -> list[str]:
     field = _field(study_data)
     return [option.shown if (option := field.option(id)) is not None else id for id in ids]
 
@@ -96,7 +98,7 @@ def _table(study_data: StudyData, right: Mapping[str, str], shares: Mapping[str,
     whole = sum(papers.values())
     counts = Counter(right.values())
     rows: list[tuple[Cell, ...]] = []
-    for id, reason in zip(shares, _shown(study_data, shares), strict=True):
+    for id, reason in zip(shares, _option_texts(study_data, shares), strict=True):
         paper = f"{rounded(papers[id] / whole, 1, 100)} % ({papers[id]} of {whole})" if id in papers else ""
         rows.append((reason, count(counts[id], PRIMARY, part=id), as_percent(shares[id]), paper))
     columns = ("Reason", "Runs", "Share", "Paper (counts derived)")
@@ -110,7 +112,7 @@ def _coders(study_data: StudyData) -> Table:
     for rater in study_data.people:
         own = Counter(one.value for one in answers_in(study_data, PRIMARY, (rater,)))
         rows.append((study_data.columns.raters[rater].id, *(f"{own[id]:,}" for id in order), f"{own[None]:,}"))
-    columns = ("Coder", *_shown(study_data, order), "cannot judge")
+    columns = ("Coder", *_option_texts(study_data, order), "cannot judge")
     return Table("coders", "What each coder said", columns, tuple(rows))
 
 
@@ -128,7 +130,7 @@ def _agreement(study_data: StudyData) -> Table:
     return Table("coding", "Agreement of the coders", columns, (row,))
 
 
-def _second(study_data: StudyData) -> Grid | None:
+def _secondary_grid(study_data: StudyData) -> Grid | None:
     """Return how often each secondary reason accompanies each primary one, over all coders; None if there are none."""
     second = {(one.unit, one.rater): one.value for one in answers_in(study_data, SECONDARY) if one.value is not None}
     if not second:
@@ -142,6 +144,6 @@ def _second(study_data: StudyData) -> Grid | None:
     )
     counts = tuple(tuple(float(pairs[first, other]) for other in (*seconds, _NONE)) for first in order)
     return Grid(
-        "second", "Second reasons beside the first, all coders' answers", tuple(_shown(study_data, order)),
-        (*_shown(study_data, seconds), _NONE), counts, "first", "second",
+        "second", "Second reasons beside the first, all coders' answers", tuple(_option_texts(study_data, order)),
+        (*_option_texts(study_data, seconds), _NONE), counts, "first", "second",
     )  # fmt: skip

@@ -183,7 +183,7 @@ def _fidelity(
                 Number(_length(study_data, row, people, against)),
                 Number(_similarity(study_data, row, against)),
                 as_percent(_support(study_data, row, support)),
-                _seconds([one.seconds for one in _of(row)], row.name),
+                _seconds([one.seconds for one in _given_replies(row)], row.name),
                 _seconds([one.person.seconds for one in row.pairs] or [one.reply.seconds for one in people], "people"),
             )
         )
@@ -201,7 +201,7 @@ def _fidelity(
     return Table("fidelity", "Models beside people", columns, tuple(lines), "KnowU-Bench 3.2, 4.3", notes)
 
 
-def _of(row: ModelRow) -> list[ModelReply]:
+def _given_replies(row: ModelRow) -> list[ModelReply]:
     """Return a model's replies, for a shadow those that exist."""
     return [one.reply for one in row.pairs if one.reply is not None] or [one.reply for one in row.own]
 
@@ -210,12 +210,12 @@ def _reply_counts(row: ModelRow) -> str:
     """Return the number of replies and of questions, with the reasons for missing replies."""
     if not row.source.shadow:
         return f"{len(row.own):,}"
-    reasons = _left(row.pairs)
+    reasons = _missing_reasons(row.pairs)
     why = f" ({', '.join(f'{many:,} {reason}'.replace('_', ' ') for reason, many in sorted(reasons.items()))})"
     return f"{len(row.pairs) - sum(reasons.values()):,} of {len(row.pairs):,}{why if reasons else ''}"
 
 
-def _left(pairs: Iterable[PairedReply]) -> dict[str, int]:
+def _missing_reasons(pairs: Iterable[PairedReply]) -> dict[str, int]:
     return dict(Counter(one.missing for one in pairs if one.reply is None))
 
 
@@ -225,7 +225,9 @@ def _kappa(study_data: StudyData, row: ModelRow, against: str) -> Agreement:
         return lacking(FIELD, "cohen kappa", UNPAIRED, between=against)
     pairs = [one for one in row.pairs if one.proposal]
     if not any(one.reply is not None for one in pairs):
-        return lacking(FIELD, "cohen kappa", "no proposal that both answered", between=against, left_out=_left(pairs))
+        return lacking(
+            FIELD, "cohen kappa", "no proposal that both answered", between=against, left_out=_missing_reasons(pairs)
+        )
     tasks = tuple(sorted({one.task for one in pairs}))
     places = tuple(RatedItem(one.item, "") for one in pairs)
     codes = np.array([[_code(one.person), _code(one.reply)] for one in pairs], dtype=np.int16)
@@ -254,7 +256,7 @@ def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], a
     else:
         mine = list(row.own)
     if not mine or not people:
-        return lacking(FIELD, "length ratio", "no reply of both", between=against, left_out=_left(row.pairs))
+        return lacking(FIELD, "length ratio", "no reply of both", between=against, left_out=_missing_reasons(row.pairs))
     tasks = sorted({one.task for one in (*mine, *people)})
     sums = np.hstack([_lengths(some, tasks) for some in (mine, people)])
 
@@ -265,7 +267,7 @@ def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], a
         "length ratio", sums, of, lambda sums: "people wrote nothing", most=None, least=0.0, places=len(mine)
     )
     n = len(mine) if row.source.shadow else len(mine) + len(people)
-    reasons = _left(row.pairs)
+    reasons = _missing_reasons(row.pairs)
     many = sum(reasons.values())
     return with_interval(
         estimate(one, study_data.how), study_data.how, FIELD, "length ratio", between=against, places=n, units=n,
@@ -286,17 +288,17 @@ def _similarity(study_data: StudyData, row: ModelRow, against: str) -> Agreement
     if not row.source.shadow:
         return lacking(FIELD, "Levenshtein similarity", UNPAIRED, between=against)
     items = [
-        UnitValue(one.item, one.task, similarity(_words(one.person), _words(one.reply)))
+        UnitValue(one.item, one.task, similarity(_normalise_text(one.person), _normalise_text(one.reply)))
         for one in row.pairs
-        if one.reply is not None and (_words(one.person) or _words(one.reply))
+        if one.reply is not None and (_normalise_text(one.person) or _normalise_text(one.reply))
     ]
     return average(
         study_data, items, FIELD, "Levenshtein similarity", most=1.0, least=0.0, between=against, raters=2,
-        why="no question to which either said anything in words", left_out=_left(row.pairs),
+        why="no question to which either said anything in words", left_out=_missing_reasons(row.pairs),
     )  # fmt: skip
 
 
-def _words(reply: ModelReply) -> str:
+def _normalise_text(reply: ModelReply) -> str:
     return " ".join(reply.text.casefold().split())[:LONGEST]
 
 
@@ -331,7 +333,7 @@ def share_supported(study_data: StudyData, replies: Sequence[SupportedReply], wh
 def _support_table(study_data: StudyData, rows: Sequence[ModelRow], support: Sequence[SupportedReply]) -> Table:
     """Return the same share for people and each model, by each rater: people's majority, and each judge."""
     columns = ("Replies by", "Rated by", "Replies", "Supported")
-    whose = [("people", ReplySource("people", human=True)), *((_shown(row), row.source) for row in rows)]
+    whose = [("people", ReplySource("people", human=True)), *((_row_name(row), row.source) for row in rows)]
     lines: list[tuple[Cell, ...]] = []
     for name, source in whose:
         theirs = [one for one in support if source.gave(one)]
@@ -343,5 +345,5 @@ def _support_table(study_data: StudyData, rows: Sequence[ModelRow], support: Seq
     return Table("fidelity-support", "Replies that the profile supports", columns, tuple(lines), "KnowU-Bench 3.2, E.2")
 
 
-def _shown(row: ModelRow) -> str:
+def _row_name(row: ModelRow) -> str:
     return f"{row.name}, shadow" if row.source.shadow else row.name

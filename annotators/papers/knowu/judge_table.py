@@ -63,7 +63,7 @@ def sections(study_data: StudyData) -> list[Section]:
         _differences(study_data, evaluator_list),
         _agreement(study_data, experts),
     ]
-    pictures = [_scatter(evaluator_list)] if any(_both(one).any() for one in evaluator_list) else []
+    pictures = [_scatter(evaluator_list)] if any(_scored_mask(one).any() for one in evaluator_list) else []
     return [
         Section(
             "How far evaluators are from experts", (*says, *few(cluster_count)),
@@ -88,7 +88,7 @@ def evaluators(study_data: StudyData, experts: NumericRatings) -> list[Evaluator
         scores[_hybrid_name(name)] = _hybrid_by(study_data, cases, judge)
     rows = []
     for name, by_unit in scores.items():
-        missing = _unscored(study_data, experts, name, by_unit)
+        missing = _missing_scores(study_data, experts, name, by_unit)
         own_column = np.array([by_unit.get(place.unit, np.nan) for place in experts.places], dtype=np.float64)
         if not np.isnan(own_column).all():
             values = np.column_stack((truth, own_column))
@@ -112,7 +112,9 @@ def _hybrid_by(study_data: StudyData, cases: Mapping[str, MeasuredRun], judge: i
     return scores
 
 
-def _unscored(study_data: StudyData, experts: NumericRatings, name: str, scores: Mapping[str, float]) -> MissingAnswers:
+def _missing_scores(
+    study_data: StudyData, experts: NumericRatings, name: str, scores: Mapping[str, float]
+) -> MissingAnswers:
     """Return the runs that experts rated and an evaluator did not score, with a judge's own reasons."""
     judges = {study_data.columns.raters[one].id: one for one in study_data.judges}
     missing = numbers_of(study_data, WHOLE, (judges[name],)).missing.by_place() if name in judges else {}
@@ -128,7 +130,7 @@ def mean_of(numbers: NumericRatings) -> Floats:
     return np.where(many > 0, whole / np.maximum(many, 1), np.nan)
 
 
-def _both(one: Evaluator) -> Mask:
+def _scored_mask(one: Evaluator) -> Mask:
     return np.asarray(~np.isnan(one.numbers.values).any(axis=1))
 
 
@@ -159,7 +161,7 @@ def _differences(study_data: StudyData, evaluator_list: list[Evaluator]) -> Tabl
     jackknife = How(level=study_data.how.level)
     bootstrap = replace(study_data.how, interval="bootstrap")
     for one, other in combinations(evaluator_list, 2):
-        in_both = _both(one) & _both(other)
+        in_both = _scored_mask(one) & _scored_mask(other)
         cells = [_difference(one, other, in_both, how) for how in (jackknife, bootstrap)]
         rows.append((f"{one.name} minus {other.name}", *(Number(cell, 3) for cell in cells), f"{int(in_both.sum()):,}"))
     columns = ("Difference of MAE", "Jackknife-t", "Bootstrap", "Runs")
@@ -174,15 +176,15 @@ def _difference(one: Evaluator, other: Evaluator, in_both: Mask, how: How) -> Ag
     between = f"{one.name} minus {other.name}"
     if not in_both.any():
         return lacking(WHOLE, "difference of mae", "no run was scored by both", between=between)
-    first, second = (mae(_only(each.numbers, in_both)) for each in (one, other))
+    first, second = (mae(_select_places(each.numbers, in_both)) for each in (one, other))
     apart = other.numbers.missing.by_place() | one.numbers.missing.by_place()
-    both = _only(one.numbers, in_both)._replace(missing=MissingAnswers.one_each(apart.items(), by_item=True))
+    both = _select_places(one.numbers, in_both)._replace(missing=MissingAnswers.one_each(apart.items(), by_item=True))
     return with_interval(
         difference(first, second, how), how, WHOLE, "difference of mae", between=between, **counted(both)._asdict()
     )
 
 
-def _only(numbers: NumericRatings, mask: Mask) -> NumericRatings:
+def _select_places(numbers: NumericRatings, mask: Mask) -> NumericRatings:
     """Return only these places, over the same clusters."""
     values = np.where(mask[:, None], numbers.values, np.nan)
     places = tuple(place for place, keep in zip(numbers.places, mask.tolist(), strict=True) if keep)
@@ -208,7 +210,7 @@ def _scatter(evaluator_list: list[Evaluator]) -> Scatter:
     points = [
         Point(float(one.numbers.values[at, 0]), float(one.numbers.values[at, 1]), one.numbers.places[at].unit, one.name)
         for one in evaluator_list
-        for at in np.flatnonzero(_both(one)).tolist()
+        for at in np.flatnonzero(_scored_mask(one)).tolist()
     ]
     title = "Evaluators against the mean of experts, run by run"
     return Scatter("evaluators-scatter", title, tuple(points), "mean of the experts", "the evaluator's score")

@@ -62,7 +62,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
         splits += ((NO_SPLIT, unsplit),)
     by_split = {split: [run for run in runs if run.split == split] for split in SPLITS}
     return [
-        *_everywhere("", runs, out.told),
+        *_general_numbers("", runs, out.told),
         *(number for split in SPLITS for number in _of_split(split, by_split[split], splits, context)),
         *_roles(runs, splits),
         _hybrid(runs, out.told),
@@ -70,11 +70,11 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     ]
 
 
-def _everywhere(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
+def _general_numbers(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
     """Yield the numbers of any split: success, steps, queries, efficiency."""
     yield from _success_rate(part, runs, out)
     with_score = [run for run in runs if run.score is not None]
-    missing = _with(out, NO_RESULT, len(runs) - len(with_score))
+    missing = _add_reason(out, NO_RESULT, len(runs) - len(with_score))
     acts = mean([run.acts for run in runs])
     yield _number("AveSteps", "count", [run.acts for run in runs], part, "paper", out)
     yield _number("AveSteps", "count", [run.steps for run in with_score], part, "script", missing)
@@ -88,30 +88,30 @@ def _everywhere(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
 def _of_split(split: Split, runs: Sequence[Run], out: Out, context: MetricContext) -> Iterable[Number]:
     if not runs:
         for metric in (*_ANYWHERE, *_OWN[split]):
-            yield _absent(metric, split, out, f"no run of {split} tasks")
+            yield _undefined_number(metric, split, out, f"no run of {split} tasks")
         return
-    yield from _everywhere(split, runs, out)
+    yield from _general_numbers(split, runs, out)
     if split == "personalized":
-        yield from _scored("Score", "score", split, runs, out, _score)
-        yield from _scored("IE", "score", split, runs, out, _efficient)
+        yield from _score_means("Score", "score", split, runs, out, _score)
+        yield from _score_means("IE", "score", split, runs, out, _interaction_efficiency)
     elif split == "proactive":
-        yield from _scored("IE", "score", split, runs, out, _efficient, versions=("script",))
+        yield from _score_means("IE", "score", split, runs, out, _interaction_efficiency, versions=("script",))
         yield from _restraint(runs, context, out)
     for difficulty in DIFFICULTIES:
         some = [run for run in runs if run.difficulty == difficulty]
-        unknown = _with(out, "of untold difficulty", sum(run.difficulty not in DIFFICULTIES for run in runs))
+        unknown = _add_reason(out, "of untold difficulty", sum(run.difficulty not in DIFFICULTIES for run in runs))
         part = f"{split}, {difficulty}"
         if some:
             yield from _success_rate(part, some, unknown)
         if some and split == "personalized":
-            yield from _scored("Score", "score", part, some, unknown, _score)
+            yield from _score_means("Score", "score", part, some, unknown, _score)
 
 
 def _score(run: Run) -> float:
     return run.score or 0.0
 
 
-def _efficient(run: Run) -> float:
+def _interaction_efficiency(run: Run) -> float:
     """Return S_i / max(c_i, 1): a run without questions counts like one with a single question."""
     return (run.score or 0.0) / max(run.queries, 1)
 
@@ -119,10 +119,10 @@ def _efficient(run: Run) -> float:
 def _success_rate(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
     """Yield SR. If people were asked about a run's success, their answer replaces its score."""
     judged_runs = [run._replace(score=run.success) for run in runs]
-    yield from _scored("SR", "share", part, judged_runs, out, lambda run: float(run.done))
+    yield from _score_means("SR", "share", part, judged_runs, out, lambda run: float(run.done))
 
 
-def _scored(
+def _score_means(
     metric: str,
     unit: Unit,
     part: str,
@@ -137,7 +137,7 @@ def _scored(
         scored_runs = (
             [run for run in runs if run.score is not None or _fails_without(run)] if version == "paper" else with_score
         )
-        left_out = _with(out, NO_RESULT, len(runs) - len(scored_runs))
+        left_out = _add_reason(out, NO_RESULT, len(runs) - len(scored_runs))
         zero = len(scored_runs) - len(with_score)
         changed = sum(run.score != run.case.score for run in with_score) if metric in ("Score", "IE") else 0
         notes = [f"{zero} without a result count 0"] if zero and with_score else []
@@ -170,7 +170,7 @@ def _restraint(runs: Sequence[Run], context: MetricContext, out: Out) -> Iterabl
     for metric, group in (("Act", "need"), ("Silent", "noneed"), ("Stop", "reject")):
         for version, policies, missing in (("paper", papers, 0), ("script", scripts, len(runs) - len(with_score))):
             values = share(policies, group)  # type: ignore[arg-type]
-            left_out = _with(_ungrouped(out, policies), NO_RESULT, missing)
+            left_out = _add_reason(_add_ungrouped(out, policies), NO_RESULT, missing)
             why = _NO_GROUP[group] if policies else NO_RESULT
             yield _number(metric, "share", values, "proactive", version, left_out, why)  # type: ignore[arg-type]
 
@@ -182,7 +182,7 @@ _NO_GROUP = {
 }
 
 
-def _ungrouped(out: Out, policies: Sequence[Policy]) -> Out:
+def _add_ungrouped(out: Out, policies: Sequence[Policy]) -> Out:
     tally = LeftOutTally()
     for policy in policies:
         if policy.group is None:
@@ -194,15 +194,15 @@ def _roles(runs: Sequence[Run], out: Out) -> Iterable[Number]:
     """Yield the average score of each role over its personalized and proactive tasks."""
     role_runs = [run for run in runs if run.split in ("personalized", "proactive")]
     nameless = sum(not run.role for run in role_runs)
-    left_out = _with(
-        _with(out, "of a general task", sum(run.split == "general" for run in runs)), "of no role", nameless
+    left_out = _add_reason(
+        _add_reason(out, "of a general task", sum(run.split == "general" for run in runs)), "of no role", nameless
     )
     for role in sorted({run.role for run in role_runs if run.role}):
         own = [run for run in role_runs if run.role == role]
         scored_runs = [run for run in own if run.score is not None or _fails_without(run)]
         any_score = any(run.score is not None for run in own)
         values = [_score(run) for run in scored_runs] if any_score else []
-        counts = _with(left_out, NO_RESULT, len(own) - len(scored_runs))
+        counts = _add_reason(left_out, NO_RESULT, len(own) - len(scored_runs))
         yield _number("Score", "score", values, f"role {role}", "", counts, NO_RESULT)
 
 
@@ -222,12 +222,12 @@ def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
     if not runs:
         return
     tally = LeftOutTally()
-    ended_runs = tally.kept(runs, _unfinished)
+    ended_runs = tally.kept(runs, _why_unfinished)
     interactive = [run for run in ended_runs if _needs_interaction(run)]
     rest = [run for run in ended_runs if not _needs_interaction(run)]
     for part, needs in (("user interaction", True), ("GUI only", False)):
         own = LeftOutTally()
-        some = own.kept([run for run in runs if _needs_interaction(run) is needs], _unfinished)
+        some = own.kept([run for run in runs if _needs_interaction(run) is needs], _why_unfinished)
         why = "" if some else "no such task has a result"
         yield _number("SR", "share", [float(run.done) for run in some], f"MobileWorld, {part}", "script", own.told, why)
     needless = sum(run.queries > 0 for run in rest)
@@ -239,7 +239,7 @@ def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
     yield Number(PAPER, "UIQ", value, "score", n, "runs", "MobileWorld", "script", tally.told, why, note)
 
 
-def _unfinished(run: Run) -> str:
+def _why_unfinished(run: Run) -> str:
     return NO_RESULT if run.score is None or run.success is None else "" if run.steps else "no steps"
 
 
@@ -251,11 +251,11 @@ def _needs_interaction(run: Run) -> bool:
     return "AskUser" in run.case.task.id
 
 
-def _with(out: Out, reason: str, count: int) -> Out:
+def _add_reason(out: Out, reason: str, count: int) -> Out:
     return (*out, (reason, count)) if count else out
 
 
-def _absent(metric: str, part: str, out: Out, why: str) -> Number:
+def _undefined_number(metric: str, part: str, out: Out, why: str) -> Number:
     return Number(PAPER, metric, None, "share", 0, "runs", part, left_out=out, undefined=why)
 
 

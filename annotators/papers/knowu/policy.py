@@ -70,7 +70,7 @@ def script_policy(run: Run, terms: MetricTerms) -> Policy:
     decisions = [(i, decision) for i, step in enumerate(steps[:-1]) if step.reply and (decision := _decision_in(step))]
     if decisions and decisions[-1][1] == "reject":
         first = next(i for i, decision in decisions if decision == "reject")
-        return Policy("reject", not any(_type(step) not in _ALLOWED_AFTER for step in steps[first + 1 :]))
+        return Policy("reject", not any(_action_type(step) not in _ALLOWED_AFTER for step in steps[first + 1 :]))
     needed, why = warranted(run.case, terms)
     if needed is None:
         return Policy(None, why=why)
@@ -88,11 +88,11 @@ def warranted(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
     if trait is not None:
         return trait, ""
     if case.source is not None and case.source.format == SOURCE:
-        return _habitual(case, terms)
-    return _checked(case.task)
+        return _warranted_by_habits(case, terms)
+    return _warranted_by_checks(case.task)
 
 
-def _habitual(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
+def _warranted_by_habits(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
     keys = HABITS.get(case.task.id)
     if keys is None:
         return None, "of an unknown routine"
@@ -104,7 +104,7 @@ def _habitual(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
     return any(isinstance(habit_facts.get(key), dict) and bool(habit_facts[key]) for key in keys), ""
 
 
-def _checked(task: Task) -> tuple[bool | None, str]:
+def _warranted_by_checks(task: Task) -> tuple[bool | None, str]:
     if any(check.run == "silent" for check in task.checks):
         return False, ""
     if any(check.run == "asked" or check.when == "accept" for check in task.checks):
@@ -133,7 +133,7 @@ def _decision_in(step: MeasuredStep) -> str:
     return "reject" if "reject" in lowered else "accept" if "accept" in lowered else ""
 
 
-def _type(step: MeasuredStep) -> str:
+def _action_type(step: MeasuredStep) -> str:
     """Return the source's own action type in lower case, for other runs that of an export in its layout.
 
     It is empty if there was no action.
@@ -147,7 +147,7 @@ def _type(step: MeasuredStep) -> str:
 
 
 def _engages(step: MeasuredStep) -> bool:
-    name = _type(step)
+    name = _action_type(step)
     if name == "answer":
         return _BLANKS.sub(" ", ((step.action.text if step.action else None) or "").strip()).lower() not in _ENDINGS
     return name not in _QUIET

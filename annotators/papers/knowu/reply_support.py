@@ -61,17 +61,19 @@ def supported_replies(study_data: StudyData) -> list[SupportedReply]:
 def rated_replies(study_data: StudyData) -> list[SupportedReply]:
     """Return the majority's (or settled) and each judge's answer on each reply of a study of reply support."""
     units = {unit.id: unit for unit in asked_units(study_data)}
-    rows = [_of(units[unit], "people", truth.value) for (unit, _), truth in truths(study_data, FIELD).items()]
+    rows = [
+        _supported_reply(units[unit], "people", truth.value) for (unit, _), truth in truths(study_data, FIELD).items()
+    ]
     for judge in study_data.judges:
         name = study_data.columns.raters[judge].id
         rows += [
-            _of(units[one.unit], f"judge {name}", str(one.value))
+            _supported_reply(units[one.unit], f"judge {name}", str(one.value))
             for one in answers_in(study_data, FIELD, [judge])
             if one.value is not None
         ]
     return rows
 
 
-def _of(unit: Unit, rater: str, value: str) -> SupportedReply:
+def _supported_reply(unit: Unit, rater: str, value: str) -> SupportedReply:
     shadow = SHADOW in unit.hidden
     return SupportedReply(unit.id, unit.clustered, run_of(unit), unit.hidden.get("by", ""), shadow, rater, value)

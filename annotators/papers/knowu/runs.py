@@ -118,7 +118,7 @@ def hybrid_of(case: MeasuredRun, terms: MetricTerms) -> Hybrid:
     if not 0 <= weight <= 1:
         return Hybrid(None, "with a lambda not from 0 to 1")
     rule = rule_of(case, terms)
-    llm = _judged(case, "llm")
+    llm = _mark_or_verdict(case, "llm")
     if rule is None and weight > 0:
         return Hybrid(None, "no rule score")
     if llm is None and weight < 1:
@@ -128,7 +128,7 @@ def hybrid_of(case: MeasuredRun, terms: MetricTerms) -> Hybrid:
 
 def weight_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
     """Return the task's lambda: its trait, else its field, else the common one; None if unknown."""
-    weight = _number(case.task.traits.get("lambda"))
+    weight = _as_float(case.task.traits.get("lambda"))
     weight = case.task.rule_weight if weight is None else weight
     return terms.rule_weight if weight is None else weight
 
@@ -142,7 +142,7 @@ def is_programmatic(case: MeasuredRun, terms: MetricTerms) -> bool:
     weight = weight_of(case, terms)
     if weight is not None:
         return weight == 1
-    return bool(case.checks) and _judged(case, "llm") is None and split_of_case(case) != "personalized"
+    return bool(case.checks) and _mark_or_verdict(case, "llm") is None and split_of_case(case) != "personalized"
 
 
 def rule_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
@@ -150,19 +150,19 @@ def rule_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
 
     It is 0 or 1 if rules alone decide, and a share of the rules only if a judge's score is combined with it (3.3).
     """
-    rule = _judged(case, "rule")
+    rule = _mark_or_verdict(case, "rule")
     rule = case.score if rule is None and case.checks else rule
     return float(rule > DONE) if rule is not None and is_programmatic(case, terms) else rule
 
 
-def _judged(case: MeasuredRun, name: str) -> float | None:
+def _mark_or_verdict(case: MeasuredRun, name: str) -> float | None:
     mark = case.marks.get(name)
     verdict = case.verdict(name) if mark is None and name not in case.unsettled else None
-    value = _number(mark if verdict is None else verdict.value)
+    value = _as_float(mark if verdict is None else verdict.value)
     return value if value is not None and 0 <= value <= 1 else None
 
 
-def _number(value: object) -> float | None:
+def _as_float(value: object) -> float | None:
     """Return a number, also from text; None for anything else."""
     try:
         return float(value) if isinstance(value, str | int | float) else None

@@ -54,7 +54,7 @@ NO_SCORE, NOT_TOLD, NOT_UNDER_BOTH = "no_score", "not_told", "not_under_both"
 only one condition."""
 
 
-def _kept(group: Group) -> Callable[[Run], float | str | None]:
+def _policy_value(group: Group) -> Callable[[Run], float | str | None]:
     def value(run: Run) -> float | str | None:
         if run.split != "proactive":
             return None
@@ -66,11 +66,11 @@ def _kept(group: Group) -> Callable[[Run], float | str | None]:
     return value
 
 
-def _scored(of: Callable[[Run, float], float]) -> Callable[[Run], float | str | None]:
+def _score_value(of: Callable[[Run, float], float]) -> Callable[[Run], float | str | None]:
     return lambda run: NO_SCORE if run.score is None else of(run, run.score)
 
 
-def _efficient(run: Run) -> float | str | None:
+def _efficiency_value(run: Run) -> float | str | None:
     """Return S_i / max(c_i, 1) of a personalized task."""
     if run.split != "personalized":
         return None
@@ -80,14 +80,14 @@ def _efficient(run: Run) -> float | str | None:
 OWN_SCORE = "Average score, as in hitlab runs"
 
 MEASURES = (
-    Measure("SR", _scored(lambda run, _: float(run.done)), True, "run with a score"),
-    Measure("Average score", _scored(lambda _, score: score), False, "run with a score"),
+    Measure("SR", _score_value(lambda run, _: float(run.done)), True, "run with a score"),
+    Measure("Average score", _score_value(lambda _, score: score), False, "run with a score"),
     Measure(OWN_SCORE, lambda run: NO_SCORE if run.case.score is None else run.case.score, False, "run with a score"),
     Measure("Questions per task", lambda run: float(run.queries), False, "run", None),
-    Measure("IE", _efficient, False, "personalized run with a score"),
-    Measure("Act", _kept("need"), True, "proactive run that warranted help"),
-    Measure("Silent", _kept("noneed"), True, "proactive run that warranted none"),
-    Measure("Stop", _kept("reject"), True, "proactive run in which the person refused"),
+    Measure("IE", _efficiency_value, False, "personalized run with a score"),
+    Measure("Act", _policy_value("need"), True, "proactive run that warranted help"),
+    Measure("Silent", _policy_value("noneed"), True, "proactive run that warranted none"),
+    Measure("Stop", _policy_value("reject"), True, "proactive run in which the person refused"),
 )
 
 
@@ -97,23 +97,25 @@ def sections(study_data: StudyData) -> list[Section]:
     ended_runs = list(_counting_runs(study_data, left_out))
     conditions = _conditions(study_data, ended_runs)
     tasks = len({one.task for one in ended_runs})
-    says = [f"{_many(len(ended_runs), 'run')} of {_many(tasks, 'task')} under {_many(len(conditions), 'condition')}."]
+    says = [
+        f"{_plural(len(ended_runs), 'run')} of {_plural(tasks, 'task')} under {_plural(len(conditions), 'condition')}."
+    ]
     says += [f"Left out: {_reasons(left_out)}."] if left_out else []
     rehearsal_count = sum(one.run.case.rehearsed for one in ended_runs)
     if rehearsal_count:
-        says.append(f"A rehearsal: in {_many(rehearsal_count, 'run')} a script answered in a person's place.")
+        says.append(f"A rehearsal: in {_plural(rehearsal_count, 'run')} a script answered in a person's place.")
     by: Mapping[str, list[EndedRun]] = {
         name: [one for one in ended_runs if one.condition == name] for name in conditions
     }
     out = {name: Counter({key: n for key, n in left_out.items() if key[0] == name}) for name in conditions}
-    tables = [_by_condition(study_data, by, out), *_paired(study_data, by)]
+    tables = [_by_condition(study_data, by, out), *_paired_tables(study_data, by)]
     first = Section(
         "People in the simulator's place", (*says, *few(tasks, "tasks")), tuple(tables), _bars(study_data, by)
     )
     return [first, *answering(study_data, {name: [one.run.case for one in some] for name, some in by.items()})]
 
 
-def _many(count: int, what: str) -> str:
+def _plural(count: int, what: str) -> str:
     return f"{count:,} {what if count == 1 else what + 's'}"
 
 
@@ -164,29 +166,29 @@ def _conditions(study_data: StudyData, ended_runs: Sequence[EndedRun]) -> list[s
     return list(dict.fromkeys((*condition_names, *(one.condition for one in ended_runs))))
 
 
-def _valued(ended_runs: Iterable[EndedRun], measure: Measure) -> list[tuple[EndedRun, float]]:
+def _run_values(ended_runs: Iterable[EndedRun], measure: Measure) -> list[tuple[EndedRun, float]]:
     """Return the runs to which a number applies, with their contributions."""
     run_values = ((one, measure.value(one.run)) for one in ended_runs)
     return [(one, value) for one, value in run_values if isinstance(value, float)]
 
 
-def _missing(ended_runs: Iterable[EndedRun], measure: Measure) -> dict[str, int]:
+def _missing_values(ended_runs: Iterable[EndedRun], measure: Measure) -> dict[str, int]:
     """Return the number of runs without the value they should have, by reason."""
     values = (measure.value(one.run) for one in ended_runs)
     return dict(Counter(why for why in values if isinstance(why, str)))
 
 
 def _mean(study_data: StudyData, ended_runs: Sequence[EndedRun], measure: Measure, condition: str) -> Agreement:
-    values = _valued(ended_runs, measure)
+    values = _run_values(ended_runs, measure)
     items = [UnitValue(one.run.case.id, one.task, value) for one, value in values]
     return average(
         study_data, items, "play", measure.name, most=measure.most, least=0.0, part=condition,
-        between=f"user: {condition}", raters=_by_whom(values), why=f"no {measure.of}",
-        left_out=_missing(ended_runs, measure),
+        between=f"user: {condition}", raters=_count_answerers(values), why=f"no {measure.of}",
+        left_out=_missing_values(ended_runs, measure),
     )  # fmt: skip
 
 
-def _by_whom(values: Iterable[tuple[EndedRun, float]], tasks: Collection[str] | None = None) -> int:
+def _count_answerers(values: Iterable[tuple[EndedRun, float]], tasks: Collection[str] | None = None) -> int:
     return len({one.by for one, _ in values if tasks is None or one.task in tasks})
 
 
@@ -216,7 +218,7 @@ def _by_condition(
     return Table("users", "The paper's numbers by who answered", ("", *by), tuple(rows), _SOURCE, notes)
 
 
-def _paired(study_data: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list[Table]:
+def _paired_tables(study_data: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list[Table]:
     """Return for each two conditions the mean difference over the tasks of both."""
     tables = []
     for at, (one, other) in enumerate(combinations(by, 2), 1):
@@ -237,7 +239,7 @@ def _paired(study_data: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list
 def _difference(
     study_data: StudyData, by: Mapping[str, Sequence[EndedRun]], one: str, other: str, measure: Measure
 ) -> tuple[Cell, ...]:
-    values_by_condition = {name: _valued(by[name], measure) for name in (one, other)}
+    values_by_condition = {name: _run_values(by[name], measure) for name in (one, other)}
     first, second = (_by_task(values_by_condition[name]) for name in (one, other))
     tasks = sorted(first.keys() & second.keys())
     alone = len(first.keys() ^ second.keys())
@@ -249,11 +251,11 @@ def _difference(
         items = [UnitValue(task, task, means[task]) for task in tasks]
         mean = average(
             study_data, items, "play", f"{measure.name}, mean of tasks", most=measure.most, least=0.0, part=name,
-            between=f"user: {name}", raters=_by_whom(values_by_condition[name], tasks), **beside,
+            between=f"user: {name}", raters=_count_answerers(values_by_condition[name], tasks), **beside,
         )  # fmt: skip
         cells.append(_cell(mean, measure))
     items = [UnitValue(task, task, first[task] - second[task]) for task in tasks]
-    raters = _by_whom([*values_by_condition[one], *values_by_condition[other]], tasks)
+    raters = _count_answerers([*values_by_condition[one], *values_by_condition[other]], tasks)
     for how in (How(level=study_data.how.level), replace(study_data.how, interval="bootstrap")):
         gap = average(
             study_data, items, "play", f"{measure.name}, difference", between=f"{one} minus {other}", raters=raters,

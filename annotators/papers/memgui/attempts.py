@@ -89,7 +89,7 @@ def chains_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTall
         key = (case.agent.identity, case.source.model if case.source else "", case.task.id, _persona(case))
         place = times[(*key, case.attempt)]
         times[(*key, case.attempt)] += 1
-        chains.setdefault((*key, place), {})[case.attempt] = _try(case, terms, rates)
+        chains.setdefault((*key, place), {})[case.attempt] = _judged_attempt(case, terms, rates)
     return [Chain(dict(sorted(tries.items()))) for tries in chains.values()]
 
 
@@ -151,14 +151,14 @@ def _why_not(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) 
     return ""
 
 
-def _try(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> JudgedAttempt:
+def _judged_attempt(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> JudgedAttempt:
     score = case.success_score
-    beyond = _beyond(case, terms, rates)
+    beyond = _exceeds_budget(case, terms, rates)
     success = False if beyond else None if score is None else score > DONE
     return JudgedAttempt(case, success, beyond, Irr(0.0) if beyond else irr_of(case, success))
 
 
-def _beyond(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> bool:
+def _exceeds_budget(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> bool:
     """Return True if a run exceeds its budget.
 
     A.9.6: more steps than floor(budget x golden + 1), or steps x the agent's tokens per step above golden x budget.

@@ -55,12 +55,12 @@ def _time(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Numbe
         values = [max(0.0, (one.case.seconds or 0.0) - (one.case.waited or 0.0)) / one.steps for one in with_waits]
         why = "no run tells how long people were waited for"
         yield number(_AGENTS, "seconds", values, part, "", out + tally.told, why, of="attempts")
-    stepped_tries, left_out = _stepped(tries, out)
+    stepped_tries, left_out = _attempts_with_steps(tries, out)
     total = sum(one.told("total_time") or one.case.seconds or 0.0 for one in stepped_tries)
-    yield _pooled("Time/Step", "seconds", total, stepped_tries, part, left_out, "no run has times")
+    yield _pooled_number("Time/Step", "seconds", total, stepped_tries, part, left_out, "no run has times")
 
 
-def _stepped(tries: Sequence[JudgedAttempt], out: Out) -> tuple[list[JudgedAttempt], Out]:
+def _attempts_with_steps(tries: Sequence[JudgedAttempt], out: Out) -> tuple[list[JudgedAttempt], Out]:
     """Return the attempts with steps by the script's count, and the exclusions including the others."""
     tally = LeftOutTally()
     stepped_tries = tally.kept(tries, lambda one: "" if one.script_steps > 0 else "no steps")
@@ -74,16 +74,16 @@ def _cost(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Numbe
     )
     values = [(_price(one) or 0.0) / one.steps for one in priced_tries]
     yield number("Cost/Step", "usd", values, part, "paper", out + tally.told, "no run's cost is known", of="attempts")
-    stepped_tries, left_out = _stepped(tries, out)
-    total = sum(_at(one, IN, OUT) for one in stepped_tries)
-    yield _pooled("Cost/Step", "usd", total, stepped_tries, part, left_out, "no run's tokens are known")
+    stepped_tries, left_out = _attempts_with_steps(tries, out)
+    total = sum(_cost_at(one, IN, OUT) for one in stepped_tries)
+    yield _pooled_number("Cost/Step", "usd", total, stepped_tries, part, left_out, "no run's tokens are known")
 
 
 def _price(one: JudgedAttempt) -> float | None:
     return one.case.usage.cost if one.case.usage else None
 
 
-def _at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
+def _cost_at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
     """Return a run's cost at these prices per million tokens. Unknown tokens count as 0, as in the script.
 
     The table stores tokens as means per step, truncated to whole numbers.
@@ -95,7 +95,7 @@ def _at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
     return (prompt * price_in + completion * price_out) / 1e6
 
 
-def _pooled(
+def _pooled_number(
     metric: str, unit: str, total: float, tries: Sequence[JudgedAttempt], part: str, out: Out, why: str
 ) -> Number:
     steps = sum(one.script_steps for one in tries)
@@ -132,4 +132,4 @@ def _table_ratio(one: JudgedAttempt) -> float:
 
 def _table_cost(one: JudgedAttempt) -> float:
     cost = one.told("total_token_cost")
-    return _at(one, TABLE_IN, TABLE_OUT) if cost is None else cost
+    return _cost_at(one, TABLE_IN, TABLE_OUT) if cost is None else cost

@@ -59,7 +59,7 @@ def sections(study_data: StudyData) -> list[Section]:
         return [Section("Validating evaluators", ("Nobody has handed in an outcome yet.",))]
     cases = cases_of(study_data)
     return [
-        Section("Experts before discussion", _before(study_data), (_experts(study_data, people),)),
+        Section("Experts before discussion", _before_words(study_data), (_experts(study_data, people),)),
         Section("Consensus", tables=_consensus(study_data, people)),
         _evaluators(study_data, people, cases),
     ]
@@ -68,7 +68,7 @@ def sections(study_data: StudyData) -> list[Section]:
 # -- people ----------------------------------------------------------------------------------------------------
 
 
-def _before(study_data: StudyData) -> tuple[str, ...]:
+def _before_words(study_data: StudyData) -> tuple[str, ...]:
     units = len(asked_units(study_data))
     return (f"{units} run{'' if units == 1 else 's'}, each rated alone; what was said in discussion is not in it.",)
 
@@ -124,7 +124,7 @@ def _consensus(study_data: StudyData, people: Ratings) -> tuple[Table, ...]:
         (f"discussions longer than {_LONG:g} minutes", count(long, OUTCOME, part="long")),
     ]
     moves = [move for one in all_of for move in one.what.moves]
-    ways = Counter((move.rater, _word(move.was), _word(move.now), move.code or "no code") for move in moves)
+    ways = Counter((move.rater, _value_word(move.was), _value_word(move.now), move.code or "no code") for move in moves)
     table = Table("memgui-consensus", "How consensus came about", ("", "n"), tuple(rows), "MemGUI-Bench A.7.1")
     if not ways:
         return (table,)
@@ -133,7 +133,7 @@ def _consensus(study_data: StudyData, people: Ratings) -> tuple[Table, ...]:
     return table, Table("memgui-moves", "Who changed their mind, and why", head, move_rows, "MemGUI-Bench A.7.1")
 
 
-def _word(value: object) -> str:
+def _value_word(value: object) -> str:
     return "no answer" if value is None else str(value)
 
 
@@ -153,7 +153,9 @@ def _evaluators(study_data: StudyData, people: Ratings, cases: Mapping[str, Meas
     truth = truth_of(study_data, people)
     if "success" not in truth.categories or not (truth.codes >= 0).any():
         return Section(title, ("Nothing is settled about any of these runs, so evaluators stand against nothing.",))
-    by_apps = [part for part in (_apps(cases, 1), _apps(cases, 2), _apps(cases, 0)) if part[1]]
+    by_apps = [
+        part for part in (_units_by_apps(cases, 1), _units_by_apps(cases, 2), _units_by_apps(cases, 0)) if part[1]
+    ]
     by_agent = list(by_method(cases).items())
     everything = [("All", {place.unit for place in truth.places})]
     unsettled_count = int((truth.codes < 0).sum())
@@ -165,15 +167,15 @@ def _evaluators(study_data: StudyData, people: Ratings, cases: Mapping[str, Meas
     )
     nine = _table(study_data, truth, "memgui-table-9", "By kind of task", "Task subset", everything + by_apps)
     ten = _table(study_data, truth, "memgui-table-10", "By agent", "Trajectory source", by_agent)
-    tables = [_noted(nine, "MemGUI-Bench Table 9", (*notes, _NINE))]
+    tables = [_add_notes(nine, "MemGUI-Bench Table 9", (*notes, _NINE))]
     if by_agent:
-        tables.append(_noted(ten, "MemGUI-Bench Table 10", (*notes, _TEN)))
+        tables.append(_add_notes(ten, "MemGUI-Bench Table 10", (*notes, _TEN)))
     stages = stage_table(study_data, OUTCOME)
     tables += [stages] if stages is not None else []
     return Section(title, tables=tuple(tables))
 
 
-def _apps(cases: Mapping[str, MeasuredRun], apps: int) -> tuple[str, set[str]]:
+def _units_by_apps(cases: Mapping[str, MeasuredRun], apps: int) -> tuple[str, set[str]]:
     """Return the units with tasks of one app (1), several (2), or an unknown number (0)."""
     names: Mapping[int, str] = {0: "Apps not told", 1: "Single-App", 2: "Cross-App"}
     return names[apps], {unit for unit, case in cases.items() if kind_of(case) == apps}
@@ -253,5 +255,5 @@ def _cost(study_data: StudyData, judge: int, truth: Ratings, part: str, between:
     return Number(cost, 3)
 
 
-def _noted(table: Table, source: str, notes: tuple[str, ...]) -> Table:
+def _add_notes(table: Table, source: str, notes: tuple[str, ...]) -> Table:
     return Table(table.id, table.title, table.columns, table.rows, source, notes)

@@ -75,7 +75,7 @@ def sections(study_data: StudyData) -> list[Section]:
     title = "Golden steps"
     if not any(way.second is not None for way in ways):
         return [Section(title, ("No task has been walked by a second expert yet.",))]
-    return [Section(title, (), (_checked(study_data, ways), _difficulty(study_data, ways)), _picture(ways))]
+    return [Section(title, (), (_change_table(study_data, ways), _difficulty(study_data, ways)), _picture(ways))]
 
 
 def ways_of(study_data: StudyData) -> list[GoldenWay]:
@@ -93,30 +93,30 @@ def ways_of(study_data: StudyData) -> list[GoldenWay]:
     for unit in asked_units(study_data):
         shortest = unit.task.shortest if unit.task is not None else None
         words = [ExpertWord(True, None, float(shortest))] if shortest else []
-        words += [_word(own) for i in order if _spoke(own := answers.get((unit.id, i), {}))]
+        words += [_expert_word(own) for i in order if _has_answered(own := answers.get((unit.id, i), {}))]
         first, second, third = (*words[:3], None, None, None)[:3]
-        ways.append(GoldenWay(unit, first, second, third, _settled(study_data, unit)))
+        ways.append(GoldenWay(unit, first, second, third, _settled_steps(study_data, unit)))
     return ways
 
 
-def _spoke(own: dict[str, object]) -> bool:
+def _has_answered(own: dict[str, object]) -> bool:
     """Return True if an expert has any answer on a task."""
     return any(value is not None for value in own.values())
 
 
-def _word(own: dict[str, object]) -> ExpertWord:
+def _expert_word(own: dict[str, object]) -> ExpertWord:
     steps, optimal = own.get(STEPS), own.get("optimal")
     number = float(steps) if isinstance(steps, int | float) and not isinstance(steps, bool) else None
     return ExpertWord(own.get("executable") != "no", None if optimal is None else optimal == "yes", number)
 
 
-def _settled(study_data: StudyData, unit: Unit) -> float | None:
+def _settled_steps(study_data: StudyData, unit: Unit) -> float | None:
     one = study_data.settled.get((unit.id, FieldReference("", STEPS)))
     value = one.what.value if one is not None else None
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _checked(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
+def _change_table(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
     both = [way for way in ways if way.changed is not None]
     change_count = sum(way.changed is True for way in both)
     not_done = sum(way.second is not None and not way.second.executable for way in both)

@@ -32,11 +32,11 @@ def judge_sections(
     if not study_data.judges:
         return []
     by_judge = {judge: rated_of(study_data, outcome_by_run, (judge,))[0] for judge in study_data.judges}
-    tables = (_against(study_data, marks, run_rates, by_judge), _types(study_data, run_rates, by_judge))
+    tables = (_against_people(study_data, marks, run_rates, by_judge), _types(study_data, run_rates, by_judge))
     return [Section("Judges of information units", tables=tables)]
 
 
-def _against(
+def _against_people(
     study_data: StudyData, marks: Ratings, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]
 ) -> Table:
     truth = truth_of(study_data, marks)
@@ -48,7 +48,7 @@ def _against(
         two_columns = against(truth, ratings_of(study_data, USE, (judge,)))
         kappa = coefficient(study_data, cohen_kappa(two_columns), two_columns, between=between)
         both = [one for one in own if one.unit.id in people]
-        beside = numbers_by(IRR, ("people", name), [_pair(one, people) for one in both])
+        beside = numbers_by(IRR, ("people", name), [_rate_pair(one, people) for one in both])
         rows.append((
             name,
             cells.percent(coefficient(study_data, percent(two_columns), two_columns, between=between)),
@@ -69,7 +69,7 @@ def _against(
     return Table("memgui-irr-judges", "Judges against most people", head, tuple(rows), _SOURCE, notes)
 
 
-def _pair(one: RunIrr, people: Mapping[str, float]) -> AnswerRow:
+def _rate_pair(one: RunIrr, people: Mapping[str, float]) -> AnswerRow:
     return AnswerRow(RatedItem(one.unit.id, ""), one.unit.clustered, (people[one.unit.id], one.irr))
 
 

@@ -36,14 +36,14 @@ def sections(study_data: StudyData) -> list[Section]:
     if not (marks.codes >= 0).any():
         return [Section("Information retention", ("Nobody has handed in a mark yet.",))]
     by_agent = _by_agent(study_data, run_rates, cases)
-    first = Section("Information retention", _left(left_out), (by_agent,), bars(by_agent, "IRR"))
+    first = Section("Information retention", _left_out_words(left_out), (by_agent,), bars(by_agent, "IRR"))
     second = Section("Agreement on information retention", tables=(_agreement(study_data, marks, run_rates),))
     third = _lists(study_data, cases)
     judges = judge_sections(study_data, marks, run_rates, outcome_by_run)
     return [first, second, *judges, *((third,) if third else ())]
 
 
-def _left(left_out: Mapping[str, int]) -> tuple[str, ...]:
+def _left_out_words(left_out: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(f"{n} sheet{'' if n == 1 else 's'} left out, {why}." for why, n in sorted(left_out.items()))
 
 
@@ -171,11 +171,11 @@ def _names(study_data: StudyData, raters: Sequence[int]) -> list[str]:
 def _lists(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> Section | None:
     """Return the number of units of each task's design when first submitted, and when verified by another expert."""
     subjects = {subject_of(case.task): None for case in cases.values()}
-    pairs = [(subject, pair) for subject in subjects if (pair := _two(study_data.further.designed(subject)))]
+    pairs = [(subject, pair) for subject in subjects if (pair := _unit_counts(study_data.further.designed(subject)))]
     title = "The lists of information units"
     if not pairs:
         return None
-    traces = tuple(_called(subject) for subject, _ in pairs)
+    traces = tuple(_subject_name(subject) for subject, _ in pairs)
     rows = [AnswerRow(RatedItem(name, ""), name, pair) for name, (_, pair) in zip(traces, pairs, strict=True)]
     counts = numbers_by("information units", ("first draft", "verified"), rows)
     change_items = [
@@ -195,7 +195,7 @@ def _lists(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> Section |
     return Section(title, tables=(Table("memgui-unit-lists", title, head, (row,), "MemGUI-Bench Prompt 8", notes),))
 
 
-def _two(history: Sequence[Revision]) -> tuple[int, int] | None:
+def _unit_counts(history: Sequence[Revision]) -> tuple[int, int] | None:
     """Return the numbers of units at the first version's first submission and at its verification, if verified."""
     first = next((one for one in history if one.act == "submit"), None)
     if first is None:
@@ -206,5 +206,5 @@ def _two(history: Sequence[Revision]) -> tuple[int, int] | None:
     return len(first.design.units), len(last.design.units)
 
 
-def _called(subject: Subject) -> str:
+def _subject_name(subject: Subject) -> str:
     return f"{subject.task} {subject.asked}"

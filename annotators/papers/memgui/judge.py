@@ -61,7 +61,7 @@ class MemguiJudge:
             raise LabError("judge", f"method memgui judges whether one run succeeded, not {view.protocol.id}.", code=2)
         (run,) = view.runs
         rules = Message("system", (filled(_PACKAGE, "judge-rules.md", guide=view.protocol.guided(view.locale)),))
-        task_text = "\n\n".join([*example_texts(view, _right), task_words(run)])
+        task_text = "\n\n".join([*example_texts(view, _right_verdict), task_words(run)])
         last = last_screens(run)
         triage_text = filled(_PACKAGE, "judge-triage.md", steps=str(len(run.steps)))
         outcome: JudgedOutcome = yield _verdict(
@@ -81,7 +81,7 @@ class MemguiJudge:
         return _places(run, 3, final._replace(required=outcome.required))
 
 
-def _right(example: JudgeExample) -> dict[str, Any]:
+def _right_verdict(example: JudgeExample) -> dict[str, Any]:
     """Return an example's right verdict, uncertain if people call its task impossible."""
     outcome = next((value for _, field, value in example.answers if field == "outcome"), "")
     return {"decision": outcome if outcome in ("success", "failure") else "uncertain"}

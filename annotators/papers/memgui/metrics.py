@@ -58,7 +58,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     for apps in sorted({apps_of(chain.case) for chain in chains} - {0}):
         some = [chain for chain in chains if apps_of(chain.case) == apps]
         numbers.extend(learning(f"{apps} app{'' if apps == 1 else 's'}", some, again, out.told))
-    return _limited(numbers, context.terms)
+    return _note_limits(numbers, context.terms)
 
 
 def learning(part: str, chains: Sequence[Chain], again: Sequence[int], out: Out) -> Iterable[Number]:
@@ -66,18 +66,18 @@ def learning(part: str, chains: Sequence[Chain], again: Sequence[int], out: Out)
     yield from _success(part, chains, out)
     yield from _retention(part, chains, out)
     for k in again:
-        yield from _within(part, chains, k, out)
+        yield from _pass_at_k(part, chains, k, out)
 
 
 def _success(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     tally = LeftOutTally()
-    judged_chains = tally.kept(chains, _unjudged)
+    judged_chains = tally.kept(chains, _why_unjudged)
     values = [float(chain.tries[1].done is True) for chain in judged_chains]
     yield number("SR", "share", values, part, "paper", out + tally.told, "no first attempt is judged")
     yield number("SR", "share", [float(chain.done_at(1) is not None) for chain in chains], part, "script", out)
 
 
-def _unjudged(chain: Chain) -> str:
+def _why_unjudged(chain: Chain) -> str:
     if chain.first is None:
         return "no first attempt"
     return "not judged" if chain.first.done is None else ""
@@ -90,7 +90,7 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
     missing. If no failed task is rated, successes alone say nothing and IRR is undefined.
     """
     tally = LeftOutTally()
-    memory_chains = tally.kept(chains, _no_memory)
+    memory_chains = tally.kept(chains, _why_no_memory)
     left_out = out + tally.told
     rated_tries = [chain.tries[1] for chain in tally.kept(memory_chains, lambda chain: chain.tries[1].irr.why)]
     values = [one.irr.value for one in rated_tries if one.irr.value is not None]
@@ -99,7 +99,7 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
     why = "no task is known to need memory" if not memory_chains else "no task is rated"
     if values and unrated and not failed_rates:
         values, why = [], "no failed task is rated, and those that succeeded count 1"
-    note = _missing(values, failed_rates, unrated) if values and unrated else ""
+    note = _unrated_note(values, failed_rates, unrated) if values and unrated else ""
     value = mean([*values, *[fmean(failed_rates)] * unrated] if values and unrated else values)
     n, undefined = len(values), "" if values else why
     yield Number(PAPER, "IRR", value, "share", n, "tasks", part, "paper", out + tally.told, undefined, note)
@@ -116,14 +116,14 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
         yield number("IRR above 0", "share", above, part, "script", left_out, why)
 
 
-def _missing(values: Sequence[float], failed_rates: Sequence[float], unrated: int) -> str:
+def _unrated_note(values: Sequence[float], failed_rates: Sequence[float], unrated: int) -> str:
     """Return the assumption about failed tasks without a rating, and the bounds with none or all retained."""
     low, high = (fsum((*values, *[rate] * unrated)) / (len(values) + unrated) for rate in (0.0, 1.0))
     like = f"{unrated} failed and not rated count like the {len(failed_rates)} rated failures"
     return f"{like}; {low:.1%} to {high:.1%} whatever they are"
 
 
-def _no_memory(chain: Chain) -> str:
+def _why_no_memory(chain: Chain) -> str:
     if chain.first is None:
         return "no first attempt"
     if chain.memory == "no":
@@ -133,10 +133,10 @@ def _no_memory(chain: Chain) -> str:
     return "" if is_known else "not known to need memory or not"
 
 
-def _within(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
+def _pass_at_k(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
     """Yield pass@k. A task that failed in fewer than k attempts counts as failed, and a note gives their number."""
     tally = LeftOutTally()
-    judged_chains = tally.kept(chains, lambda chain: _undecided(chain, k))
+    judged_chains = tally.kept(chains, lambda chain: _why_undecided(chain, k))
     values = [float(chain.done_at(k) is not None) for chain in judged_chains]
     short = sum(chain.done_at(k) is None and len([i for i in chain.tries if i <= k]) < k for chain in judged_chains)
     note = f"{short} failed in fewer attempts" if short else ""
@@ -145,16 +145,16 @@ def _within(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Nu
     yield number(f"pass@{k}", "share", values, part, "script", out)
 
 
-def _undecided(chain: Chain, k: int) -> str:
+def _why_undecided(chain: Chain, k: int) -> str:
     """Return why success within k attempts is unknown: an attempt is not judged or not in the file; empty if known."""
     if chain.done_at(k) is not None:
         return ""
     if any(one.done is None for i, one in chain.tries.items() if i <= k):
         return "not judged"
-    return "without an earlier attempt" if _lacks(chain) else ""
+    return "without an earlier attempt" if _lacks_attempt(chain) else ""
 
 
-def _lacks(chain: Chain) -> bool:
+def _lacks_attempt(chain: Chain) -> bool:
     """Return True if an attempt before the last one is not in the file."""
     return max(chain.tries) > len(chain.tries)
 
@@ -163,10 +163,10 @@ def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     """Yield MTPR by the paper, and by the script, for which every task without memory is standard."""
     tally = LeftOutTally()
     counted_chains = tally.kept(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
-    judged_chains = tally.kept(counted_chains, _unjudged)
+    judged_chains = tally.kept(counted_chains, _why_unjudged)
     memory = [chain.tries[1].done is True for chain in judged_chains if chain.memory == "yes"]
     standard = [chain.tries[1].done is True for chain in judged_chains if chain.memory == "no"]
-    why = _no_ratio(memory, standard)
+    why = _why_no_ratio(memory, standard)
     value = None if why else (sum(memory) / len(memory)) / (sum(standard) / len(standard))
     n = len(memory) + len(standard)
     yield Number(PAPER, "MTPR", value, "ratio", n, "tasks", "", "paper", out + tally.told, why)
@@ -181,7 +181,7 @@ def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     yield Number(PAPER, "MTPR", value, "ratio", len(chains), "tasks", "", "script", out, note=note)
 
 
-def _no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
+def _why_no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
     """Return why there is no ratio of success rates; empty if there is one."""
     if not memory:
         return "no memory task is judged"
@@ -196,9 +196,9 @@ def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
     Recovery on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth).
     """
     tally = LeftOutTally()
-    judged_chains = tally.kept(chains, _unjudged)
+    judged_chains = tally.kept(chains, _why_unjudged)
     failures = [chain for chain in judged_chains if chain.tries[1].done is False]
-    weighable = tally.kept(failures, lambda chain: _unweighed(chain, most))
+    weighable = tally.kept(failures, lambda chain: _why_unweighed(chain, most))
     why = "no task failed on its first attempt" if not failures else "no task was tried again" if most < 2 else ""
     why = why or ("" if weighable else "no later attempt is judged")
     weight = sum(1 / (at - 1) for chain in weighable if (at := chain.done_at(most)))
@@ -213,7 +213,7 @@ def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
     yield Number(PAPER, "FRR", value, "share", len(failures), "tasks", "", "script", out, note=note)
 
 
-def _unweighed(chain: Chain, most: int) -> str:
+def _why_unweighed(chain: Chain, most: int) -> str:
     """Return why the attempt of a task's recovery is unknown; empty if known."""
     before = chain.done_at(most) or most + 1
     later = {i: one for i, one in chain.tries.items() if 1 < i < before}
@@ -223,7 +223,7 @@ def _unweighed(chain: Chain, most: int) -> str:
     return "without an earlier attempt" if len([i for i in chain.tries if i <= last]) < last else ""
 
 
-def _limited(numbers: Iterable[Number], terms: MetricTerms) -> list[Number]:
+def _note_limits(numbers: Iterable[Number], terms: MetricTerms) -> list[Number]:
     """Return the numbers with a note on the budget beyond which an attempt has failed."""
     limits = [
         f"more than floor({terms.step_budget:g} x golden + 1) steps" if terms.step_budget is not None else "",

@@ -69,7 +69,7 @@ def descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
         panels = picture_sheet([("before", picture), ("after", following or picture)])
         question_text = filled(_PACKAGE, "judge-description.md", action=step.action or "(not shown)")
         parts = (panels, question_text) if panels is not None else (question_text,)
-        description: str = yield JudgeQuestion("description", (Message("user", parts),), _described, once=True)
+        description: str = yield JudgeQuestion("description", (Message("user", parts),), _read_description, once=True)
         lines.append(f"{_action(step)}\n   {description}")
     return "\n".join(lines)
 
@@ -77,7 +77,7 @@ def descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
 _PARTS = ("action_description", "ui_description")
 
 
-def _described(text: str) -> str:
+def _read_description(text: str) -> str:
     reply = answer_in(text, lambda found: all(isinstance(found.get(name), str) for name in _PARTS))
     if reply is None:
         names = " and ".join(f'"{name}"' for name in _PARTS)

@@ -44,21 +44,21 @@ def sections(study_data: StudyData) -> list[Section]:
     people = {stage: ratings_of(study_data, FIELD, derived=stage) for stage, _ in _STAGES}
     if not (people["before"].codes >= 0).any():
         return [Section("Validating a judge of items", ("Nobody has handed in an answer yet.",))]
-    parts = [Section("How far people agree on items", (_what(study_data),), (_agree(study_data, people),))]
+    parts = [Section("How far people agree on items", (_sample_words(study_data),), (_agree(study_data, people),))]
     truth = {stage: truth_of(study_data, stage_people) for stage, stage_people in people.items()}
     if study_data.judges:
-        parts.append(_judged(study_data, truth))
+        parts.append(_judge_section(study_data, truth))
     else:
         sentence = "No model or script has rated these runs; `hitlab label --kind model` takes its answers."
         parts.append(Section("The judge against most people", (sentence,)))
-    parts.append(_each(study_data, people["before"], truth["before"]))
+    parts.append(_rater_section(study_data, people["before"], truth["before"]))
     if study_data.judges:
         parts.append(steadiness(study_data))
     parts += [rates(study_data), *causes(study_data, people["before"], truth["before"])]
     return parts
 
 
-def _what(study_data: StudyData) -> str:
+def _sample_words(study_data: StudyData) -> str:
     units = asked_units(study_data)
     pilot = len(study_data.units) - len(units)
     apart = f" Calibration ({pilot:,}) is not in it." if pilot else ""
@@ -115,10 +115,10 @@ def _few(study_data: StudyData) -> tuple[str, ...]:
 # -- judges ----------------------------------------------------------------------------------------------------
 
 
-def _judged(study_data: StudyData, truth: dict[Derived, Ratings]) -> Section:
+def _judge_section(study_data: StudyData, truth: dict[Derived, Ratings]) -> Section:
     tables = []
     for at, rater in enumerate(study_data.judges, 1):
-        tables += [_seven(study_data, truth[stage], rater, stage, f"{at}-{stage}") for stage, _ in _STAGES]
+        tables += [_table_7(study_data, truth[stage], rater, stage, f"{at}-{stage}") for stage, _ in _STAGES]
     says = (
         f"Truth is what more than half of the people say, or what was adjudicated; after derivation, what most of "
         f"their derived answers are. Positive is {COMPLETED}.",
@@ -127,7 +127,7 @@ def _judged(study_data: StudyData, truth: dict[Derived, Ratings]) -> Section:
     return Section("The judge against most people", says, tuple(tables))
 
 
-def _seven(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id: str) -> Table:
+def _table_7(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id: str) -> Table:
     """Return Table 7 for run 1, and for the most frequent answers over the judge's runs."""
     judge = study_data.columns.raters[rater].shown
     runs = by_runs(study_data, FIELD, rater, stage)
@@ -158,7 +158,7 @@ def _seven(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id
 # -- one by one ------------------------------------------------------------------------------------------------
 
 
-def _each(study_data: StudyData, people: Ratings, truth: Ratings) -> Section:
+def _rater_section(study_data: StudyData, people: Ratings, truth: Ratings) -> Section:
     """Return each rater against the majority, and each pair of raters."""
     columns = {name: column(people, at) for at, name in enumerate(people.raters)}
     for rater in study_data.judges:

@@ -24,7 +24,7 @@ def later_minus_first(runs: Sequence[RunValues], metric: str) -> Changes:
     """
     out: dict[str, int] = defaultdict(int)
     series: dict[Hashable, list[tuple[tuple[int, str, str], float]]] = defaultdict(list)
-    for case, value in _known(runs, metric, out):
+    for case, value in _known_values(runs, metric, out):
         key = (case.agent.kind, case.agent.identity, case.task.id, _person(case))
         series[key].append(((case.attempt, case.started, case.id), value))
     differences = []
@@ -45,12 +45,12 @@ def with_minus_without(runs: Sequence[RunValues], metric: str) -> Changes:
     """
     out: dict[str, int] = defaultdict(int)
     sides: dict[Hashable, dict[bool, list[tuple[bool, float]]]] = defaultdict(lambda: {True: [], False: []})
-    for case, value in _known(runs, metric, out):
+    for case, value in _known_values(runs, metric, out):
         side = experienced(case)
         if side is None:
             out["with nothing told of experience"] += 1
         else:
-            sides[_agent(case), case.task.id, _person(case)][side].append((_beginner(case), value))
+            sides[_agent(case), case.task.id, _person(case)][side].append((_is_first_with_memory(case), value))
     differences = []
     for one in sides.values():
         if one[True] and one[False]:
@@ -73,11 +73,11 @@ def experienced(case: MeasuredRun) -> bool | None:
     return False if case.agent.id.startswith("model:") else None
 
 
-def _beginner(case: MeasuredRun) -> bool:
+def _is_first_with_memory(case: MeasuredRun) -> bool:
     return case.attempt == 1 and case.agent.id.startswith(MEMORY) and not case.task.traits.get("experience")
 
 
-def _known(runs: Iterable[RunValues], metric: str, out: dict[str, int]) -> Iterable[tuple[MeasuredRun, float]]:
+def _known_values(runs: Iterable[RunValues], metric: str, out: dict[str, int]) -> Iterable[tuple[MeasuredRun, float]]:
     for case, values in runs:
         value = values[metric]
         if isinstance(value, str):

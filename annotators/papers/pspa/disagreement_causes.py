@@ -28,11 +28,11 @@ _SAYS = (
 
 def causes(study_data: StudyData, people: Ratings, truth: Ratings) -> list[Section]:
     """Return flags at places of disagreement (among people, or judge against majority), and coders' causes."""
-    where = [("people differ", _differing(people))]
+    where = [("people differ", _disputed_places(people))]
     for rater in study_data.judges:
         name = study_data.columns.raters[rater].shown
         two_columns = against(truth, column(by_runs(study_data, _STATE, rater), 0))
-        where.append((f"{name} and most people differ", _differing(two_columns)))
+        where.append((f"{name} and most people differ", _disputed_places(two_columns)))
     tables = [_flags(study_data, people, truth, where)]
     cause_studies = list(beside(study_data, "disagreement-cause"))
     for cause_study in cause_studies:
@@ -54,7 +54,7 @@ def sections(study_data: StudyData) -> list[Section]:
     return [Section("Causes of disagreement", (_SAYS,), (_shares(study_data, []), _coders(study_data)))]
 
 
-def _differing(ratings: Ratings) -> frozenset[RatedItem]:
+def _disputed_places(ratings: Ratings) -> frozenset[RatedItem]:
     """Return the places with different answers."""
     return frozenset(
         place
@@ -81,7 +81,7 @@ def _flags(
     rows: list[tuple[Cell, ...]] = [("share of all items", *shares, "7 %"), ("items", *counts, "")]
     for field, says, paper in _FLAGS:
         if field in field_ids:
-            flagged_items = _flagged(study_data, field)
+            flagged_items = _flagged_places(study_data, field)
             flags = [
                 _share(study_data, of_places(study_data, item_ratings, places), flagged_items, f"{name}: {field}")
                 for name, places in where
@@ -95,7 +95,7 @@ def _flags(
     return Table("pspa-e3-flags", "Flags at items that differ", head, tuple(rows), SOURCE, notes)
 
 
-def _flagged(study_data: StudyData, field: str) -> frozenset[RatedItem]:
+def _flagged_places(study_data: StudyData, field: str) -> frozenset[RatedItem]:
     """Return the places with a raised flag."""
     flagged_items: set[RatedItem] = set()
     parts = [ratings_of(study_data, field), *(by_runs(study_data, field, rater) for rater in study_data.judges)]
@@ -131,7 +131,7 @@ def _shares(cause_study: StudyData, where: Sequence[tuple[str, Collection[RatedI
         cause = field.option(option) if field is not None else None
         row = [cells.percent(_of_cause(cause_study, some, code, f"{name}: {option}")) for name, some in parts]
         rows.append((cause.shown if cause else option, *row, _PAPER.get(option, "")))
-    split_cells = [cells.percent(_split(cause_study, some, name)) for name, some in parts]
+    split_cells = [cells.percent(_share_split(cause_study, some, name)) for name, some in parts]
     rows.append(("coders differ (of all)", *split_cells, ""))
     item_counts = [count(int((some.codes >= 0).sum()), CAUSE, part=name, statistic="items") for name, some in parts]
     rows.append(("items with a cause", *item_counts, ""))
@@ -148,7 +148,7 @@ def _of_cause(cause_study: StudyData, truth: Ratings, code: int, part: str) -> A
     return share(cause_study, items, CAUSE, part=part, why="no item with a cause", left_out=truth.reasons)
 
 
-def _split(cause_study: StudyData, truth: Ratings, part: str) -> Agreement:
+def _share_split(cause_study: StudyData, truth: Ratings, part: str) -> Agreement:
     rows = zip(truth.places, truth.trace.tolist(), truth.codes[:, 0].tolist(), strict=True)
     items = [UnitValue(place.unit, truth.traces[trace], float(cause < 0)) for place, trace, cause in rows]
     return share(cause_study, items, CAUSE, "share", part=f"{part}: coders differ", why="no such item")

@@ -109,11 +109,11 @@ def _about_steps(view: JudgeView, run: JudgedRun, steps: Sequence[JudgedStep], a
     nodes = {target.id for target in view.unit.targets}
     numbers = [step.number for step in steps]
     return JudgeQuestion(
-        "alignment", (system, Message("user", joined(parts))), lambda text: _aligned(text, numbers, nodes)
+        "alignment", (system, Message("user", joined(parts))), lambda text: _read_alignment(text, numbers, nodes)
     )
 
 
-def _aligned(text: str, steps: Sequence[int], nodes: Collection[str]) -> Alignment:
+def _read_alignment(text: str, steps: Sequence[int], nodes: Collection[str]) -> Alignment:
     """Return a model's nodes of steps. Raise `UnusableJudgement` if a step is missing or a node does not exist."""
     reply = answer_in(text, lambda found: isinstance(found.get("steps"), list))
     if reply is None:

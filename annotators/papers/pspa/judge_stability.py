@@ -33,11 +33,11 @@ def steadiness(study_data: StudyData) -> Section:
     return Section(
         "How steady the judge is",
         _READINGS,
-        tuple(_steady(study_data, rater, at) for at, rater in enumerate(study_data.judges, 1)),
+        tuple(_stability_table(study_data, rater, at) for at, rater in enumerate(study_data.judges, 1)),
     )
 
 
-def _steady(study_data: StudyData, rater: int, at: int) -> Table:
+def _stability_table(study_data: StudyData, rater: int, at: int) -> Table:
     name = study_data.columns.raters[rater].shown
     runs = by_runs(study_data, FIELD, rater)
     count = len(runs.raters)
@@ -57,14 +57,14 @@ def _steady(study_data: StudyData, rater: int, at: int) -> Table:
         )
     ]
     notes = (
-        f"{count} run{'' if count == 1 else 's'} of the judge{_configured(study_data, rater)}.",
+        f"{count} run{'' if count == 1 else 's'} of the judge{_configuration_words(study_data, rater)}.",
         "sd is that of a sample (n - 1).",
     )
     title = f"{name} over its runs"
     return Table(f"pspa-e3-steady-{at}", title, ("Reading", "Here", "paper"), tuple(rows), SOURCE, notes)
 
 
-def _configured(study_data: StudyData, rater: int) -> str:
+def _configuration_words(study_data: StudyData, rater: int) -> str:
     """Return words on the judge's configurations: one prompt and parameters, or several; empty if unknown."""
     text_by_sha = configurations(study_data, rater)
     if not text_by_sha:

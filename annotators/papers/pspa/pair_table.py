@@ -76,7 +76,7 @@ def _row(
 ) -> tuple[Cell, ...]:
     part = f"{pair[0]} against {pair[1]}"
     left_out = unsettled(study_data, field.id, {unit.id for unit in units})
-    of = {unit.id: _won(unit, pair, most[unit.id]) for unit in units if unit.id in most}
+    of = {unit.id: _winning_side(unit, pair, most[unit.id]) for unit in units if unit.id in most}
 
     def share_of(which: str) -> Agreement:
         items = [UnitValue(unit.id, unit.clustered, float(of[unit.id] == which)) for unit in units if unit.id in of]
@@ -94,7 +94,7 @@ def _row(
     )
 
 
-def _won(unit: Unit, pair: tuple[str, str], value: str) -> str:
+def _winning_side(unit: Unit, pair: tuple[str, str], value: str) -> str:
     """Return the winner of a pair. If both sides are of one method, the sides distinguish them."""
     if value not in ("A", "B"):
         return value

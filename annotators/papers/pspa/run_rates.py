@@ -21,7 +21,7 @@ def rates_beside(study_data: StudyData) -> dict[str, Rates]:
     context = context_of(study_data.further.runs())
     ready = Demonstrations.of(context)
     rates_by_run: dict[str, dict[str, float]] = {name: {} for name in METRICS}
-    rated_runs = _rated(study_data)
+    rated_runs = _rated_runs(study_data)
     for unit, case in cases_of(study_data).items():
         values = valued(rated_runs.get(case.id, case), context, ready).values
         for name in METRICS:
@@ -31,7 +31,7 @@ def rates_beside(study_data: StudyData) -> dict[str, Rates]:
     return {name: rates for name, rates in rates_by_run.items() if rates}
 
 
-def _rated(study_data: StudyData) -> dict[str, MeasuredRun]:
+def _rated_runs(study_data: StudyData) -> dict[str, MeasuredRun]:
     """Return by id the runs whose nodes a study beside this one settled, with its graph and the majority's answers."""
     rated_runs = {}
     for other in beside(study_data, "tdg"):

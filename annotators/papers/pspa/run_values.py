@@ -69,10 +69,10 @@ def valued(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> 
         **_ratios(case, "APR by checklist", "PPR by checklist", align_items),
         **_ratios(case, "APR of raw matches", "PPR of raw matches", align_raw),
         "CT": _seconds(case),
-        "CT without waiting": _working(case),
+        "CT without waiting": _agent_seconds(case),
         "CPT": _price(case),
-        "TCR": _shown(case, demonstrations(case, context.gold.get(case.task.id, ())), ready),
-        "TCR by nodes": _along_first(case),
+        "TCR": _tcr_by_demonstration(case, demonstrations(case, context.gold.get(case.task.id, ())), ready),
+        "TCR by nodes": _tcr_by_nodes(case),
         "Success Signal": "without a score" if case.success_score is None else float(case.success_score > PASSED),
     }
     return RunValues(case, values)
@@ -80,11 +80,11 @@ def valued(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> 
 
 def _ratios(case: MeasuredRun, apr: str, ppr: str, how: Align) -> dict[str, Value]:
     """Return both ratios under their names, by one reading of the paper."""
-    why = _unrated(case)
+    why = _why_unrated(case)
     alignment = why if why or case.nodes is None else path_taken(case.task.tdg, case.nodes, how)
     if isinstance(alignment, str):
         return {apr: alignment, ppr: alignment}
-    return {apr: alignment.apr, ppr: _or(alignment.ppr, "without a flexible node on the path")}
+    return {apr: alignment.apr, ppr: _value_or_reason(alignment.ppr, "without a flexible node on the path")}
 
 
 def path_taken(tdg: Tdg, steps: Steps, how: Align = align) -> PathAlignment | str:
@@ -94,28 +94,28 @@ def path_taken(tdg: Tdg, steps: Steps, how: Align = align) -> PathAlignment | st
     try:
         alignment = how(tdg, steps)
         # If the best case for unrated nodes gives the same values, they cannot matter.
-        best = how(tdg, _hoped(tdg, steps))
+        best = how(tdg, _best_case_steps(tdg, steps))
     except ValueError as error:
         return f"with {error}"
     is_settled = not alignment.unrated and (alignment.apr, alignment.ppr) == (best.apr, best.ppr)
     return alignment if is_settled else "with a node unrated that would count"
 
 
-def _hoped(tdg: Tdg, steps: Steps) -> Steps:
+def _best_case_steps(tdg: Tdg, steps: Steps) -> Steps:
     """Return steps with all unrated nodes assumed completed, before everything else."""
     open_ones = [node.id for node in tdg.walk() if not node.alternatives and node.id not in steps]
     return {**steps, **dict.fromkeys(open_ones, -1)} if open_ones else steps
 
 
-def _unrated(case: MeasuredRun) -> str:
+def _why_unrated(case: MeasuredRun) -> str:
     if not case.task.tdg.nodes:
         return "whose task has no graph"
     return "not rated" if case.nodes is None else ""
 
 
-def _along_first(case: MeasuredRun) -> Value:
+def _tcr_by_nodes(case: MeasuredRun) -> Value:
     """Return TCR with the graph's own reference path: the share of completed nodes of its first path."""
-    why = _unrated(case)
+    why = _why_unrated(case)
     if why or case.nodes is None:
         return why
     try:
@@ -125,12 +125,12 @@ def _along_first(case: MeasuredRun) -> Value:
     if not path:
         return "with no unit instruction in the graph"
     completed_nodes = fulfilled(case.task.tdg, case.nodes).intersection(path)
-    if completed_nodes != fulfilled(case.task.tdg, _hoped(case.task.tdg, case.nodes)).intersection(path):
+    if completed_nodes != fulfilled(case.task.tdg, _best_case_steps(case.task.tdg, case.nodes)).intersection(path):
         return "with a node unrated that would count"
     return len(completed_nodes) / len(path)
 
 
-def _shown(case: MeasuredRun, golds: Sequence[MeasuredRun], ready: Demonstrations) -> Value:
+def _tcr_by_demonstration(case: MeasuredRun, golds: Sequence[MeasuredRun], ready: Demonstrations) -> Value:
     """Return TCR, the best of several demonstrations: the share of its actions that the run took in their order."""
     if not golds:
         return UNSHOWN
@@ -141,10 +141,10 @@ def _shown(case: MeasuredRun, golds: Sequence[MeasuredRun], ready: Demonstration
 def _seconds(case: MeasuredRun) -> Value:
     if case.status == "open":
         return "not ended"
-    return _or(case.seconds, "without times")
+    return _value_or_reason(case.seconds, "without times")
 
 
-def _working(case: MeasuredRun) -> Value:
+def _agent_seconds(case: MeasuredRun) -> Value:
     """Return the time that the agent itself took."""
     whole = _seconds(case)
     if isinstance(whole, str):
@@ -160,16 +160,16 @@ def _price(case: MeasuredRun) -> Value:
     whole = case.usage.cost if case.usage else None
     if whole is None:
         return "without a known price"
-    step_costs = [step.usage.cost for step in case.steps if step.usage and _asked(step.usage)]
+    step_costs = [step.usage.cost for step in case.steps if step.usage and _has_tokens(step.usage)]
     known_costs = [cost for cost in step_costs if cost is not None]
     # A total that equals the sum of the known prices has no price for the other answers.
     in_part = len(known_costs) < len(step_costs) and isclose(whole, sum(known_costs))
     return "with a price for a part only" if in_part else whole
 
 
-def _asked(usage: Usage) -> bool:
+def _has_tokens(usage: Usage) -> bool:
     return usage.prompt_tokens is not None or usage.completion_tokens is not None
 
 
-def _or(value: float | None, why: str) -> Value:
+def _value_or_reason(value: float | None, why: str) -> Value:
     return why if value is None else value

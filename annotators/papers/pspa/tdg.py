@@ -43,12 +43,12 @@ def align(tdg: Tdg, steps: Steps) -> PathAlignment:
 
     A node whose required node is not completed counts as not completed, and does not support its path.
     """
-    return _aligned(tdg, steps, fulfilled(tdg, steps))
+    return _align_completed(tdg, steps, fulfilled(tdg, steps))
 
 
 def align_raw(tdg: Tdg, steps: Steps) -> PathAlignment:
     """Return the path by matches alone, as Algorithm 1 counts them, without the dependency rule."""
-    return _aligned(tdg, steps, {node.id for node in tdg.walk() if steps.get(node.id) is not None})
+    return _align_completed(tdg, steps, {node.id for node in tdg.walk() if steps.get(node.id) is not None})
 
 
 def align_items(tdg: Tdg, steps: Steps) -> PathAlignment:
@@ -70,7 +70,7 @@ def _leaves(node: TdgNode) -> set[str]:
     return {one.id for one in Tdg((node,)).walk() if not one.alternatives}
 
 
-def _aligned(tdg: Tdg, steps: Steps, completed_ids: set[str]) -> PathAlignment:
+def _align_completed(tdg: Tdg, steps: Steps, completed_ids: set[str]) -> PathAlignment:
     """Return the path with the most completed nodes, then the most completed flexible ones, then the fewest nodes.
 
     Remaining ties go to the path whose completed nodes are earliest: their steps are compared one by one in order, so
@@ -79,7 +79,7 @@ def _aligned(tdg: Tdg, steps: Steps, completed_ids: set[str]) -> PathAlignment:
     their order. So no product of alternatives is computed. Raise `ValueError` if the best path has no unit instruction,
     or the edges form a circle.
     """
-    way = _through(tdg, {id: step for id in completed_ids if (step := steps.get(id)) is not None})
+    way = _best_way_through(tdg, {id: step for id in completed_ids if (step := steps.get(id)) is not None})
     path = tuple(node.id for node in way.nodes)
     if not path:
         raise ValueError("no unit instruction in the graph")
@@ -95,8 +95,8 @@ def _aligned(tdg: Tdg, steps: Steps, completed_ids: set[str]) -> PathAlignment:
 
 def first_path(tdg: Tdg) -> tuple[str, ...]:
     """Return the path that is declared first, as a fixed reference: first alternatives, and first edges of forks."""
-    only = Tdg(tuple(map(_first_within, tdg.nodes)), tdg.edges, tdg.forks)
-    return tuple(node.id for node in _through(only, {}, lambda ways: ways[0]).nodes)
+    only = Tdg(tuple(map(_first_alternatives, tdg.nodes)), tdg.edges, tdg.forks)
+    return tuple(node.id for node in _best_way_through(only, {}, lambda ways: ways[0]).nodes)
 
 
 def fulfilled(tdg: Tdg, steps: Steps) -> set[str]:
@@ -163,11 +163,13 @@ class _Way(NamedTuple):
         )
 
 
-def _best(ways: Sequence[_Way]) -> _Way:
+def _best_way(ways: Sequence[_Way]) -> _Way:
     return max(ways, key=lambda way: way.rank)
 
 
-def _through(tdg: Tdg, step_by_node: Mapping[str, int], best: Callable[[Sequence[_Way]], _Way] = _best) -> _Way:
+def _best_way_through(
+    tdg: Tdg, step_by_node: Mapping[str, int], best: Callable[[Sequence[_Way]], _Way] = _best_way
+) -> _Way:
     """Return the best way through a graph.
 
     Nodes without edges, and all nodes if a fork means all, are on every way.
@@ -175,7 +177,7 @@ def _through(tdg: Tdg, step_by_node: Mapping[str, int], best: Callable[[Sequence
 
     def alone(node: TdgNode) -> _Way:
         if node.alternatives:
-            return best([_chain(map(alone, path)) for path in node.alternatives])
+            return best([_join_ways(map(alone, path)) for path in node.alternatives])
         if node.id not in step_by_node:
             return _Way(shorter=-1, nodes=(node,))
         return _Way(1, int(node.kind == "flexible"), -1, (-step_by_node[node.id],), (node,))
@@ -186,16 +188,16 @@ def _through(tdg: Tdg, step_by_node: Mapping[str, int], best: Callable[[Sequence
     touched = led_to | {a for a, following in follows.items() if following}
     ways = {node.id: alone(node) for node in tdg.nodes}
     if tdg.forks == "all" or not touched:
-        return _chain(ways.values())
+        return _join_ways(ways.values())
     on: dict[str, _Way] = {}
     # From the end backwards, so that the best continuation of a node is known before the node.
     for id in reversed(order):
         on[id] = ways[id].then(best([on[b] for b in follows[id]])) if follows[id] else ways[id]
     edge_way = best([on[node.id] for node in tdg.nodes if node.id in touched - led_to])
-    return _chain([*(way for id, way in ways.items() if id not in touched), edge_way])
+    return _join_ways([*(way for id, way in ways.items() if id not in touched), edge_way])
 
 
-def _chain(ways: Iterable[_Way]) -> _Way:
+def _join_ways(ways: Iterable[_Way]) -> _Way:
     whole = _Way()
     for way in ways:
         whole = whole.then(way)
@@ -219,7 +221,7 @@ def _order(after: Mapping[str, list[str]]) -> list[str]:
     return order
 
 
-def _first_within(node: TdgNode) -> TdgNode:
+def _first_alternatives(node: TdgNode) -> TdgNode:
     return msgspec.structs.replace(
-        node, alternatives=tuple(tuple(map(_first_within, p)) for p in node.alternatives[:1])
+        node, alternatives=tuple(tuple(map(_first_alternatives, p)) for p in node.alternatives[:1])
     )

@@ -28,19 +28,21 @@ def either(tdg: Tdg, required: Sequence[str]) -> list[tuple[str, ...]]:
     """
     if len(required) < 2:
         return [(one,) for one in required]
-    places = dict(_placed(tdg.nodes, ()))
+    places = dict(_node_places(tdg.nodes, ()))
     follows = after(tdg) if tdg.forks == "any" else {}
-    return [(one, *(other for other in required if _apart(places[one], places[other], follows))) for one in required]
+    return [
+        (one, *(other for other in required if _are_exclusive(places[one], places[other], follows))) for one in required
+    ]
 
 
-def _placed(nodes: Iterable[TdgNode], above: _Place) -> Iterator[tuple[str, _Place]]:
+def _node_places(nodes: Iterable[TdgNode], above: _Place) -> Iterator[tuple[str, _Place]]:
     for node in nodes:
         yield node.id, (*above, node.id)
         for number, path in enumerate(node.alternatives):
-            yield from _placed(path, (*above, node.id, number))
+            yield from _node_places(path, (*above, node.id, number))
 
 
-def _apart(one: _Place, other: _Place, follows: Mapping[str, Sequence[str]]) -> bool:
+def _are_exclusive(one: _Place, other: _Place, follows: Mapping[str, Sequence[str]]) -> bool:
     """Return True if two nodes are on two paths of one node, or on two ways of a fork."""
     level = next((level for level, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     if level is None:
@@ -51,10 +53,10 @@ def _apart(one: _Place, other: _Place, follows: Mapping[str, Sequence[str]]) -> 
         a for a, followers in follows.items() if followers
     }
     a, b = str(one[0]), str(other[0])
-    return {a, b} <= ends and not _leads(a, b, follows) and not _leads(b, a, follows)
+    return {a, b} <= ends and not _leads_to(a, b, follows) and not _leads_to(b, a, follows)
 
 
-def _leads(start: str, end: str, follows: Mapping[str, Sequence[str]]) -> bool:
+def _leads_to(start: str, end: str, follows: Mapping[str, Sequence[str]]) -> bool:
     seen, waiting = {start}, [start]
     while waiting:
         nodes = set(follows[waiting.pop()]) - seen
