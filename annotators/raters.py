@@ -65,12 +65,12 @@ class _Rater:
         mine = np.flatnonzero(columns.rater == self.at)
         seconds = columns.seconds[mine[np.argsort(columns.at[mine], kind="stable")]]
         seconds = seconds[np.isfinite(seconds)]
-        halves = self._halves()
+        halves = self._half_agreements()
         later, before = pairs_before(self.own, len(self.fields))
         effect = beyond_chance(self.own, len(self.fields), self.categories)
         same_before = float((self.own.code[later] == self.own.code[before]).mean()) if len(later) else None
-        effect_size = self._before(effect, self.own.some(_mask_of(later, len(self.own.code))))
-        reasons, missing = self._missing()
+        effect_size = self._before_agreement(effect, self.own.some(_mask_of(later, len(self.own.code))))
+        reasons, missing = self._missing_answers()
         return RaterNumbers(
             self.code,
             "person" if self.at in self.study_data.people else "judge",
@@ -81,7 +81,7 @@ class _Rater:
             float(np.median(seconds)) if len(seconds) else None,
             (float(np.quantile(seconds, 0.25)), float(np.quantile(seconds, 0.75))) if len(seconds) else None,
             _stretches(seconds, np.median),
-            self._rest(),
+            self._rest_agreement(),
             *halves,
             _stretches((self.compared.code == self.compared.rest).astype(np.float64), np.mean),
             as_gold(self.study_data, self.at),
@@ -92,25 +92,25 @@ class _Rater:
             self._self_agreement(),
             missing,
             reasons,
-            self._flags(),
-            self._longest(),
-            tuple(one for field in self.study_data.study.protocol.fields for one in self._of_field(field)),
-            tuple(grid for at, field in enumerate(self.fields) if (grid := self._grid(at, field)) is not None),
+            self._flag_counts(),
+            self._longest_streak(),
+            tuple(one for field in self.study_data.study.protocol.fields for one in self._field_agreements(field)),
+            tuple(grid for at, field in enumerate(self.fields) if (grid := self._answer_grid(at, field)) is not None),
         )
 
     # -- with the rest -----------------------------------------------------------------------------------------
 
-    def _rest(self) -> Agreement:
-        return self._agreement("same as the rest", self._same(self.compared), self.compared)
+    def _rest_agreement(self) -> Agreement:
+        return self._agreement("same as the rest", self._share_of_same(self.compared), self.compared)
 
-    def _same(self, own: RaterSequence) -> AdditiveStatistic:
+    def _share_of_same(self, own: RaterSequence) -> AdditiveStatistic:
         why = NO_REST if len(self.own.code) else NOTHING_CHOSEN
         return share("same as the rest", own.code == own.rest, own.trace, own.traces, why)
 
-    def _halves(self) -> tuple[Agreement, Agreement, Agreement]:
+    def _half_agreements(self) -> tuple[Agreement, Agreement, Agreement]:
         rows = np.arange(len(self.compared.code))
         first, second = (self.compared.some(half) for half in (rows < len(rows) // 2, rows >= len(rows) // 2))
-        one, other = self._same(first), self._same(second)
+        one, other = self._share_of_same(first), self._share_of_same(second)
         apart = within_one(self._maker(self.compared).apart("second half minus first", other, one))
         if len(rows) == 1:
             apart = replace(apart, undefined=ONE_REST)
@@ -120,7 +120,7 @@ class _Rater:
             apart,
         )
 
-    def _of_field(self, field: Field) -> list[Agreement]:
+    def _field_agreements(self, field: Field) -> list[Agreement]:
         """Return one field's kappa with the others, or a number's distance from the others' mean."""
         if field in self.fields:
             at = self.fields.index(field)
@@ -131,13 +131,16 @@ class _Rater:
                 field.id, categories_of(self.study_data, field), codes, (self.code, REST), here.trace, traces, ()
             )
             maker = self._maker(here, field.id)
-            return [maker.of("same as the rest", self._same(here)), maker.of("kappa", coefficients.cohen_kappa(two))]
+            return [
+                maker.of("same as the rest", self._share_of_same(here)),
+                maker.of("kappa", coefficients.cohen_kappa(two)),
+            ]
         own_answers = (self.study_data.columns.rater == self.at) & (
-            self.study_data.columns.field == self._number(field)
+            self.study_data.columns.field == self._field_index(field)
         )
         return [self._distance(field)] if field.kind == "interval" and own_answers.any() else []
 
-    def _number(self, field: Field) -> int:
+    def _field_index(self, field: Field) -> int:
         return self.study_data.columns.fields.index(field.id)
 
     def _distance(self, field: Field) -> Agreement:
@@ -153,7 +156,7 @@ class _Rater:
         pair = np.stack((value[comparable], rest[comparable]), axis=1)
         two = NumericRatings(field.id, pair, (self.code, REST), field_places.trace[comparable], field_places.traces, ())
         n = counted_of(field_places.unit[comparable], field_places.trace[comparable], int(comparable.sum()))
-        maker = EstimateMaker(study_data, field.id, n, between=self._between)
+        maker = EstimateMaker(study_data, field.id, n, between=self._between_rest)
         if not comparable.any():
             return maker.undefined(NO_REST, "mean distance")
         return maker.of("mean distance", numbers.mae(two))
@@ -167,7 +170,7 @@ class _Rater:
         ]
         return np.array([*of, np.nan, np.nan])[answers.value]
 
-    def _grid(self, at: int, field: Field) -> Grid | None:
+    def _answer_grid(self, at: int, field: Field) -> Grid | None:
         here = self.compared.some(self.compared.field == at)
         names = categories_of(self.study_data, field)
         if not len(here.code):
@@ -179,7 +182,7 @@ class _Rater:
 
     # -- with themselves ---------------------------------------------------------------------------------------
 
-    def _before(self, effect: AdditiveStatistic, later: RaterSequence) -> Agreement:
+    def _before_agreement(self, effect: AdditiveStatistic, later: RaterSequence) -> Agreement:
         n = counted_of(later.unit, later.trace, len(later.code))
         return within_one(EstimateMaker(self.study_data, ALL, n, between=self.code).of(effect.name, effect))
 
@@ -200,16 +203,16 @@ class _Rater:
                 unit.append(places_of(self.study_data, field).unit[both])
         if not any(map(len, repeats)):
             why = "nothing rated twice" if len(self.own.code) or not more else NOTHING_CHOSEN
-            nothing = EstimateMaker(self.study_data, ALL, counted_of(*_NONE, 0), between=self._itself)
+            nothing = EstimateMaker(self.study_data, ALL, counted_of(*_NONE, 0), between=self._between_self)
             return nothing.undefined(why, "same again")
         at = np.concatenate(trace)
         one = share("same again", np.concatenate(repeats), at, len(units_laid(self.study_data).traces), "")
         n = counted_of(np.concatenate(unit), at, one.places)
-        return EstimateMaker(self.study_data, ALL, n, between=self._itself).of("same again", one)
+        return EstimateMaker(self.study_data, ALL, n, between=self._between_self).of("same again", one)
 
     # -- what is lacking, and what stands out --------------------------------------------------------------------
 
-    def _missing(self) -> tuple[dict[str, int], Agreement]:
+    def _missing_answers(self) -> tuple[dict[str, int], Agreement]:
         """Return the missing answers of items that are handed in, by reason, and their share."""
         counts: dict[str, int] = {}
         lacks: list[npt.NDArray[np.bool_]] = []
@@ -240,7 +243,7 @@ class _Rater:
             "missing", one
         )
 
-    def _flags(self) -> dict[str, int]:
+    def _flag_counts(self) -> dict[str, int]:
         """Return how often the rater raised each flag, with 0 for those never raised."""
         columns = self.study_data.columns
         raised = np.array([*(value is True for value in columns.values), False], dtype=np.bool_)[columns.value]
@@ -251,7 +254,7 @@ class _Rater:
                 flags[field.id] = int((of & raised).sum())
         return flags
 
-    def _longest(self) -> Longest | None:
+    def _longest_streak(self) -> Longest | None:
         field, code, length, of = longest_run(self.own, len(self.fields))
         if not length:
             return None
@@ -261,11 +264,11 @@ class _Rater:
     # -- beneath -----------------------------------------------------------------------------------------------
 
     @property
-    def _between(self) -> str:
+    def _between_rest(self) -> str:
         return f"{self.code} and {REST}"
 
     @property
-    def _itself(self) -> str:
+    def _between_self(self) -> str:
         return f"{self.code} again"
 
     def _agreement(self, name: str, one: AdditiveStatistic, own: RaterSequence) -> Agreement:
@@ -273,7 +276,7 @@ class _Rater:
 
     def _maker(self, own: RaterSequence, field: str = ALL) -> EstimateMaker:
         return EstimateMaker(
-            self.study_data, field, counted_of(own.unit, own.trace, len(own.code)), between=self._between
+            self.study_data, field, counted_of(own.unit, own.trace, len(own.code)), between=self._between_rest
         )
 
 

@@ -108,26 +108,26 @@ class StudyData:
         units = [replace(unit, pilot=False) for unit in self.units if unit.pilot and not unit.practice]
         if not units:
             return None
-        return self._over(units)
+        return self._with_units(units)
 
     def within(self, units: Collection[str]) -> StudyData:
         """Return the study with only these units."""
         unit_ids = frozenset(units)
-        return self._over([unit for unit in self.units if unit.id in unit_ids])
+        return self._with_units([unit for unit in self.units if unit.id in unit_ids])
 
     @property
     def with_prelabelled(self) -> StudyData:
         """The study with all answers, also those given with a judge's in sight."""
         if self._all_columns is None:
             return self
-        other = self._over(self.units)
+        other = self._with_units(self.units)
         other.columns = self._all_columns
         # `copy` carries over cached properties, which hold for the other columns.
         for name in ("people", "judges"):
             other.__dict__.pop(name, None)
         return other
 
-    def _over(self, units: Sequence[Unit]) -> StudyData:
+    def _with_units(self, units: Sequence[Unit]) -> StudyData:
         other = copy(self)
         other.units = units
         other._kept = {}

@@ -104,7 +104,7 @@ class _Deriving:
         self.field = field
         self.names = tuple(option.id for option in field.options if not option.by_rule)
         self._graphs: dict[int, tuple[bytes, Tdg]] = {}
-        self._known: dict[object, TdgDerived] = {}
+        self._paths: dict[object, TdgDerived] = {}
 
     def graph(self, unit: int) -> tuple[bytes, Tdg]:
         if unit not in self._graphs:
@@ -134,9 +134,9 @@ class _Deriving:
         """Return the path that such answers take, cached."""
         sha, tdg = self.graph(unit)
         key = (sha, tuple(before.items()), tuple(steps.items()))
-        if key not in self._known:
-            self._known[key] = path_of(tdg, before, _known_steps(before, steps))
-        return self._known[key]
+        if key not in self._paths:
+            self._paths[key] = path_of(tdg, before, _known_steps(before, steps))
+        return self._paths[key]
 
 
 def _known_steps(before: Mapping[str, str], steps: Mapping[str, int]) -> dict[str, int | None]:

@@ -63,8 +63,8 @@ class _AnswerReader:
     def __init__(self, study_data: StudyData, field: str) -> None:
         self.columns = study_data.columns
         self.raters = (*study_data.people, *study_data.judges)
-        self.told = answers_of(study_data, field_named(study_data, field), self.raters, 1)
-        self.rows = {place: row for row, place in enumerate(self.told.laid.places)}
+        self.answers = answers_of(study_data, field_named(study_data, field), self.raters, 1)
+        self.rows = {place: row for row, place in enumerate(self.answers.laid.places)}
 
     def at(self, place: RatedItem) -> tuple[DisputedAnswer, ...]:
         """Return the answers at a place without those that were not asked or not handed in."""
@@ -76,7 +76,7 @@ class _AnswerReader:
         )
 
     def _disputed_answer(self, row: int, at: int) -> DisputedAnswer | None:
-        answers, columns = self.told, self.columns
+        answers, columns = self.answers, self.columns
         value, why, step = int(answers.value[row, at]), int(answers.why[row, at]), int(answers.step[row, at])
         rater = columns.raters[self.raters[at]].id
         if value < 0:

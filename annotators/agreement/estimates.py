@@ -76,9 +76,9 @@ class EstimateMaker:
         self.field = field
         self.part = part
         self.between = between
-        self._of = of
+        self._answers = of
         self._raters = raters
-        self._known: dict[bool, SampleCounts] = {}
+        self._counts_by_kind: dict[bool, SampleCounts] = {}
 
     def all(self, statistics: Iterable[Statistic]) -> list[Agreement]:
         """Return one number for each statistic."""
@@ -103,19 +103,19 @@ class EstimateMaker:
     @property
     def places(self) -> int:
         """Number of items that two of these raters answered."""
-        return self._n("").places
+        return self._sample_counts("").places
 
-    def _n(self, statistic: str) -> SampleCounts:
-        if isinstance(self._of, SampleCounts):
-            return self._of
+    def _sample_counts(self, statistic: str) -> SampleCounts:
+        if isinstance(self._answers, SampleCounts):
+            return self._answers
         kind = needs_all(statistic)
-        if kind not in self._known:
-            n = counted(self._of, statistic)
-            self._known[kind] = n if self._raters is None else n._replace(raters=self._raters)
-        return self._known[kind]
+        if kind not in self._counts_by_kind:
+            n = counted(self._answers, statistic)
+            self._counts_by_kind[kind] = n if self._raters is None else n._replace(raters=self._raters)
+        return self._counts_by_kind[kind]
 
     def _agreement(self, name: str, estimate: Estimate) -> Agreement:
-        n = self._n(name)
+        n = self._sample_counts(name)
         # A copy for each number, because `reasons` is mutable and shared.
         n = n._replace(reasons=dict(n.reasons))
         return with_interval(

@@ -59,11 +59,11 @@ def agreements_of_evidence(study_data: StudyData) -> list[Agreement]:
     numbers: list[Agreement] = []
     for field in study_data.study.protocol.fields:
         if field.evidence:
-            numbers += _of_field(study_data, field)
+            numbers += _agreements_of_field(study_data, field)
     return numbers
 
 
-def _of_field(study_data: StudyData, field: Field) -> list[Agreement]:
+def _agreements_of_field(study_data: StudyData, field: Field) -> list[Agreement]:
     pairs = step_pairs(study_data, field)
     maker = EstimateMaker(study_data, field.id, _sample_counts(pairs, pairs.place), EVIDENCE)
     if study_data.study.protocol.unit == "pair of runs":

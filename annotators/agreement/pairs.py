@@ -41,17 +41,17 @@ def by_pairs(study_data: StudyData, field: str) -> list[Agreement]:
     """
     for name in NAMES.get(study_data.study.protocol.targets, ()):
         if name == field and study_data.study.protocol.field(field) is None:
-            return _of_numbers(study_data, derived_numbers(study_data, name), Field(name, name, "interval"))
+            return _numbers_by_pairs(study_data, derived_numbers(study_data, name), Field(name, name, "interval"))
     question = _question_of(study_data, field)
     numbers: list[Agreement] = []
     if question.kind in CATEGORICAL:
         ratings = ratings_of(study_data, field)
         for pair in combinations(range(len(ratings.raters)), 2):
-            numbers += _of_two(study_data, question, ratings.by(pair))
+            numbers += _pair_agreements(study_data, question, ratings.by(pair))
         return numbers
     if question.kind == "many":
         return pairs_of_sets(study_data, question)
-    return _of_numbers(study_data, numbers_like(study_data, question), question)
+    return _numbers_by_pairs(study_data, numbers_like(study_data, question), question)
 
 
 def _question_of(study_data: StudyData, name: str) -> Field:
@@ -64,14 +64,14 @@ def _question_of(study_data: StudyData, name: str) -> Field:
     raise LabError(f"question {name}", f"is not asked in {study_data.study.name} (questions: {question_names}).")
 
 
-def _of_numbers(study_data: StudyData, these: NumericRatings, question: Field) -> list[Agreement]:
+def _numbers_by_pairs(study_data: StudyData, these: NumericRatings, question: Field) -> list[Agreement]:
     numbers: list[Agreement] = []
     for pair in combinations(range(len(these.raters)), 2):
         numbers += _numbers_of_two(study_data, question, these.by(pair))
     return numbers
 
 
-def _of_two(study_data: StudyData, field: Field, two: Ratings) -> list[Agreement]:
+def _pair_agreements(study_data: StudyData, field: Field, two: Ratings) -> list[Agreement]:
     maker = EstimateMaker(study_data, field.id, two, between=" and ".join(two.raters))
     kappa = maker.of("cohen kappa", coefficients.cohen_kappa(two))
     others = [maker.of("percent", coefficients.percent(two)), maker.of("ac1", coefficients.gwet_ac(two))]

@@ -39,20 +39,20 @@ def agreements_again(study_data: StudyData, field: Field) -> list[Agreement]:
     """Return a field's agreement of first and repeated ratings; empty if nothing was rated twice."""
     numbers: list[Agreement] = []
     if len(runs_there(study_data, study_data.people)) > 1:
-        numbers += _of_people(study_data, field)
+        numbers += _agreements_of_people(study_data, field)
     for judge in study_data.judges:
         if len(runs_there(study_data, [judge])) > 1:
-            numbers += _of_judge(study_data, field, judge)
+            numbers += _agreements_of_judge(study_data, field, judge)
     return numbers
 
 
-def _of_people(study_data: StudyData, field: Field) -> list[Agreement]:
+def _agreements_of_people(study_data: StudyData, field: Field) -> list[Agreement]:
     agreements: list[Agreement] = sets_again(study_data, field) if field.kind == "many" else []
     if field.kind in CATEGORICAL:
         two, raters = repeated(study_data, field.id)
         if len(two.places):
             maker = EstimateMaker(study_data, field.id, two, between=AGAIN, raters=raters)
-            agreements += maker.all(_of_two(field, two))
+            agreements += maker.all(_pair_statistics(field, two))
     if field.kind == "interval" or scores_of(field):
         these, raters = numbers_repeated(study_data, field.id)
         if len(these.places):
@@ -61,7 +61,7 @@ def _of_people(study_data: StudyData, field: Field) -> list[Agreement]:
     return agreements
 
 
-def _of_two(field: Field, two: Ratings) -> list[Statistic]:
+def _pair_statistics(field: Field, two: Ratings) -> list[Statistic]:
     statistics: list[Statistic] = [
         ("percent", lambda: coefficients.percent(two)),
         ("cohen kappa", lambda: coefficients.cohen_kappa(two)),
@@ -126,7 +126,7 @@ def runs_of(study_data: StudyData, field: str, judge: int, part: RatingsPart = R
     )
 
 
-def _of_judge(study_data: StudyData, field: Field, judge: int) -> list[Agreement]:
+def _agreements_of_judge(study_data: StudyData, field: Field, judge: int) -> list[Agreement]:
     between = study_data.columns.raters[judge].id + RUNS
     if field.kind in CATEGORICAL:
         numbers: list[Agreement] = []

@@ -57,9 +57,9 @@ def sections(study_data: StudyData) -> list[Section]:
     tables: list[Table] = [_overview(study_data, fields), *played_tables(study_data)]
     pictures: list[Picture] = []
     for field in fields:
-        tables += _of_field(study_data, field)
+        tables += _field_tables(study_data, field)
         pictures += _bars(study_data, field)
-    tables += _sides(study_data)
+    tables += _side_tables(study_data)
     return [Section(TITLE, tuple(_sentences(study_data)), tuple(tables), tuple(pictures))]
 
 
@@ -160,10 +160,10 @@ def missing_words(reasons: Mapping[str, int], there: int) -> str:
 # -- one question ----------------------------------------------------------------------------------------------
 
 
-def _of_field(study_data: StudyData, field: Field) -> Iterator[Table]:
+def _field_tables(study_data: StudyData, field: Field) -> Iterator[Table]:
     of = field_values(study_data, field)
     if of is None:
-        yield from _texts(study_data, field)
+        yield from _text_tables(study_data, field)
         return
     if not of.there.any():
         return
@@ -453,7 +453,7 @@ def _by_winner(
     return of._replace(measures=measures)
 
 
-def _sides(study_data: StudyData) -> list[Table]:
+def _side_tables(study_data: StudyData) -> list[Table]:
     """Return the tables of side bias, unless the protocol is a paper's, whose own tables have it."""
     fields = [field for field in study_data.study.protocol.fields if field.sided]
     if not fields or study_data.study.protocol.id in PAPERS:
@@ -464,7 +464,7 @@ def _sides(study_data: StudyData) -> list[Table]:
 # -- texts -----------------------------------------------------------------------------------------------------
 
 
-def _texts(study_data: StudyData, field: Field) -> Iterator[Table]:
+def _text_tables(study_data: StudyData, field: Field) -> Iterator[Table]:
     """Yield the counts and lengths of texts, then the texts themselves without authors."""
     answers = [one for one in answers_in(study_data, field.id) if one.value is not None]
     if not answers:
@@ -473,7 +473,7 @@ def _texts(study_data: StudyData, field: Field) -> Iterator[Table]:
         rows: list[tuple[Cell, ...]] = [("boxes", f"{len(answers):,}")]
         yield Table(f"answers-{field.id}", f"{field.id}: {field.ask}", ("", EVERY), tuple(rows))
         return
-    texts = sorted({(str(one.value), _of_play(study_data, one)) for one in answers}, key=_draw_key)
+    texts = sorted({(str(one.value), _condition_of_play(study_data, one)) for one in answers}, key=_draw_key)
     lengths = [len(str(one.value)) for one in answers]
     rows = [
         ("texts", f"{len(answers):,}"),
@@ -485,7 +485,7 @@ def _texts(study_data: StudyData, field: Field) -> Iterator[Table]:
     yield _quote_table(field, texts[:MOST_QUOTED], len(texts))
 
 
-def _of_play(study_data: StudyData, one: FieldAnswer) -> str:
+def _condition_of_play(study_data: StudyData, one: FieldAnswer) -> str:
     """Return the condition of the play that a text is about; empty if there is none."""
     plays: dict[str, str] = study_data.once(
         "conditions", lambda: {unit.id: unit.play.condition for unit in study_data.units if unit.play is not None}

@@ -99,10 +99,10 @@ def field_values(study_data: StudyData, field: Field, raters: Sequence[int] | No
 
 def _field_values(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues | None:
     if field.kind in CHOICES:
-        return _of_choice(study_data, field, raters)
+        return _choice_values(study_data, field, raters)
     if field.kind == "many":
-        return _of_sets(study_data, field, raters)
-    return _of_numbers(study_data, field, raters) if field.kind in NUMERIC else None
+        return _set_values(study_data, field, raters)
+    return _number_values(study_data, field, raters) if field.kind in NUMERIC else None
 
 
 def option_name(option: Option) -> str:
@@ -110,7 +110,7 @@ def option_name(option: Option) -> str:
     return option.id if option.shown in (option.id, option.id.replace("_", " ")) else f"{option.id}: {option.shown}"
 
 
-def _of_choice(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
+def _choice_values(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
     ratings = ratings_of(study_data, field.id, raters)
     agreed = (truth_of(study_data, ratings) if raters is None else ratings).codes[:, :1]
     codes, scores = ratings.codes, ratings.scores
@@ -136,7 +136,7 @@ def _indicator(codes: npt.NDArray[np.int16], code: int) -> Floats:
     return np.where(codes < 0, np.nan, (codes == code).astype(np.float64))
 
 
-def _of_sets(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
+def _set_values(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
     sets = sets_of(study_data, field.id, raters)
     agreed = truth_of_sets(study_data, field) if raters is None else sets
     names = {option.id: option_name(option) for option in field.options}
@@ -148,7 +148,7 @@ def _of_sets(study_data: StudyData, field: Field, raters: Sequence[int] | None) 
     return _values(study_data, field, measures, sets.numbers)
 
 
-def _of_numbers(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
+def _number_values(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
     numbers = numbers_of(study_data, field.id, raters)
     agreed = mean_of(numbers).values[:, 0]
     for at, place in enumerate(numbers.places):

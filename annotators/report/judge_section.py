@@ -137,10 +137,10 @@ def _tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]
         yield _self_table(study_data, id, one)
     if one.corrected:
         yield _corrected_table(study_data, id, one)
-    yield from _of_agents(study_data, id, one)
+    yield from _agent_tables(study_data, id, one)
 
 
-def _of_agents(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
+def _agent_tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
     """Yield the tables of counts by class, of differences of agents, of the judge's own family, and of length."""
     field, validation = one.field.shown, one.validation
 

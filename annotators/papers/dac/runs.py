@@ -115,11 +115,11 @@ class Demonstrations:
         before, match = self._laid.get((case.id, gold.id), (None, None))
         if before is case and match is not None and match.gold is gold:
             return match
-        match = self._against(case, gold)
+        match = self._match(case, gold)
         self._laid[case.id, gold.id] = case, match
         return match
 
-    def _pair(self, case: MeasuredRun, gold: MeasuredRun) -> tuple[_Ready, list[ComparableAction]]:
+    def _prepared_pair(self, case: MeasuredRun, gold: MeasuredRun) -> tuple[_Ready, list[ComparableAction]]:
         size = screen(gold)
         fallback = None if size else screen(case)
         key = (gold.id, fallback)
@@ -133,8 +133,8 @@ class Demonstrations:
             del self._ready[next(iter(self._ready))]
         return ready, done(case, size)
 
-    def _against(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
-        ready, acts = self._pair(case, gold)
+    def _match(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
+        ready, acts = self._prepared_pair(case, gold)
         right = ready.steps
         places_by_step = matches(right, acts)
         common, places = subsequence(places_by_step, len(acts))

@@ -110,7 +110,9 @@ def _human_table(study_data: StudyData, guesses: Sequence[RaterGuess], judge_ver
     rows: list[tuple[Cell, ...]] = []
     for by in judge_verdicts or [Verdicts("nobody", {})]:
         says = "Human" if by.name == "nobody" else f"Human, judged by {by.name}"
-        rows.append((says, *_success_cells(study_data, sample, by, single), *_texts(study_data, sample), "-"))
+        rows.append(
+            (says, *_success_cells(study_data, sample, by, single), *_similarity_cells(study_data, sample), "-")
+        )
     episodes = len({one.unit.id for one in sample})
     kind = "that one person guessed" if single else "all of them guessed by several; an episode counts once"
     guess_count = so_many(len(sample), "guess", "guesses")
@@ -174,7 +176,7 @@ def _raters(guesses: Sequence[RaterGuess]) -> int:
     return len({one.rater for one in guesses})
 
 
-def _texts(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...]:
+def _similarity_cells(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...]:
     """Return Sim1, its half that needs no model, and the time of a guess."""
     why = [_why_not_comparable(one) for one in guesses]
     similarities = [
@@ -193,10 +195,10 @@ def _texts(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, 
         why="no intent is known",
         left_out=left_out,
     )
-    return Number(_sim1(study_data, similarities, left_out)), Number(half), *_times(study_data, guesses)
+    return Number(_sim1(study_data, similarities, left_out)), Number(half), *_time_cells(study_data, guesses)
 
 
-def _times(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cell]:
+def _time_cells(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cell]:
     """Return the mean and the median time of guesses."""
     times = [(one, one.seconds) for one in guesses if np.isfinite(one.seconds)]
     untimed = len(guesses) - len(times)

@@ -23,14 +23,14 @@ class Others:
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
-        self._made = False
-        self._found: dict[tuple[str, str], list[MeasuredRun]] = {}
+        self._prepared = False
+        self._nearest_by_intent: dict[tuple[str, str], list[MeasuredRun]] = {}
         self._sequences: dict[str, str] = {}
         self._rows: NDArray[Any] | None = None
 
     def of(self, run: Execution) -> tuple[list[MeasuredRun], str]:
         """Return the episodes to compare with, several if their intents are equally similar, and why there are none."""
-        self._make()
+        self._prepare()
         intent = run.demonstration.task.instruction or run.case.task.instruction
         kind = self._type(run)
         if not kind:
@@ -38,9 +38,9 @@ class Others:
         if not intent:
             return [], "of an untold intent"
         key = (intent, kind)
-        if key not in self._found:
-            self._found[key] = self._nearest(intent, kind)
-        others = self._found[key]
+        if key not in self._nearest_by_intent:
+            self._nearest_by_intent[key] = self._nearest(intent, kind)
+        others = self._nearest_by_intent[key]
         return others, "" if others else "without a demonstration by a user of another type"
 
     def sequence(self, demonstration: MeasuredRun) -> str:
@@ -53,10 +53,10 @@ class Others:
         types = [type_of(case.persona.facts) for case in (run.case, run.demonstration) if case.persona]
         return next(filter(None, types), "") or self._types.get(user_of(run.case), "")
 
-    def _make(self) -> None:
-        if self._made:
+    def _prepare(self) -> None:
+        if self._prepared:
             return
-        self._made = True
+        self._prepared = True
         gold = [case for cases in self._context.gold.values() for case in cases if case.steps]
         self._types = {user_of(case): kind for case in gold if case.persona and (kind := type_of(case.persona.facts))}
         self._cases = [case for case in gold if case.task.instruction and self._types.get(user_of(case))]
@@ -68,12 +68,12 @@ class Others:
         if not candidates:
             return []
         if self._context.terms.embed:
-            places = self._closest(intent, candidates)
+            places = self._closest_places(intent, candidates)
         else:
             places = most_similar(intent, [self._intents[place] for place in candidates])
         return [self._cases[candidates[place]] for place in places]
 
-    def _closest(self, intent: str, candidates: Sequence[int]) -> list[int]:
+    def _closest_places(self, intent: str, candidates: Sequence[int]) -> list[int]:
         """Return the indices in `candidates` with the highest cosine, by the embedding model."""
         import numpy as np
 

@@ -63,7 +63,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     by_split = {split: [run for run in runs if run.split == split] for split in SPLITS}
     return [
         *_general_numbers("", runs, out.told),
-        *(number for split in SPLITS for number in _of_split(split, by_split[split], splits, context)),
+        *(number for split in SPLITS for number in _split_numbers(split, by_split[split], splits, context)),
         *_roles(runs, splits),
         _hybrid(runs, out.told),
         *_mobileworld([run for run in runs if run.mobileworld]),
@@ -85,7 +85,7 @@ def _general_numbers(part: str, runs: Sequence[Run], out: Out) -> Iterable[Numbe
     yield Number(PAPER, "Efficiency", value, "ratio", len(runs), "runs", part, "paper", out, why)
 
 
-def _of_split(split: Split, runs: Sequence[Run], out: Out, context: MetricContext) -> Iterable[Number]:
+def _split_numbers(split: Split, runs: Sequence[Run], out: Out, context: MetricContext) -> Iterable[Number]:
     if not runs:
         for metric in (*_ANYWHERE, *_OWN[split]):
             yield _undefined_number(metric, split, out, f"no run of {split} tasks")
