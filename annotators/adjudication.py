@@ -90,6 +90,7 @@ def queue(study_data: StudyData, *, locked: bool, gone: Collection[str] = ()) ->
     wait for them. Within a unit places are in reading order, with optional flags after the required answers.
     """
     order = {unit.id: at for at, unit in enumerate(study_data.units)}
+    # A locked study takes no more answers, so nothing is worth waiting for.
     waiting = set() if locked else _units_not_handed_in(study_data, gone)
     disputes = [one for one in _disputed_places(study_data) if one.unit in order]
     moves = _alpha_moves(study_data, {one.spot.field for one in disputes})
@@ -193,6 +194,7 @@ def answered_places(study_data: StudyData) -> AnsweredPlaces:
     countable &= ~np.isin(columns.field, _of_kind(study_data, "text"))
     # One number for unit, target and field together: sorting by it groups the rows of a place.
     key = columns.unit.astype(np.int64) * len(columns.targets) + columns.target
+    # Continued from the line above: the field is the last digit of the number.
     key = key * len(columns.fields) + columns.field
     countable &= ~np.isin(key, _ruled_keys(study_data))
     rows = np.flatnonzero(countable)
@@ -211,6 +213,7 @@ def answered_places(study_data: StudyData) -> AnsweredPlaces:
     size = np.diff(np.r_[starts, len(rows)])
     sheets = _sheets(columns.unit[rows], columns.rater[rows], len(columns.units))
     flagged = np.isin(columns.field[rows[starts]], _optional_flags(study_data))
+    # Raters of the unit without a label for the flag did not raise it.
     lacking = np.where(flagged, sheets[columns.unit[rows[starts]]] - size, 0)
     least, most = (np.where(lacking > 0, by(one, down), one) for by, one in ((np.minimum, least), (np.maximum, most)))
     return AnsweredPlaces(rows, starts, size, lacking, least != most, words, sheets)
@@ -271,6 +274,7 @@ def _answer_counts(
         )
         for (value, reason), people in counts.items()
     ]
+    # Ties are broken by reason and text, so that the order does not depend on the order of labels.
     return tuple(sorted(counts_of, key=lambda one: (-one.people, one.reason, str(one.value))))
 
 

@@ -129,6 +129,7 @@ def check_raters(study: Study, units: Iterable[Unit]) -> None:
 def _rater_counts(study: Study, ids: Sequence[str]) -> list[tuple[str, int]]:
     """Return units in the order of dealing, each with its number of raters."""
     shuffled_ids = _shuffled(study, ids, "unit")
+    # The order is random, so the first units are a random sample of the shared share.
     several = portion(study.shared, len(shuffled_ids))
     return [(id, study.overlap if place < several else 1) for place, id in enumerate(shuffled_ids)]
 
@@ -146,6 +147,7 @@ def _rater_assignments(
     again: list[tuple[str, Stage, int]] = [
         (id, "repeat", 2) for id, _, _ in _shuffled(study, first[:half], "repeat", rater)[:count]
     ]
+    # Repeats are mixed with as many first ratings, not put at the end as a block.
     late_start = max(half, len(first) - count)
     late = _shuffled(study, [*first[late_start:], *again], "late", rater) if again else first[late_start:]
     order += [*first[:late_start], *late]
@@ -183,6 +185,7 @@ def swapped(study: Study, rater: str, unit: str, run: int = 1) -> bool:
     """Return True if this rater sees a pair with its sides swapped. A repeat shows them the other way."""
     if not any(field.sided for field in study.protocol.fields):
         return False
+    # The run number shifts the draw, so that a repeat always shows the other order.
     return bool((chance(study, "side", rater, unit) + run - 1) % 2)
 
 
@@ -230,6 +233,7 @@ def redealt(
         again = one.stage == "repeat"
         if tasks.get(one.unit, one.unit) not in has and (one.stage == "pilot" or one.unit not in begun_units):
             rest.setdefault((one.unit, 1 + again), one)
+    # Behind everything that the successor has already.
     start = max((one.position for one in theirs), default=-1) + 1
     return [
         Assignment(

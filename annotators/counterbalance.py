@@ -57,6 +57,7 @@ def counterbalanced(
     tasks: dict[str, dict[str, Unit]] = {}
     for unit in units:
         if unit.play is not None and unit.play.user == "person":
+            # Sorted by condition and id later, so the draw does not depend on the order of units.
             tasks.setdefault(unit.play.task.id, {})[f"{unit.play.condition}\x1f{unit.id}"] = unit
     names = sorted(tasks, key=lambda name: (chance(study, "task", name), name))
     task_overlaps = [(name, study.overlap) for name in names]

@@ -183,6 +183,7 @@ def irr_derived(unit: Unit, sheet: Sheet, done: bool | None, field: str = "use")
     for target in unit.targets:
         if (value := sheet.value(FieldReference(target.id, field))) is not None:
             marks[target.id] = value
+    # Without an outcome the rule for successes and that for failures give different rates.
     if done is None:
         return Irr(None, "not judged")
     return rate(information_units(unit), marks) if unit.targets else Irr(None, "without information units")

@@ -37,6 +37,7 @@ def as_settled(study_data: StudyData, rater: int) -> Agreement:
     right_values: RightValues = {}
     for place, settlement in study_data.settled.items():
         reason = settlement.what.reason_missing
+        # Settled answers are exact: the tolerance is for gold alone.
         right_values[place] = (_MISSING[reason] if reason else settlement.what.value, 0.0)
     return _share_right(study_data, rater, "as settled", right_values, "nothing settled")
 

@@ -34,6 +34,7 @@ class IntroductionLine(msgspec.Struct, frozen=True):
 def introduction_lines(acts: Iterable[Act], rater: str = "") -> list[IntroductionLine]:
     """Return introductions from acts, sorted by code. If `rater` is given, return only theirs."""
     by_rater: dict[str, list[Act]] = {}
+    # By time, because merged files hold acts in the order of merging.
     for act in sorted(acts, key=lambda act: (act.at, act.id)):
         if act.act in INTRODUCTION_ACTS and rater in ("", act.rater.id):
             by_rater.setdefault(act.rater.id, []).append(act)
@@ -41,6 +42,7 @@ def introduction_lines(acts: Iterable[Act], rater: str = "") -> list[Introductio
 
 
 def _line(code: str, acts: Sequence[Act]) -> IntroductionLine:
+    # Of several acts of one kind the last one wins.
     last = {act.act: act for act in acts}
     practice_act, guide_act = last.get("practice_done"), last.get("guide_shown")
     right, places = (

@@ -335,6 +335,7 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
     units_to_rate = [unit for unit in units if not unit.mechanical and not unit.practice]
     golden = [unit for unit in units_to_rate if unit.pilot or unit.gold]
     pilot_size, pilot = plan.pilot, list[str]()
+    # An exact number comes from the person, who must hear of it. A preset's number shrinks below instead.
     if exact and pilot_size >= len(units_to_rate) > 0:
         raise LabError(
             f"study {plan.name}", f"field pilot: {pilot_size} of {len(units_to_rate)} leaves nothing to rate after it"
@@ -357,6 +358,7 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
     clusters: dict[str, list[str]] = {}
     for unit in units_to_rate:
         clusters.setdefault(unit.clustered, []).append(unit.id)
+    # Whole clusters, so that the pilot reveals nothing about the rest of a cluster.
     for cluster in shuffled((plan.name, plan.seed), list(clusters), "pilot"):
         if len(pilot_ids) >= pilot_size:
             break
@@ -385,6 +387,7 @@ def differences(old: Study, new: Study) -> list[str]:
     words: list[str] = []
     for name in Study.__struct_fields__:
         before, after = getattr(old, name), getattr(new, name)
+        # These differ in every version.
         if before == after or name in ("id", "version", "at", "by", "extends", "v"):
             continue
         if name == "protocol":

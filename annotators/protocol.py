@@ -58,6 +58,7 @@ def check_protocol(protocol: Protocol, what: str) -> None:
         *(partial(_check_field, protocol, field, what) for field in protocol.fields),
         lambda: _check_reasons(protocol, what),
     ]
+    # The second round would report consequences of faults that the first one found.
     _all_hold(checks, what)
     # What follows reads fields together, and takes each of them for right.
     together: list[Callable[[], None]] = []
@@ -202,6 +203,7 @@ def _check_scale(field: Field, what: str, place: str) -> None:
     if not field.least < field.most:
         _refuse(what, place, f"least {field.least:g} is not below most {field.most:g}")
     if field.step is not None:
+        # The tolerance below absorbs rounding of decimal steps.
         steps = (field.most - field.least) / field.step if field.step > 0 else 0.0
         if steps < 1 or abs(steps - round(steps)) > 1e-6:
             _refuse(what, f"{place}.step", f"{field.step:g} does not lead from {field.least:g} to {field.most:g}")
@@ -222,6 +224,7 @@ def _check_condition(protocol: Protocol, field: Field, earlier: tuple[Field, ...
         _refuse(what, place, f"there is no field {name!r} before it")
     if other.per == "target" and field.per == "unit" and protocol.targets != "unit":
         _refuse(what, place, f"{name!r} is asked of each target, and this of the whole")
+    # As `str` writes a flag's values.
     possible_values = ["True", "False"] if other.kind == "flag" else [option.id for option in other.options]
     possible_values += [NO_OPTION] if other.kind == "many" else []
     if not possible_values:

@@ -82,6 +82,7 @@ def _facts_in_turn(own: dict[Path, str], seed: int, persona: str) -> Iterator[Pa
             if turn < len(sections[name]) and not (ranks[name] and turn > 0):
                 yield sections[name][turn]
     for name in order:
+        # The rest of the unimportant sections follows after everything else.
         if ranks[name]:
             yield from sections[name][1:]
 
@@ -94,6 +95,7 @@ def _wrong_options(path: Path, own: dict[Path, str], foreign: Sequence[dict[Path
         [value for facts in pool for at, value in facts.items() if at != path and _are_alike(at, path)],
         [value for facts in pool for at, value in facts.items() if at != path and at[:1] == path[:1]],
     ]
+    # An option equal to the right one, but for case, would be right as well.
     option_keys, wrong = {own[path].casefold()}, list[str]()
     for tier in tiers:
         for value in sorted(set(tier), key=lambda value: _draw_key(seed, "wrong", *path, value)):
@@ -140,5 +142,6 @@ def _key_words(key: str) -> str:
 
 
 def _draw_key(seed: int, *of: object) -> bytes:
+    # A hash instead of `random`, whose draws may differ between versions of Python.
     text = "\x1f".join(map(str, (seed, *of)))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

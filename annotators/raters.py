@@ -63,6 +63,7 @@ class _Rater:
         columns = self.study_data.columns
         own_sheets = columns.dealt[:, 1] == self.at
         mine = np.flatnonzero(columns.rater == self.at)
+        # In order of time, because the stretches below show the pace along the work.
         seconds = columns.seconds[mine[np.argsort(columns.at[mine], kind="stable")]]
         seconds = seconds[np.isfinite(seconds)]
         halves = self._half_agreements()
@@ -246,6 +247,7 @@ class _Rater:
     def _flag_counts(self) -> dict[str, int]:
         """Return how often the rater raised each flag, with 0 for those never raised."""
         columns = self.study_data.columns
+        # The appended False belongs to index -1, no value.
         raised = np.array([*(value is True for value in columns.values), False], dtype=np.bool_)[columns.value]
         flags = {}
         for field in self.study_data.study.protocol.fields:

@@ -96,6 +96,7 @@ def settled(
     marks_by_unit: dict[str, tuple[str, Marks]] = {}
     for unit in units:
         where = f"study {study.name}, unit {unit.id}"
+        # Calibration never counts, and units of texts are matched by `settled_texts`.
         if unit.pilot or not unit.runs:
             continue
         marks = _marks(study, unit, {**labels_by_unit[unit.id], **_by_rule(study, unit)}, unit.runs[0])
@@ -229,6 +230,7 @@ def _success_marks(study: Study, run: str, labels_by_place: Mapping[FieldReferen
             continue
         most = _majority_labels({"": labels_by_place.get(FieldReference("", field.id), [])}).get("")
         value = most[0].value if most else None
+        # Other options, such as impossible, leave the mark unset.
         if value not in (option, _AGAINST[option]):
             return None
         return Marks(run, marks=dict.fromkeys(names, float(value == option)))

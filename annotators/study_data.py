@@ -136,6 +136,7 @@ class StudyData:
     @cached_property
     def people(self) -> tuple[int, ...]:
         """The study's own raters, as indices into the columns' raters, sorted by code."""
+        # A successor is not in the plan, but takes the place of someone who is.
         own_codes = {*self.study.raters, *(act.rater.id for act in self.acts if act.act == "replaced")}
         people_places = [i for i, one in enumerate(self.columns.raters) if one.kind == "human" or one.id in own_codes]
         return tuple(sorted(people_places, key=lambda i: self.columns.raters[i].id))
@@ -145,7 +146,10 @@ class StudyData:
         """Models and scripts that are not among the people, as indices into the columns' raters."""
         them = self.columns.raters
         rest = (
-            i for i in range(len(them)) if i not in self.people and (them[i].kind, them[i].id) != ("script", "rule")
+            # The rule's answers are known without rating, so it is not a judge.
+            i
+            for i in range(len(them))
+            if i not in self.people and (them[i].kind, them[i].id) != ("script", "rule")
         )
         return tuple(sorted(rest, key=lambda i: (them[i].kind, them[i].id)))
 

@@ -42,6 +42,7 @@ def agreements(study_data: StudyData) -> list[Agreement]:
         numbers += agreements_again(study_data, field)
         numbers += agreements_of_judges(study_data, field)
     for name in _derived_names(study_data):
+        # A field may have the same id as a derived number. The part then tells them apart.
         part = WHOLE_SHEET if study_data.study.protocol.field(name) is not None else ""
         numbers += _agreements_of_numbers(study_data, derived_numbers(study_data, name), part)
     return numbers

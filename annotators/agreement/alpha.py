@@ -32,6 +32,7 @@ def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> AdditiveStat
         return undefined(name, len(ratings.traces), why)
     tally = counts(ratings)
     pairable = answers(tally) >= 2
+    # An item that a single rater answered has nothing to agree with, so it does not count in the margin either.
     tally = np.where(pairable[:, None], tally, 0.0)
     least = np.maximum(answers(tally) - 1, 1)
     if level == "ordinal":
@@ -84,6 +85,7 @@ def _ordinal(name: str, ratings: Ratings, tally: Floats, least: Floats, places: 
     """Return ordinal alpha. Sums: answers by category, then how often each pair of categories occurs in one item."""
     q = tally.shape[1]
     one, other = np.triu_indices(q, 1)
+    # Unequal pairs are stored in both directions, hence the factor 2. Equal ones have no distance.
     coincidences = 2 * tally[:, one] * tally[:, other] / least[:, None]
     sums = summed(ratings, np.concatenate((tally, coincidences), axis=1))
 
@@ -109,6 +111,7 @@ def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] =
     values, there, trace = numbers.values[pairable], there[pairable], numbers.trace[pairable]
     if level == "ratio":
         return _ratio(name, values, trace, traces)
+    # Squares of uncentred numbers would lose their digits in the subtraction below.
     values = centred(values)
     answers = there.sum(axis=1)
     # Sums of x and x squared give all pairwise squared differences: alpha needs no table of distinct numbers.

@@ -161,6 +161,7 @@ def _read_counts(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
     tally = _matrix(case_input["counts"], "counts")
     if (tally != np.floor(tally)).any():
         raise MalformedCase("its counts are no whole numbers")
+    # Rows may have different totals: the missing answers of shorter rows fill up to the longest.
     raters = int(tally.sum(axis=1).max(initial=0))
     if raters > _MOST_RATERS:
         raise MalformedCase(f"a row counts {raters:,} answers; {_MOST_RATERS:,} are the most")
@@ -343,6 +344,7 @@ def _statistic_of(case: Case, base: str, weights: str, rest: str) -> AdditiveSta
         if weights:
             raise case.unknown
         if base == "krippendorff_alpha":
+            # The level is in the words behind the name, nominal by default.
             base += "_" + next((level for level in ("ordinal", "interval", "ratio") if level in rest), "nominal")
         if base in _PLAIN:
             return (

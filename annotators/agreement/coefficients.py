@@ -122,6 +122,7 @@ def brennan_prediger(ratings: Ratings, weights: Floats | None = None) -> Additiv
     """Return Brennan and Prediger's coefficient: chance is uniform over all declared categories."""
     q = len(ratings.categories)
     w = identity(q) if weights is None else weights
+    # A chance of 1 leaves no room for agreement, which makes the coefficient undefined.
     chance = float(w.sum()) / (q * q) if q else 1.0
     return _by_margin("brennan_prediger", ratings, weights, lambda share: np.full(share.shape[:-1], chance))
 
@@ -148,6 +149,7 @@ def _by_margin(
     tally = counts(ratings)
     raters = answers(tally)
     pairable = raters >= 2
+    # Each item contributes shares of its raters, so that items with more raters do not weigh more.
     shares = tally / np.maximum(raters, 1)[:, None]
     sums = summed(ratings, np.column_stack((agreeing(tally, weights), pairable, shares)))
 

@@ -18,6 +18,7 @@ def t_quantile(share: float, freedom: float) -> float:
         return -t_quantile(1 - share, freedom)
     if share == 0.5:
         return 0.0
+    # The two-sided tail, which the incomplete beta function gives directly.
     tail = 2 * (1 - share)
     # whichever of x and 1 - x is small keeps its digits
     x = _beta_quantile(tail, freedom / 2, 0.5)
@@ -83,6 +84,7 @@ def regularised_beta(x: float, a: float, b: float) -> float:
         return 1 - regularised_beta(1 - x, b, a)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
     tiny = 1e-300
+    # Lentz's ratios C and D. Neither may become zero, hence the tiny floor.
     c, d = 1.0, 1 / _avoid_zero(1 - (a + b) * x / (a + 1), tiny)
     fraction = d
     for m in range(1, 10_000):
@@ -112,6 +114,7 @@ def wilson(right: int, of: int, level: float = 0.95) -> tuple[float, float]:
     middle = share + square / (2 * of)
     half = z * sqrt(share * (1 - share) / of + square / (4 * of * of))
     low, high = (middle - half) / (1 + square / of), (middle + half) / (1 + square / of)
+    # At 0 and 1 the formula gives an end that differs from them only by rounding.
     return (0.0 if not right else max(0.0, low)), (1.0 if right == of else min(1.0, high))
 
 

@@ -165,4 +165,5 @@ def planned(study_data: StudyData, name: str, between: str) -> bool:
         return "consistency" in plan_statistics
     if MINUS in between and "paired bootstrap" in plan_statistics:
         return True
+    # A statistic of one category is registered by its plain name.
     return name.partition(" of ")[0] in plan_statistics

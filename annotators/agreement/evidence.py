@@ -67,6 +67,7 @@ def _agreements_of_field(study_data: StudyData, field: Field) -> list[Agreement]
     pairs = step_pairs(study_data, field)
     maker = EstimateMaker(study_data, field.id, _sample_counts(pairs, pairs.place), EVIDENCE)
     if study_data.study.protocol.unit == "pair of runs":
+        # Step numbers of two different runs have no common scale.
         return [maker.undefined(TWO_RUNS)]
     if not len(pairs.place):
         return [maker.undefined(NO_PAIR)]

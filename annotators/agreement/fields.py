@@ -78,6 +78,7 @@ def _ratings(
     of_kind = _of_kind(answers.laid, kind)
     has_answer = (codes >= 0).any(axis=1) & of_kind
     missing = missing_of(study_data, answers.laid, raters, np.where(of_kind[:, None], why, -1).astype(np.int32), names)
+    # People who answered nothing would make every coefficient one of more raters.
     column: Mask = np.asarray((codes >= 0).any(axis=0)) if people else np.ones(len(raters), dtype=np.bool_)
     trace, traces = _clusters(answers.laid, has_answer)
     return Ratings(
@@ -101,6 +102,7 @@ def numbers_of(
 
 def _numbers(study_data: StudyData, field: Field, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
     answers = answers_of(study_data, field, raters, run)
+    # An ordinal scale such as "1" to "5" is numeric as well.
     scores = scores_of(field)
     if scores is not None:
         of = np.array([*scores, np.nan])

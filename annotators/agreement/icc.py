@@ -83,6 +83,7 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
 def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
     """Return a two-way ICC. Sums: items, x^2, (sum of an item)^2, and x of each rater."""
     complete = np.isfinite(numbers.values).all(axis=1)
+    # Centring does not change any mean square, and keeps the squares exact.
     values = centred(numbers.values[complete])
     columns = np.column_stack((np.ones(len(values)), (values**2).sum(axis=1), values.sum(axis=1) ** 2, values))
     sums = over_traces(columns, numbers.trace[complete], len(numbers.traces))
@@ -181,6 +182,7 @@ def _absolute_by_f(
     whole = (of_raters + of_rest) ** 2
     if whole <= NOTHING * apart:
         return NO_FREEDOM
+    # Satterthwaite: the freedom of a sum of mean squares, which is not a whole number.
     tail, freedom = (1 + level) / 2, whole / apart
     most, least = f_quantile(tail, n - 1, freedom), f_quantile(tail, freedom, n - 1)
     both = k * raters + (k * n - k - n) * rest

@@ -100,6 +100,7 @@ def estimate_share(one: AdditiveStatistic, how: How) -> Estimate:
 
 def _independent_counts(one: AdditiveStatistic, sums: Floats) -> tuple[int, int] | None:
     """Return hits and total if no trace has more than one counted item; else None."""
+    # Only a count over a count can have Wilson's interval.
     if one.share is None:
         return None
     so, of = (np.asarray(sums @ weights) for weights in one.share)
@@ -139,6 +140,7 @@ def _why_no_interval(value: float, most: float | None, traces: int, without: Flo
         return "undefined without one of the runs"
     if float(np.ptp(without)) <= 1e-12 * max(1.0, abs(value)):
         return SAME_IN_ALL
+    # At the maximum the log of the distance would be infinite.
     if how.interval == "jackknife-t" and most is not None and (without >= most - 1e-12).any():
         return "the largest it can be without one of the runs"
     return ""
@@ -159,6 +161,7 @@ def _jackknife_t(value: float, without: Floats, most: float | None, level: float
     traces = len(without)
     scaled = without if most is None else np.log(most - without)
     middle = value if most is None else log(most - value)
+    # The contribution of a trace is what is missing without it.
     adds = scaled.mean() - scaled
     spread = float((adds**2).mean())
     error = sqrt((traces - 1) * spread)
@@ -213,6 +216,7 @@ def estimates(ones: Sequence[AdditiveStatistic], how: How) -> list[Estimate]:
     if how.interval != "bootstrap":
         return [estimate(one, how) for one in ones]
     sums = [_nonzero_traces(one.sums) for one in ones]
+    # Draws depend on the number of traces alone, so equal numbers can share them.
     alike: defaultdict[int, list[int]] = defaultdict(list)
     for at, rows in enumerate(sums):
         alike[len(rows)].append(at)

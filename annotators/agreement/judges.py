@@ -22,6 +22,7 @@ from lab.core.protocol import Field
 def agreements_of_judges(study_data: StudyData, field: Field) -> list[Agreement]:
     """Return a field's agreement of each judge's first run with the people's truth, then the differences of judges."""
     numbers: list[Agreement] = []
+    # Texts, steps and boxes have no majority that could serve as the truth.
     if not study_data.people or field.kind in ("text", "step", "box"):
         return numbers
     if field.kind == "many":

@@ -353,5 +353,6 @@ def _two_columns(one: SetRatings, other: SetRatings) -> SetRatings:
     Both number their sets alike, so the longer list contains the shorter one.
     """
     numbers = numbers_against(one.numbers, other.numbers)
+    # The truth may add sets that no rater chose, at the end of the same list.
     longer = one if len(one.sets) >= len(other.sets) else other
     return SetRatings(one.options, longer.sets, numbers)

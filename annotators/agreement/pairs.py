@@ -192,6 +192,7 @@ def disagreeing(
             here = (two.codes >= 0).all(axis=1) & (two.codes[:, 0] != two.codes[:, 1])
         if two.places is ratings.places:
             return _rank_places(ratings, split, here)
+        # The two may have answered items that are not among those of all people, and the reverse.
         row_of_place = {place: at for at, place in enumerate(ratings.places)}
         splits = np.array([split[row_of_place[place]] if place in row_of_place else 0.0 for place in two.places])
         return _rank_places(two, splits, here)

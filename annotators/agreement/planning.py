@@ -20,6 +20,7 @@ def runs_wanted(one: Agreement, width: float) -> int | None:
         return None
     if one.high <= one.low:
         return None
+    # These have no maximum of 1, so their interval was not made on the log scale.
     own = one.statistic in _UNBOUNDED or MINUS in one.between
     if own or one.high >= 1 or one.value >= 1:
         width_ratio = (one.high - one.low) / width

@@ -104,6 +104,7 @@ def missing_of_all(parts: Sequence[MissingAnswers]) -> MissingAnswers:
         places, from_place = missing.places, 0
         # Parts over the same places share them, so that their rows still point at one item.
         if one.places is not places:
+            # Row numbers of the further part are shifted behind the places of the ones before.
             places, from_place = (*places, *one.places), len(places)
         missing = MissingAnswers(
             places, (*missing.raters, *one.raters), (*missing.reasons, *one.reasons),

@@ -84,6 +84,7 @@ def pairwise(numbers: NumericRatings, name: str, alike: Alike, most: float | Non
         if len(both):
             total[both] += alike(values[both, one], values[both, other])
             pairs[both] += 1
+    # Each item weighs the same, however many pairs of raters it has.
     means = np.full(len(values), np.nan)
     np.divide(total, pairs, out=means, where=pairs > 0)
     return mean(means, numbers.trace, len(numbers.traces), name, most, least=0.0)

@@ -28,6 +28,7 @@ def of_categories(study_data: StudyData, field: Field, ratings: Ratings, of_each
         statistics.append(("percent exact", lambda: coefficients.percent_exact(ratings)))
     if two:
         statistics.append(("cohen kappa", lambda: coefficients.cohen_kappa(ratings)))
+    # Fleiss' kappa wants the same number of raters everywhere, unless the plan asks for it anyway.
     elif (of_each or 0) >= 3 or "fleiss kappa" in plan_statistics:
         statistics.append(("fleiss kappa", lambda: coefficients.fleiss_kappa(ratings)))
     statistics.append(("ac1", lambda: coefficients.gwet_ac(ratings)))

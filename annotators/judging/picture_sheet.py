@@ -39,6 +39,7 @@ def _sheet(screens: tuple[tuple[str, Blob], ...]) -> Blob | None:
         return None
     width = max(picture.width for _, picture in titled_pictures)
     height = max(picture.height for _, picture in titled_pictures)
+    # Rounded up: the last row may be short.
     columns, rows = min(_ROW, len(titled_pictures)), -(-len(titled_pictures) // _ROW)
     size = columns * (width + _GAP) + _GAP, rows * (height + _HEAD + _GAP) + _GAP
     sheet = pictures.new("RGB", size, _GROUND)

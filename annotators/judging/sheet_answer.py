@@ -88,6 +88,7 @@ def read_sheet(view: JudgeView, text: str) -> list[JudgedPlace]:
                 raise UnusableJudgement(f"there is no entry for {_place_name(place)}.")
             continue
         judged_places[key] = _judged_place(view, place, entry)
+    # After all places were read, because the rules of order compare them.
     _check_together(view, list(judged_places.values()))
     return list(judged_places.values())
 
@@ -136,6 +137,7 @@ def _judged_place(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) 
     note = clean(str(entry.get("reason") or ""))[:_MOST_NOTE]
     missing = entry.get("missing")
     confidence = _as_share(entry.get("confidence"))
+    # A reason wins over a value that the model gave with it.
     if missing in get_args(Missing):
         return JudgedPlace(place.item, field.id, None, missing, note=note)
     value = _unswap_side(view, field, _typed_value(field, place.target, entry.get("value")))
@@ -146,6 +148,7 @@ def _judged_place(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) 
         check_value("answer", field, place.target, label)
     except LabError as error:
         raise UnusableJudgement(f"{_place_name(place)}: {error.body}") from None
+    # The answer contradicts the run, so the model is asked again.
     if field.evidence and value == COMPLETED and view.runs and not view.runs[0].steps:
         raise UnusableJudgement(f"{_place_name(place)}: the run has no steps, so nothing was completed at one.")
     step = step_of(view.runs[0], entry.get("step")) if field.evidence and view.runs else None

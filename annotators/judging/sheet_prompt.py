@@ -87,6 +87,7 @@ def example_texts(view: JudgeView, right: Callable[[JudgeExample], Any] | None =
 def example_text(example: JudgeExample, number: int, right: Any = None) -> str:
     """Return an example in words: its unit, its items and its right answers, by default in the form of a sheet."""
     view = example.view
+    # Examples are in words alone, without pictures.
     unit_texts = [part for part in _unit_parts(view) if isinstance(part, str)]
     items = [target_line(one) for one in _items(view)]
     unit_texts += ["\n".join(["Items", *items])] if items else []
@@ -107,6 +108,7 @@ def _unit_parts(view: JudgeView) -> list[str | Blob]:
 
 def _given_texts(view: JudgeView) -> Iterator[str]:
     """Yield the texts that the unit gives to its rater, with sides in the order shown."""
+    # Swapped units show side B first, under the name A.
     order = sorted(view.unit.given, key=lambda one: _side(view, one) or "")
     for one in order:
         side = _side(view, one)

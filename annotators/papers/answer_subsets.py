@@ -56,6 +56,7 @@ def modal(ratings: Ratings, name: str = "modal") -> Ratings:
     """
     tally = np.stack([(ratings.codes == code).sum(axis=1) for code in range(len(ratings.categories))], axis=1)
     most = tally.max(axis=1, initial=0)
+    # A tie of two answers has no most frequent one.
     single = (most > 0) & ((tally == most[:, None]).sum(axis=1) == 1)
     codes = np.where(single, tally.argmax(axis=1), -1).astype(np.int16)[:, None]
     places = set(ratings.places)

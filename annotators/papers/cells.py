@@ -68,6 +68,7 @@ def average(
     defaults to the people who answered that field of these units. `left_out` counts missing values by reason. `how`
     defaults to the report's.
     """
+    # Sorted, so that rounding does not depend on the order of units.
     values = sorted(items)
     if not values:
         return lacking(field, statistic, why or _EMPTY, part=part, between=between, left_out=left_out)

@@ -99,6 +99,7 @@ def _mode_answer(mode: str, entry: Mapping[str, Any] | None) -> tuple[bool, str]
     if entry is None:
         raise UnusableJudgement(f'there is no entry for mode "{mode}".')
     applies = entry.get("applies")
+    # Models write a Boolean, or a word for it.
     applies = _TRUTH.get(str(applies).strip().casefold())
     if applies is None:
         raise UnusableJudgement(f'"applies" of mode "{mode}" is {entry.get("applies")!r}, and is to be true or false.')

@@ -106,6 +106,7 @@ def _count_common(study_data: StudyData, ratings: Ratings) -> tuple[int, int, in
     second: dict[tuple[str, int], str] = {
         (one.unit, one.rater): str(one.value) for one in answers_in(study_data, SECONDARY) if one.value is not None
     }
+    # Ratings know raters by id, answers by index.
     index = {study_data.columns.raters[i].id: i for i in study_data.people}
     both = same = common = 0
     for place, row in zip(ratings.places, ratings.codes, strict=True):

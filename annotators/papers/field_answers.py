@@ -162,6 +162,7 @@ def outcomes(study_data: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, b
     for case in cases:
         score = case.success_score
         by_unit[case.id] = None if score is None else score > DONE
+    # Raters' outcomes overwrite those from scores.
     for other in beside(study_data, "success"):
         truth_by_place = truths(other, "outcome")
         for unit in asked_units(other):

@@ -49,6 +49,7 @@ def _add_marks(case: MeasuredRun, where: str, marks: Marks) -> MeasuredRun:
         for node, step in marks.nodes.items():
             if step is not None and not 1 <= step <= len(case.steps):
                 raise LabError(where, f"field nodes.{node}: the run has no step {step}; it has {len(case.steps)}")
+        # The file counts steps from 1, runs from 0.
         nodes = {node: None if step is None else step - 1 for node, step in marks.nodes.items()}
     _check(where, "units", marks.units or {}, {unit.id for unit in case.task.units})
     options = {branch.id: branch.options for branch in case.task.branches}

@@ -61,6 +61,7 @@ def measured(
     for case in cases:
         groups.setdefault(tuple(key(case) or NONE for key in keys.values()), []).append(case)
     ids = {case.id for case in cases}
+    # One context for all groups, so that a demonstration serves runs of other groups too.
     context = context_of((*cases, *(case for case in demonstrations if case.id not in ids)), terms)
     measure = measures(papers)
     return [

@@ -75,6 +75,7 @@ Measure = Callable[[Sequence[MeasuredRun], MetricContext], list[Number]]
 
 def measures(papers: Iterable[str] = PAPERS) -> dict[str, Measure]:
     """Return each paper's `measure`: all numbers of one group of runs, undefined ones with their reason."""
+    # Imported on demand, because the papers' modules import this one.
     return {paper: import_module(f"annotators.papers.{paper}.metrics").measure for paper in papers}
 
 

@@ -82,6 +82,7 @@ def number_tables(numbers: Sequence[Agreement], id: str) -> tuple[list[str], lis
     for at, ((between, field), some) in enumerate(groups.items(), 1):
         title = field if between == _PEOPLE else f"{field}: {between}"
         reasons = {one.undefined for one in some}
+        # A table whose cells all give the same reason says no more than one sentence.
         if all(one.value is None for one in some) and len(reasons) == 1:
             says.append(f"{title}: undefined ({reasons.pop()}).")
         else:
@@ -165,6 +166,7 @@ def _bars(field: Field, numbers: Sequence[Agreement]) -> list[Bars]:
     first = next((one.statistic for one in numbers if one.value is not None), "")
     some = tuple(one for one in numbers if one.statistic == first)
     title = f"{field.id}: {statistic_name(first)} by pair of raters"
+    # Statistics such as MAE have no maximum of 1.
     most = max([1.0, *(end for one in some for end in (one.value, one.high) if end is not None)])
     says = tuple(one.between for one in some)
     return [Bars(f"pairs-{field.id}", title, some, says, least=least_of(some), most=most)] if some else []

@@ -36,6 +36,7 @@ def counted(study_data: StudyData) -> AnswerCounts:
     """Return the counts of answers, missing answers, reasons and sheets."""
     columns = study_data.columns
     fields = [field.id for field in study_data.study.protocol.fields]
+    # Columns may hold fields that the protocol lacks. They count nowhere.
     place = {name: at for at, name in enumerate(fields)}
     field_at = np.array([*(place.get(name, -1) for name in columns.fields), -1], dtype=np.int64)[columns.field]
     main = main_units(study_data)

@@ -172,6 +172,7 @@ def _field_tables(study_data: StudyData, field: Field) -> Iterator[Table]:
         yield table
     if field.sided and (table := _preferences(study_data, of)) is not None:
         yield table
+    # Branches have options of their own, so shares over all items would mix different questions.
     if not field.options and field.kind == "nominal":
         yield _by_branch(study_data, of)
         return
@@ -371,6 +372,7 @@ def _by_group(study_data: StudyData, of: FieldValues, way: Grouping) -> Table:
     order = list(names) if way.id == "by-item" else sorted(names)
     notes = []
     if len(order) > MOST_ROWS:
+        # The largest groups stay in their original order below.
         largest = sorted(order, key=lambda name: -int(of.there[groups == name].sum()))[:MOST_ROWS]
         notes.append(f"{MOST_ROWS} of {len(order):,} are told, those with the most answers.")
         order = [name for name in order if name in set(largest)]
@@ -441,6 +443,7 @@ def _by_winner(
 ) -> FieldValues:
     """Return the same answers with sides in the order of a pair's names."""
     side_a, side_b = (of.measures[codes[side]] for side in ("A", "B"))
+    # True if side A belongs to the second name of the pair.
     turned = np.array([pair[0] != pair[1] and winner(unit, "A") == pair[1] for unit in units], dtype=np.bool_)
 
     def put(name: str, one: AnswerMeasure, other: AnswerMeasure) -> AnswerMeasure:

@@ -47,6 +47,7 @@ def sections(study_data: StudyData) -> list[Section]:
     choice_fields = [field for field in study_data.study.protocol.fields if field.kind in _CHOSEN]
     pictures = tuple(grid for field in choice_fields for grid in _grids(pilot, field) if telling(grid))
     citation_tables = [
+        # Ids must be unique within a report, and the main part has a table of the same name.
         replace(table, id=f"calibration-{table.id}")
         for one in guideline_section.sections(pilot)
         for table in one.tables

@@ -80,6 +80,7 @@ class CharacterCanvas:
         column, row = self.place(x, y)
         there = self.rows[row][column]
         if not under or there == " ":
+            # The diagonal and the band may be overwritten. Another series' mark becomes `BOTH`.
             free = there in (" ", "·", "˙", mark)
             self.rows[row][column] = mark if under or free else BOTH
 
@@ -104,6 +105,7 @@ def spread(ends: tuple[float, float]) -> tuple[float, float]:
 
 def _cell_of(value: float, least: float, most: float, cells: int) -> int:
     share = (value - least) / (most - least)
+    # Adding a half rounds to the nearest cell, always in the same direction.
     return min(cells - 1, max(0, int(share * (cells - 1) + 0.5)))
 
 
@@ -201,6 +203,7 @@ def bar_lines(picture: Bars, width: int) -> list[str]:
     if not picture.bars:
         return ["nothing to show"]
     names = [clean(name) for name in picture.says]
+    # Names get at most a third of the width, the bars need the rest.
     margin = min(max(map(cell_len, names)), max(12, width // 3))
     wide = max(10, min(_WIDE, width - margin - 10))
     least, most = spread((picture.least, picture.most))

@@ -112,6 +112,7 @@ def option_name(option: Option) -> str:
 
 def _choice_values(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
     ratings = ratings_of(study_data, field.id, raters)
+    # A single rater has no majority: their own answer replaces it.
     agreed = (truth_of(study_data, ratings) if raters is None else ratings).codes[:, :1]
     codes, scores = ratings.codes, ratings.scores
     if not agreed.shape[1]:
@@ -238,6 +239,7 @@ def missing_reasons(
         return {NO_MAJORITY: int(lacking.sum())} if lacking.any() else {}
     missing = of.missing if rater is None else of.missing.by([of.raters[rater]])
     if rows is not None:
+        # Missing answers are stored by item, because they also concern items that nobody answered.
         kept = {of.places[at] for at in np.flatnonzero(rows).tolist()}
         missing = missing.at(kept.__contains__)
     return missing.counts()

@@ -47,6 +47,7 @@ def _table(study_data: StudyData, field: str) -> Table | None:
         disagreements = len(places & differ)
         items = [UnitValue(unit, clusters[unit], float((unit, target) in differ)) for unit, target in places]
         one = share(study_data, items, field, "share in disagreement", part=cites)
+        # Citations that match no clause come last among equals.
         order = (-disagreements, len(places), clause.number if clause else 10**6, cites)
         rows.append((order, (cites, _clause_words(clause), f"{disagreements:,}", f"{len(places):,}", percent(one))))
     cited_places = set().union(*places_by_citation.values())

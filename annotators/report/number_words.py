@@ -92,6 +92,7 @@ def method_of(one: Agreement) -> str:
         case "bootstrap":
             times = f"{one.resamples:,} resamples" if one.resamples is not None else "resamples"
             return f"{times} of {count(one.traces, 'cluster')}, seed {one.seed}"
+        # A share of 0 or 1 has one observation per cluster (see `estimate_share`).
         case "wilson" if one.places > one.traces:
             return f"Wilson, each of {count(one.traces, 'cluster')} as if it were one item"
         case "wilson":

@@ -81,6 +81,7 @@ def _sheets(study_data: StudyData, codes: set[str]) -> dict[str, _Sheets]:
     assignments = study_data.further.assignments()
     dealt = Counter(one.rater for one in assignments if one.unit not in pilots)
     there = {columns.raters[at].id for at in study_data.people} | ({one.rater for one in assignments} & codes)
+    # Sheets may be handed in without an assignment in this file.
     return {code: _Sheets(max(dealt[code], handed[code, False]), handed[code, False]) for code in there}
 
 
@@ -112,6 +113,7 @@ def _calibration(study_data: StudyData, changes: _Changes) -> str:
 
 def _assignments(sheets: Mapping[str, _Sheets], changes: _Changes) -> str:
     dealt, handed = sum(one.dealt for one in sheets.values()), sum(one.handed for one in sheets.values())
+    # Whatever a leaver did not hand in was dealt to their successor.
     passed = sum(one.dealt - one.handed for code, one in sheets.items() if code in changes.left)
     words = f"Assignments: {dealt:,} dealt; {handed:,} handed in; {dealt - handed - passed:,} open"
     return f"{words}; {passed:,} passed on." if passed else f"{words}."

@@ -60,6 +60,7 @@ def _why_not(study_data: StudyData, name: str, sections: Iterable[Section]) -> s
     matches = [one for one in _numbers(sections) if _fulfils(name, one)]
     if any(one.value is not None for one in matches):
         return ""
+    # Reasons of numbers with answers are more informative than those of empty ones.
     of_any = [one for one in matches if one.places] or matches
     return "; ".join(dict.fromkeys(one.undefined for one in of_any)) or _NEEDS.get(name, "nothing to take it from")
 

@@ -53,6 +53,7 @@ def labels_sha(study_data: StudyData) -> str:
         (columns.units[unit], encode(columns.raters[rater]).decode(), int(run), bool(handed))
         for (unit, rater, run), handed in zip(columns.dealt.tolist(), columns.handed.tolist(), strict=True)
     )
+    # The report states these counts, so they are part of its input.
     whole.update(encode([sheet_rows, columns.open, columns.clashes]) + b"\n")
     for unit, spot in sorted(study_data.settled):
         settlement = study_data.settled[unit, spot]

@@ -57,6 +57,7 @@ def _coord(value: float) -> str:
 
 
 def _escape_text(text: str) -> str:
+    # Control characters would make the whole SVG invalid XML.
     return escape(clean(text))
 
 
@@ -240,6 +241,7 @@ def _grid(one: Grid) -> str:
     down, across = [_shorten(name, 30) for name in one.down], [_shorten(name, 30) for name in one.across]
     cell = 48.0
     left = 16 + _LETTER * max(map(cell_len, (*down, clean(one.down_is))), default=0)
+    # Names wider than a cell are drawn at 45 degrees, which needs room above and at the right.
     slanted = max(map(cell_len, across), default=0) * _LETTER > cell - 4
     top = 26 + (_LETTER * 0.72 * max(map(cell_len, across), default=0) if slanted else 14)
     most = max((count for row in one.counts for count in row), default=0.0)

@@ -40,6 +40,7 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: i
 
     A table that is too wide continues below with further columns.
     """
+    # The first form that fits wins: numbers beside their interval, else above it.
     for cells in (_in_one_line, _over_its_interval):
         if (grid := _grid(columns, rows, cells, width)) is not None:
             return grid
@@ -60,6 +61,7 @@ def _parts(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -
     for at in range(1, len(columns)):
         wider = [*parts[-1], at]
         grid = _grid([columns[i] for i in wider], [[row[i] for i in wider] for row in rows], _over_its_interval, width)
+        # A group has at least one column beside the first, even if it is too wide.
         if grid is None and len(parts[-1]) > 1:
             parts.append([0, at])
         else:

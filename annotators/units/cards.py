@@ -69,6 +69,7 @@ def earlier(case: MeasuredRun, past: Sequence[MeasuredRun]) -> list[MeasuredRun]
         for one in past
         if one.id != case.id and person_of(one) == person and "" < one.task.time < time and one.task.instruction
     ]
+    # By id within one time, so that the order does not depend on the file.
     return sorted(before, key=lambda one: (one.task.time, one.id))[-_PAST:]
 
 

@@ -33,6 +33,7 @@ def disagreement_units(protocol: Protocol, earlier: EarlierStudy | None) -> list
         raise LabError(f"study by {protocol.id}", "needs another study, whose raters differ.")
     labels_by_place: dict[str, list[Label]] = {}
     for label in current(earlier.labels):
+        # Reasons for having no answer are not compared: only choices have causes of disagreement.
         if label.run == 1 and label.value is not None and label.study == earlier.study.id:
             labels_by_place.setdefault(label.unit, []).append(label)
     units = []
@@ -51,6 +52,7 @@ def _items(protocol: Protocol, unit: Unit, labels: Sequence[Label]) -> list[Targ
     choices = [field for field in protocol.fields if field.kind in ("nominal", "ordinal")]
     places = [target.id for target in unit.targets] or [""]
     items = []
+    # The empty target last: fields about the unit as a whole follow its targets.
     for place in dict.fromkeys([*places, ""]):
         for field in choices:
             there = [label for label in labels if (label.target, label.field) == (place, field.id)]

@@ -26,6 +26,7 @@ def step_units(cases: Sequence[MeasuredRun], most: int | None = None, seed: int 
             raise LabError(f"run {case.id}", "has no step.")
         places = range(len(case.steps))
         step_places = (
+            # The run's id is part of the seed, so that a run's sample does not depend on the other runs.
             places if most is None else random.Random(f"{seed} {case.id}").sample(places, min(most, len(places)))
         )
         units += [Unit(f"{case.id}@{place + 1}", runs=(case.id,), step=place) for place in sorted(step_places)]

@@ -52,6 +52,7 @@ def _unit(
     materials = cards(protocol, case, [*cases_by_id.values()]) if wordless(protocol) else ()
     if wordless(protocol):
         check_cards(case, materials)
+    # Whoever demonstrated the reference is the only one who can rate against it.
     owner = reference.agent.id if reference is not None and reference.agent.kind == "human" else ""
     return Unit(
         case.id,

@@ -33,6 +33,7 @@ def task_units(protocol: Protocol, tasks: Sequence[Task]) -> list[Unit]:
     by_task: dict[str, Unit] = {}
     for task in tasks:
         visible_task = _visible_task(task, protocol)
+        # Several runs of one task give the same unit. Two versions under one id would mix answers.
         if task.id in by_task and by_task[task.id].task != visible_task:
             raise LabError(f"task {task.id}", "is there in two versions that ask different things.")
         by_task[task.id] = Unit(task.id, task=visible_task)

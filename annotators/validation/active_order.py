@@ -57,6 +57,7 @@ def active_order(study_data: StudyData, drawn: int | None = None) -> ActiveOrder
         raise LabError("--first", f"{count} is not from 1 to the {len(ids)} units there are.", code=2)
     queue = label_queue(inclusion([doubt[id] for id in ids], count), chance(study, "active"))
     first = [ids[at] for at in queue.order.tolist()]
+    # In random order, so that also these labels are a sample with known probabilities.
     rest = sorted(set(ids) - set(first), key=lambda id: chance(study, "active", id))
     likely = dict(zip(ids, queue.probability.tolist(), strict=True))
     units = (*first, *rest)
@@ -65,6 +66,7 @@ def active_order(study_data: StudyData, drawn: int | None = None) -> ActiveOrder
 
 def order_in(acts: Iterable[Act]) -> ActiveOrder | None:
     """Return the first order stored among a study's acts; None if it was not dealt in an active order."""
+    # The first one counts: a later order would not match the labels that exist.
     queue_acts = sorted((act for act in acts if act.act == "queued"), key=lambda act: (act.at, act.id))
     return msgspec.convert(queue_acts[0].detail, ActiveOrder) if queue_acts else None
 

@@ -96,6 +96,7 @@ def alternative_annotator_test(
         _compare_person(name, own[:, at], own_share[:, at], epsilon) for at, name in enumerate(names)
     ]  # fmt: skip
     with_p = [one for one in comparisons if one.p is not None]
+    # Corrected over all people, because each of them is a test of its own.
     wins = iter(benjamini_yekutieli([one.p for one in with_p if one.p is not None], false_discoveries))
     comparisons = [one._replace(won=next(wins)) if one.p is not None else one for one in comparisons]
     shares = [one.judge_share for one in with_p if one.judge_share is not None]
@@ -173,6 +174,7 @@ def paired_t(values: Floats) -> float:
     if n < 2:
         return 1.0
     error = sqrt(float(((values - mean) ** 2).sum()) / (n * (n - 1)))
+    # Without spread there is no t: the sign of the mean decides.
     return t_share(mean / error, n - 1) if error > 1e-15 else float(mean >= 0)
 
 

@@ -146,6 +146,7 @@ def verbosity_bias(
         none = Estimate(None, NO_PAIRS)
         return VerbosityBias(none, none, none, none, none, 0)
     longer = np.where(more > 0, FIRST, SECOND)
+    # Without a longer side, or without a preference, there is no error in favour of length.
     clear = (more != 0) & (judge_sides != TIE) & (right != TIE)
     wrong = judge_sides != right
     errors = []

@@ -152,6 +152,7 @@ def _interval_ends(sample: DoubleSample, best: float, most: float) -> tuple[floa
         grid = inside[:, None] + (outside - inside)[:, None] * np.linspace(0, 1, _GRID)
         beyond = drop(sample, grid.ravel()).reshape(grid.shape) > most
         if not zoom:  # the first grid goes to 0 and 1 themselves
+            # Not even 0 or 1 is beyond the threshold: the interval ends there.
             open = ~beyond[:, -1]
         beyond[:, 0], beyond[:, -1] = False, True
         first = beyond.argmax(axis=1)
@@ -164,6 +165,7 @@ def drop(sample: DoubleSample, rates: Floats) -> Floats:
     """Return twice the drop of the profile log likelihood from its maximum at each rate (rates)."""
     share, right, wrong = _shares(sample)
     cells = np.array([share * right, share * (1 - right), (1 - share) * wrong, (1 - share) * (1 - wrong)])
+    # At 0 and 1 the likelihood of counted cells is zero, whose log is not a number.
     inside = np.clip(rates, _TINY, 1 - _TINY)
     true, false = _best_judge(sample, inside)
     at = np.stack((inside * true, (1 - inside) * false, inside * (1 - true), (1 - inside) * (1 - false)))
@@ -189,6 +191,7 @@ def _best_judge(sample: DoubleSample, rates: Floats) -> tuple[Floats, Floats]:
     of = np.stack((rates, 1 - rates))
     yes, no = (np.array(each, np.float64)[:, None] for each in (sample[:2], sample[2:4]))
     shares = np.zeros_like(of)
+    # The search starts at the judge's observed share.
     share, last = np.full(len(rates), np.clip(_shares(sample)[0], 0.001, 0.999)), np.full(len(rates), 2.0)
     for _ in range(_MOST_STEPS):
         shares, steepness = _best_share(of * (sample.yes / share - sample.no / (1 - share)), yes, no)

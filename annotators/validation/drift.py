@@ -46,6 +46,7 @@ def drift(
     """
     if before.places != after.places or not np.array_equal(before.codes[:, 0], after.codes[:, 0]):
         raise ValueError(f"{before.field}: before and after are not about the same gold")
+    # Only items that both versions answered: the change is paired.
     there = (before.codes >= 0).all(axis=1) & (after.codes >= 0).all(axis=1)
     truth, was, now = before.codes[:, 0], before.codes[:, 1], after.codes[:, 1]
     one, other = (beside_truth(before, np.where(there, truth, -1), codes) for codes in (was, now))

@@ -19,6 +19,7 @@ def judge_configs(acts: Iterable[Act], judge: str) -> Iterator[Mapping[str, Any]
         if act.act == "sat" and act.rater.id == judge and isinstance(text := act.detail.get("config"), str):
             try:
                 config = msgspec.json.decode(text)
+            # Configurations of other programs are texts of any kind.
             except msgspec.DecodeError:
                 continue
             if isinstance(config, dict):

@@ -72,6 +72,7 @@ def inclusion(doubt: npt.ArrayLike, budget: int, uniform: float = UNIFORM) -> Fl
         more = ~sure & (likely >= 1)
         if not more.any():
             return likely
+        # Each round may push others above 1, so the loop ends when none is.
         sure |= more
 
 
@@ -105,6 +106,7 @@ def label_queue(probability: Floats, seed: int) -> LabelQueue:
     budget = round(float(likely.sum()))
     if abs(float(likely.sum()) - budget) > 1e-6 or budget < 1 or (likely > 1 + 1e-12).any():
         raise ValueError(f"probabilities add up to {float(likely.sum()):g}, which is no number of units")
+    # One number per unit for each of the two shuffles, and one for the draw itself.
     dice = _uniform(np.random.PCG64(seed), 2 * len(likely) + 1)
     unit_order = np.argsort(dice[: len(likely)], kind="stable")
     ends = np.cumsum(likely[unit_order])

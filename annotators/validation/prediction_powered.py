@@ -170,6 +170,7 @@ def corrected(units: LabelledUnits, level: float = 0.95, power: float | None = N
     else:
         estimate = _regressed(value, spread, level, _shares(units.people))
         few = _shares(units.people) and spread.errors < FEW
+    # The variance of people's labels without the judge, for the comparison in `worth`.
     alone = _influence(units, 0.0)[3].variance
     return CorrectedEstimate(
         estimate, judge, people, weight, spread.labels, len(units.judge),
@@ -216,6 +217,7 @@ def _influence(units: LabelledUnits, power: float | None) -> tuple[Floats, float
     influence = own - weight * beyond
     error = (people - truth) - weight * (judge - judge_mean)
     effective = 1 / float(weights @ weights)
+    # Two numbers were estimated from the labels: the mean and the weight.
     alone = float(influence @ influence) * n / (n - 2)
     design = _design(influence, units.trace, groups) if alone > 0 else 1.0
     spread = _Spread(
@@ -238,6 +240,7 @@ def _design(adds: Floats, trace: Ints | None, groups: int) -> float:
     if trace is None:
         return 1.0
     together = over_traces(adds[:, None], trace, int(trace.max()) + 1)[:, 0]
+    # Never below 1: few clusters can look more even than independence by chance.
     return max(1.0, float(together @ together) / float(adds @ adds) * groups / (groups - 1))
 
 
@@ -368,6 +371,7 @@ def apart(one: Estimate, other: Estimate, together: float = 0.0) -> Estimate:
     value = one.value - other.value
     if one.low is None or one.high is None or other.low is None or other.high is None:
         return Estimate(value, no_interval=one.no_interval or other.no_interval)
+    # The lower end of a difference is far if `one` is low and `other` is high.
     down = _combined_distance(one.value - one.low, other.high - other.value, together)
     up = _combined_distance(one.high - one.value, other.value - other.low, together)
     return Estimate(value, "", value - down, value + up, interval="newcombe")

@@ -76,6 +76,7 @@ def agent_differences(
     """
     items = [one for one in _items(study_data, judge_ratings) if judge_ratings.codes[one.row, 0] >= 0]
     counts = Counter(one.agent for one in items)
+    # By name among equals, so that the selection does not depend on the file.
     agents = sorted(counts, key=lambda agent: (-counts[agent], agent))[:MOST_AGENTS]
     code = judge_ratings.categories.index(category)
     judge = (judge_ratings.codes[:, 0] == code).astype(np.float64)

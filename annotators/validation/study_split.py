@@ -59,6 +59,7 @@ def drawn_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float)
     dev_size, in_dev, count = portion(share, len(units)), set[str](), 0
     for group in order:
         size = len(members[group])
+        # A group joins dev if that brings its size closer to the planned one.
         if abs(count + size - dev_size) <= abs(count - dev_size):
             in_dev.add(group)
             count += size
@@ -79,6 +80,7 @@ def with_further(study: Study, split: StudySplit, units: Sequence[Unit], tasks: 
         if unit.id in sides:
             continue
         names = _groups_of(unit, tasks(unit))
+        # Independent of the other units, because the existing split must not change.
         drawn_side: Split = "dev" if chance(study, "split", names[0]) / _WHOLE < split.share else "test"
         sides[unit.id] = next((groups[name] for name in names if name in groups), drawn_side)
         for name in names:

@@ -95,6 +95,7 @@ def _judged_field(study_data: StudyData, these: JudgedRatings, name: str) -> Jud
     )
     rates = validation(two, slices=_slices(study_data), how=how, weights=weights)
     pair_count = int(two.there.all(axis=1).sum())
+    # `two` covers the truth's places alone, so places without a truth are counted from the judge's answers.
     judge_confusion = rates.confusion._replace(unsettled=int(judge_ratings.there.sum()) - pair_count)
     both = beside(people, judge_ratings)
     judge_codes = both.codes[:, -1]
@@ -207,6 +208,7 @@ def _slices(study_data: StudyData) -> Mapping[str, Mapping[str, str]]:
         middle = float(np.median(list(lengths.values())))
         words = (f"up to {middle:g} steps", "longer")
         slices["length"] = {unit: words[steps > middle] for unit, steps in lengths.items()}
+    # A single slice is the study itself.
     return {criterion: names for criterion, names in slices.items() if 1 < len(set(names.values())) <= _MOST_SLICES}
 
 

@@ -29,6 +29,7 @@ def _majority_codes(tally: Floats) -> Codes:
         return np.full(len(tally), -1, np.int16)
     best = tally.argmax(axis=1)
     most = tally[np.arange(len(tally)), best]
+    # More than half, so that two tied categories never win.
     return np.where(2 * most > tally.sum(axis=1), best, -1).astype(np.int16)
 
 

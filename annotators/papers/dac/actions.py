@@ -90,6 +90,7 @@ def act(action: Action, size: Point | None) -> ComparableAction:
 
 
 def _screen_share(point: Point, size: Point | None) -> Place:
+    # Without a known size positions stay pixels, and only equal ones are near.
     width, height = size if size and size[0] > 0 and size[1] > 0 else (1, 1)
     return point[0] / width, point[1] / height
 

@@ -85,6 +85,7 @@ def _numbers(metric: str, decision_list: Sequence[_Decision], tally: LeftOutTall
         ("", decision_list),
         *((f"depth {depth}", [one for one in decision_list if one.depth == depth]) for depth in depths),
     ]
+    # Table 3 also reports all deeper decisions together.
     if any(depth > 1 for depth in depths):
         parts.append(("deeper", [one for one in decision_list if one.depth > 1]))
     for part, some in parts:

@@ -104,6 +104,7 @@ def gave_up(case: MeasuredRun) -> bool:
 def _types(pair_list: Sequence[Pair]) -> Ratings:
     rows: list[AnswerRow] = []
     for pair in pair_list:
+        # Steps beyond the end of the shorter recording are missing, with a reason.
         steps = zip_longest(*(map(_type, _steps_without_slips(case)) for case in pair))
         rows += [
             AnswerRow(RatedItem(_place(pair).unit, f"step-{i}"), _task(pair), both, (_ENDED, _ENDED))

@@ -113,6 +113,7 @@ class Demonstrations:
     def against(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
         """Return the run against one demonstration, cached. It must have a step that is not a slip."""
         before, match = self._laid.get((case.id, gold.id), (None, None))
+        # Ids may repeat with other contents (a changed mark), so identity decides.
         if before is case and match is not None and match.gold is gold:
             return match
         match = self._match(case, gold)
@@ -143,6 +144,7 @@ class Demonstrations:
             gold,
             ready.types,
             bytes(exact),
+            # A short run has no action for the last steps, which count as not matched.
             bytes([*map(typed, right, acts), *[False] * (len(right) - len(acts))]),
             common,
             places,

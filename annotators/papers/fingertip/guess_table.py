@@ -149,6 +149,7 @@ def _success_cells(
     by_user = share(
         study_data, items, GUESS, "SR1", part="clustered by user", between=between, raters=raters, left_out=left_out
     )
+    # Wilson's interval needs one guess per episode.
     if not single:
         why = "episodes count several guesses: read the one by user"
         return cells.percent(lacking(GUESS, "SR1", why, between=between)), cells.percent(by_user)

@@ -51,6 +51,7 @@ class Others:
 
     def _type(self, run: Execution) -> str:
         types = [type_of(case.persona.facts) for case in (run.case, run.demonstration) if case.persona]
+        # Another demonstration of the same user may state an age that this run's persona lacks.
         return next(filter(None, types), "") or self._types.get(user_of(run.case), "")
 
     def _prepare(self) -> None:

@@ -64,6 +64,7 @@ def rated_of(study_data: StudyData) -> tuple[list[RatedSequence], dict[str, int]
     for id, value in ratings.items():
         unit = units[id]
         model = names[method_of(cases[id])] if id in cases else "run not here"
+        # The second run is the owner's demonstration, which identifies the episode.
         episode = unit.runs[1] if len(unit.runs) > 1 else unit.id
         sequences.append(RatedSequence(unit, episode, model, value, sims.get(id)))
     return sequences, left_out
@@ -202,6 +203,7 @@ def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
     rows = [AnswerRow(RatedItem(str(n), ""), "one", pair) for n, pair in enumerate(pairs)]
     rho = spearman(numbers_by(RATING, ("Sim2", "rating"), rows))
     value = float(rho.of(rho.sums.sum(axis=0)))
+    # nan differs from itself.
     return value if value == value else None
 
 

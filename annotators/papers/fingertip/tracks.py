@@ -128,6 +128,7 @@ def _reached_goal(case: MeasuredRun, golden: int) -> bool | None:
 def judged(case: MeasuredRun, name: str) -> float | None:
     """Return a settled mark of that name, else the source's verdict; None if there is neither."""
     mark = case.marks.get(name)
+    # A mark that people were asked about and could not settle must not fall back to the source's verdict.
     if mark is not None or name in case.unsettled:
         return mark
     verdict = case.verdict(name)

@@ -118,6 +118,7 @@ def _interaction_efficiency(run: Run) -> float:
 
 def _success_rate(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
     """Yield SR. If people were asked about a run's success, their answer replaces its score."""
+    # SR follows people's answer. All other numbers keep the score.
     judged_runs = [run._replace(score=run.success) for run in runs]
     yield from _score_means("SR", "share", part, judged_runs, out, lambda run: float(run.done))
 

@@ -67,6 +67,7 @@ def script_policy(run: Run, terms: MetricTerms) -> Policy:
     every answer. A reply after the last step is not in traj.json, so it is not seen.
     """
     steps = run.case.steps
+    # Without the last step: a reply to it is not in traj.json.
     decisions = [(i, decision) for i, step in enumerate(steps[:-1]) if step.reply and (decision := _decision_in(step))]
     if decisions and decisions[-1][1] == "reject":
         first = next(i for i, decision in decisions if decision == "reject")

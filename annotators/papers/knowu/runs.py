@@ -74,6 +74,7 @@ def _run(case: MeasuredRun, terms: MetricTerms) -> Run:
         queries += step.proposed.kind == "ask_user"
         acts += step.action is not None
     hybrid = hybrid_of(case, terms)
+    # If rules alone decide, S is binary (3.3), unlike the score that came with the run.
     own = rule_of(case, terms) if is_programmatic(case, terms) else case.score
     score = hybrid.value if hybrid.value is not None else own
     is_judged = "success" in case.marks or "success" in case.unsettled

@@ -149,6 +149,7 @@ def _counting_runs(study_data: StudyData, left_out: Counter[tuple[str, str]]) ->
         why = why or next((reason for reason, _ in tally.told), "")
         if why:
             left_out[condition, _WORDS.get(why, why)] += 1
+        # Each run counts once, even if several plays refer to it.
         elif one.trace not in seen:
             seen.add(one.trace)
             yield EndedRun(one.task, condition, one.by.id, runs[0])

@@ -41,6 +41,7 @@ class JudgedAttempt(NamedTuple):
             number = float(value) if isinstance(value, str | int | float) else math.nan
         except (ValueError, OverflowError):
             return None
+        # Text such as nan or inf is not a value.
         return number if math.isfinite(number) else None
 
     @property
@@ -87,6 +88,7 @@ def chains_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTall
     times: Counter[tuple[object, ...]] = Counter()
     for case in out.kept(cases, lambda case: _why_not(case, terms, rates)):
         key = (case.agent.identity, case.source.model if case.source else "", case.task.id, _persona(case))
+        # How often this attempt number occurred before: the index of its chain.
         place = times[(*key, case.attempt)]
         times[(*key, case.attempt)] += 1
         chains.setdefault((*key, place), {})[case.attempt] = _judged_attempt(case, terms, rates)

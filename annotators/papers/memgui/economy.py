@@ -127,6 +127,7 @@ def _table_ratio(one: JudgedAttempt) -> float:
     ratio = one.told("step_ratio")
     if ratio is not None:
         return ratio
+    # As in framework/utils.py of the benchmark.
     return 1.0 if one.case.status == "completed" else one.script_steps / TABLE_MOST
 
 

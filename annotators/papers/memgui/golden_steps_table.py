@@ -92,6 +92,7 @@ def ways_of(study_data: StudyData) -> list[GoldenWay]:
     ways = []
     for unit in asked_units(study_data):
         shortest = unit.task.shortest if unit.task is not None else None
+        # A given way counts as the first expert's answer.
         words = [ExpertWord(True, None, float(shortest))] if shortest else []
         words += [_expert_word(own) for i in order if _has_answered(own := answers.get((unit.id, i), {}))]
         first, second, third = (*words[:3], None, None, None)[:3]

@@ -137,6 +137,7 @@ def _outcome(reply: Mapping[str, Any], allowed: Sequence[str], steps: int) -> Ju
     if decision not in allowed:
         raise UnusableJudgement(f'"decision" is {reply["decision"]!r}, and is to be one of {", ".join(allowed)}.')
     step_list = reply.get("required_steps")
+    # A wrong type is not worth a repair unless the decision is uncertain, as checked below.
     numbers = step_list if isinstance(step_list, list) else []
     required_steps = sorted({one for one in numbers if isinstance(one, int) and 1 <= one <= steps})[:_MOST_ASKED]
     if decision == "uncertain" and steps and not required_steps:

@@ -156,6 +156,7 @@ def _why_undecided(chain: Chain, k: int) -> str:
 
 def _lacks_attempt(chain: Chain) -> bool:
     """Return True if an attempt before the last one is not in the file."""
+    # Attempts are numbered from 1, so a gap makes the last number larger than the count.
     return max(chain.tries) > len(chain.tries)
 
 

@@ -22,6 +22,7 @@ def stage_table(study_data: StudyData, field: str) -> Table | None:
         name = study_data.columns.raters[judge].id
         units = {one.unit for one in answers_in(study_data, field, (judge,)) if one.value is not None}
         own = [one for one in study_data.further.calls() if one.judge == name and one.unit in clusters]
+        # Descriptions serve all runs and may be stored under any of them.
         first = [one for one in own if one.run == 1 or one.once]
         stage_by_unit = deciding_stages(first, units)
         for stage in dict.fromkeys(one.stage for one in first):

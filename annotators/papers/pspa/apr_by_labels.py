@@ -26,6 +26,7 @@ def rate_of(study_data: StudyData, name: Literal["apr", "ppr"], rater: int, run:
     """Return APR or PPR from one rater's answers, or from a judge's in one of its runs."""
     run_rates = derived_numbers(study_data, name, (rater,), run=run)
     rates = zip(run_rates.places, run_rates.values[:, 0].tolist(), strict=True)
+    # nan differs from itself: units without a rate are left out.
     return {place.unit: value for place, value in rates if value == value}
 
 

@@ -145,6 +145,7 @@ def fisher(r: Agreement) -> Agreement:
         return r
     n = r.places
     bare = replace(r, low=None, high=None, interval="", no_interval="", standard_error=None, resamples=None, seed=None)
+    # The standard error has n - 3 in its denominator, and atanh is infinite at 1.
     if n < 4 or abs(r.value) >= 1:
         return replace(bare, no_interval="too few runs" if n < 4 else "a correlation of 1 has none")
     half = NormalDist().inv_cdf((1 + r.level) / 2) / sqrt(n - 3)

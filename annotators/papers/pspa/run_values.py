@@ -151,6 +151,7 @@ def _agent_seconds(case: MeasuredRun) -> Value:
         return whole
     if case.waited is None:
         return "without the person's times"
+    # A source whose waiting exceeds its own total cannot be trusted.
     return whole - case.waited if case.waited <= whole else "with more waiting than time"
 
 

@@ -158,6 +158,7 @@ class _Way(NamedTuple):
             self.completed + other.completed,
             self.flexible + other.flexible,
             self.shorter + other.shorter,
+            # Negative steps in descending order: the earliest completion is compared first, and greater is earlier.
             tuple(sorted(self.earlier + other.earlier, reverse=True)),
             self.nodes + other.nodes,
         )

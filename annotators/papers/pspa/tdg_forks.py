@@ -47,6 +47,7 @@ def _are_exclusive(one: _Place, other: _Place, follows: Mapping[str, Sequence[st
     level = next((level for level, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     if level is None:
         return False
+    # Below the first level they differ in a path's number (exclusive), or in a node of the same path.
     if level > 0:
         return isinstance(one[level], int)
     ends = {b for following in follows.values() for b in following} | {
