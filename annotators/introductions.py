@@ -9,7 +9,7 @@ import msgspec
 from lab.core.label import INTRODUCTION_ACTS, Act
 from lab.core.screen_clock import seconds_passed
 
-_LAST = ("practice_done", "introduction_skipped", "keys_read", "guide_read")
+_ENDING_ACTS = ("practice_done", "introduction_skipped", "keys_read", "guide_read")
 """Acts that end an introduction if no other part of it follows."""
 
 
@@ -34,7 +34,7 @@ class IntroductionLine(msgspec.Struct, frozen=True):
 def introduction_lines(acts: Iterable[Act], rater: str = "") -> list[IntroductionLine]:
     """Return introductions from acts, sorted by code. If `rater` is given, return only theirs."""
     by_rater: dict[str, list[Act]] = {}
-    # By time, because merged files hold acts in the order of merging.
+    # By time and id, so that the order in which acts come does not matter.
     for act in sorted(acts, key=lambda act: (act.at, act.id)):
         if act.act in INTRODUCTION_ACTS and rater in ("", act.rater.id):
             by_rater.setdefault(act.rater.id, []).append(act)
@@ -55,6 +55,6 @@ def _line(code: str, acts: Sequence[Act]) -> IntroductionLine:
         right,
         places,
         practice_act is not None and right == places,
-        seconds_passed(acts[0].at, acts[-1].at) if last.keys() & {*_LAST} else None,
+        seconds_passed(acts[0].at, acts[-1].at) if last.keys() & {*_ENDING_ACTS} else None,
         "introduction_skipped" in last,
     )

@@ -58,7 +58,6 @@ def check_protocol(protocol: Protocol, what: str) -> None:
         *(partial(_check_field, protocol, field, what) for field in protocol.fields),
         lambda: _check_reasons(protocol, what),
     ]
-    # The second round would report consequences of faults that the first one found.
     _all_hold(checks, what)
     # What follows reads fields together, and takes each of them for right.
     together: list[Callable[[], None]] = []

@@ -15,9 +15,9 @@ PASS = 0.8
 """Share of right answers at the first try that passes, if the study has no bar of its own."""
 _MOST_OPTIONS = 4
 _LEAST_OPTIONS = 3
-_LONGEST = 160
+_LONGEST_ANSWER = 160
 """Maximum characters of an answer. Longer facts are not questions of memory."""
-_LAST = ("locations", "identity", "digital_context")
+_LATE_SECTIONS = ("locations", "identity", "digital_context")
 """Sections that are asked last, because they have little influence on decisions."""
 _UNASKED = {
     "full_name", "nickname", "auth_documents", "contact_info", "latitude", "longitude", "security", "time_zone", "type",
@@ -75,7 +75,7 @@ def _facts_in_turn(own: dict[Path, str], seed: int, persona: str) -> Iterator[Pa
     sections: dict[str, list[Path]] = {}
     for path in sorted(own, key=lambda path: _draw_key(seed, "fact", persona, *path)):
         sections.setdefault(path[0], []).append(path)
-    ranks = {name: _LAST.index(name) + 1 if name in _LAST else 0 for name in sections}
+    ranks = {name: _LATE_SECTIONS.index(name) + 1 if name in _LATE_SECTIONS else 0 for name in sections}
     order = sorted(sections, key=lambda name: (ranks[name], _draw_key(seed, "section", persona, name)))
     for turn in range(max(map(len, sections.values()), default=0)):
         for name in order:
@@ -127,7 +127,7 @@ def _leaf(fact: Any, path: Path) -> Iterator[tuple[Path, str]]:
                 yield from _leaves(rest, (*path, str(item.get("name", number))))
     else:
         value = _list_text(fact) if isinstance(fact, list) else str(fact)
-        if 1 < len(value) <= _LONGEST and value != "None":
+        if 1 < len(value) <= _LONGEST_ANSWER and value != "None":
             yield path, " ".join(value.split())
 
 

@@ -204,7 +204,7 @@ class _Rater:
                 unit.append(places_of(self.study_data, field).unit[both])
         if not any(map(len, repeats)):
             why = "nothing rated twice" if len(self.own.code) or not more else NOTHING_CHOSEN
-            nothing = EstimateMaker(self.study_data, ALL, counted_of(*_NONE, 0), between=self._between_self)
+            nothing = EstimateMaker(self.study_data, ALL, counted_of(*_NO_ROWS, 0), between=self._between_self)
             return nothing.undefined(why, "same again")
         at = np.concatenate(trace)
         one = share("same again", np.concatenate(repeats), at, len(units_laid(self.study_data).traces), "")
@@ -233,13 +233,13 @@ class _Rater:
             unit.append(answers.laid.unit[on_sheets])
             for at, many in zip(*np.unique(why[why >= 0], return_counts=True), strict=True):
                 counts[answers.reasons[at]] = counts.get(answers.reasons[at], 0) + int(many)
-        at = np.concatenate(trace) if trace else _NONE[1]
+        at = np.concatenate(trace) if trace else _NO_ROWS[1]
         lack = np.concatenate(lacks) if lacks else np.zeros(0, dtype=np.bool_)
         columns = self.study_data.columns
         has_handed = bool(columns.handed[columns.dealt[:, 1] == self.at].any())
         why_none = "what is handed in has no question that must be answered" if has_handed else "nothing is handed in"
         one = share("missing", lack, at, len(units_laid(self.study_data).traces), why_none)
-        n = counted_of(np.concatenate(unit) if unit else _NONE[0], at, one.places)
+        n = counted_of(np.concatenate(unit) if unit else _NO_ROWS[0], at, one.places)
         return dict(sorted(counts.items())), EstimateMaker(self.study_data, ALL, n, between=self.code).of(
             "missing", one
         )
@@ -289,7 +289,7 @@ def within_one(one: Agreement) -> Agreement:
     return replace(one, low=max(-1.0, one.low), high=min(1.0, one.high))
 
 
-_NONE = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
+_NO_ROWS = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
 
 
 def _mask_of(rows: npt.NDArray[np.intp], many: int) -> npt.NDArray[np.bool_]:

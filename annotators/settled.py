@@ -31,16 +31,16 @@ from lab.core.rating_sheet import FieldReference
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
 
-_JUDGED: Mapping[str, tuple[str, ...]] = {"success": ("success", "sr2"), "same": ("sr1",)}
+_MARKS_BY_OPTION: Mapping[str, tuple[str, ...]] = {"success": ("success", "sr2"), "same": ("sr1",)}
 """Marks that an answer sets, by the option that counts as 1."""
-_AGAINST: Mapping[str, str] = {"success": "failure", "same": "not_same"}
+_OPPOSITE_OPTION: Mapping[str, str] = {"success": "failure", "same": "not_same"}
 """The option that counts as 0, by the option that counts as 1. Others (impossible, cannot tell) set no mark."""
-_SUCCESSES: tuple[tuple[str, str], ...] = (
+_SUCCESS_OPTIONS: tuple[tuple[str, str], ...] = (
     ("success", "failure"), ("succeeded", "failed"), ("completed", "not_completed"), ("complete", "incomplete"),
     ("passed", "failed"), ("pass", "fail"), ("solved", "not_solved"), ("solved", "unsolved"),
 )  # fmt: skip
 """Pairs of options by which a custom question about a whole run asks for success: counts as 1, counts as 0."""
-_NAMES = frozenset({"success", "successful", "succeeded", "completed", "complete", "passed", "pass", "solved"})
+_SUCCESS_IDS = frozenset({"success", "successful", "succeeded", "completed", "complete", "passed", "pass", "solved"})
 """Ids of such a question if it is a flag or its options are yes and no."""
 
 
@@ -61,7 +61,9 @@ def reads(protocol: Protocol) -> bool:
             return any(field.kind == "interval" for field in of_targets)
         case "unit":
             return any(
-                field.option(yes) and field.option(no) for field in protocol.fields for yes, no in _AGAINST.items()
+                field.option(yes) and field.option(no)
+                for field in protocol.fields
+                for yes, no in _OPPOSITE_OPTION.items()
             )
     return False
 
@@ -71,9 +73,9 @@ def success_field(protocol: Protocol) -> tuple[Field, str, str] | None:
     for field in protocol.fields:
         if protocol.unit != "run" or (protocol.targets != "unit" and field.per == "target") or field.show_if:
             continue
-        if field.kind == "flag" and field.id.lower() in _NAMES:
+        if field.kind == "flag" and field.id.lower() in _SUCCESS_IDS:
             return field, "yes", "no"
-        pairs = (*_SUCCESSES, *([("yes", "no")] if field.id.lower() in _NAMES else []))
+        pairs = (*_SUCCESS_OPTIONS, *([("yes", "no")] if field.id.lower() in _SUCCESS_IDS else []))
         if field.kind == "nominal":
             for good, bad in pairs:
                 if field.option(good) and field.option(bad):
@@ -222,16 +224,16 @@ def _marks(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, li
 
 
 def _success_marks(study: Study, run: str, labels_by_place: Mapping[FieldReference, list[Label]]) -> Marks | None:
-    for option, names in _JUDGED.items():
+    for option, names in _MARKS_BY_OPTION.items():
         field = next(
-            (one for one in study.protocol.fields if one.option(option) and one.option(_AGAINST[option])), None
+            (one for one in study.protocol.fields if one.option(option) and one.option(_OPPOSITE_OPTION[option])), None
         )
         if field is None:
             continue
         most = _majority_labels({"": labels_by_place.get(FieldReference("", field.id), [])}).get("")
         value = most[0].value if most else None
         # Other options, such as impossible, leave the mark unset.
-        if value not in (option, _AGAINST[option]):
+        if value not in (option, _OPPOSITE_OPTION[option]):
             return None
         return Marks(run, marks=dict.fromkeys(names, float(value == option)))
     raise LabError(f"study {study.name}", f"{study.protocol.id} asks nothing that a metric reads.")

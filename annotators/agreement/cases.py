@@ -28,11 +28,11 @@ from lab.core.errors import LabError
 from lab.core.json_size import check_values
 
 _TOLERANCE = 5e-7
-_MOST = 1e12
+_LARGEST_NUMBER = 1e12
 """Largest number in a case. Squares of larger ones lose all precision."""
 _MOST_RATERS = 10_000
 _MOST_PLACES = 10_000_000
-_NO_FORM = "it has no closed form for these answers"
+_NO_CLOSED_FORM = "it has no closed form for these answers"
 
 
 class CaseFile(NamedTuple):
@@ -131,7 +131,7 @@ def read(raw: Any) -> Case:
     if expected is not None and not _is_number(expected):
         raise MalformedCase("expected is no number")
     case_input, form = raw["input"], raw["input_form"].lower()
-    form_key = next((name for prefix, name in _FORMS.items() if form.startswith(prefix)), "")
+    form_key = next((name for prefix, name in _KEYS_BY_FORM.items() if form.startswith(prefix)), "")
     more = case_input if isinstance(case_input, Mapping) else {form_key: case_input}
     order = next(filter(None, (one.get(key) for one in (more, raw) for key in ("order", "categories"))), None)
     blank = Case(raw["id"], raw["statistic"], expected, _ratings([[0, 0]], None), np.ones(1))
@@ -205,7 +205,7 @@ def _read_traces(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case
     return blank._replace(ratings=people, times=np.ones(len(rows)), truth=truth)
 
 
-_FORMS = {"contingency": "table", "table": "table", "units x categories": "counts", "units x raters": "units"}
+_KEYS_BY_FORM = {"contingency": "table", "table": "table", "units x categories": "counts", "units x raters": "units"}
 """Key of an input that is not an object, by the beginning of `input_form`."""
 _READERS: tuple[tuple[tuple[str, ...], Callable[[Case, Mapping[str, Any], Any], Case]], ...] = (
     (("table",), _read_table),
@@ -276,7 +276,12 @@ def _matrix(value: Any, name: str, least: float | None = 0.0) -> Floats:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and abs(value) <= _MOST
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and isfinite(value)
+        and abs(value) <= _LARGEST_NUMBER
+    )
 
 
 # -- what a case asks for: a statistic, or its error, z or interval ------------------------------------------------
@@ -297,7 +302,7 @@ _NUMBERS: dict[str, Callable[[NumericRatings], AdditiveStatistic]] = {
        for form in ("1", "A,1", "C,1", "1,k", "A,k", "C,k")},
 }  # fmt: skip
 _ERRORS = {"fleiss_kappa": fleiss_error, "gwet_ac1": gwet_error, "gwet_ac": gwet_error}
-_JUDGED: tuple[Judged, ...] = ("accuracy", "precision", "recall", "f1")
+_JUDGE_STATISTICS: tuple[Judged, ...] = ("accuracy", "precision", "recall", "f1")
 _BY_RATER = ("cohen_kappa", "scott_pi", "conger_kappa", "light_kappa")
 _NAME = re.compile(
     r"(?P<base>\w+?)(_missing)?(_(?P<weights>weighted|linear|quadratic))?(_(?P<of>se|z|ci(?P<level>\d\d)_(?P<end>low|high)))?"
@@ -327,7 +332,7 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
         raise case.unknown
     if isinstance(value, str):
         return None, value
-    return (value, "") if value is not None and np.isfinite(value) else (None, _NO_FORM)
+    return (value, "") if value is not None and np.isfinite(value) else (None, _NO_CLOSED_FORM)
 
 
 def _statistic_of(case: Case, base: str, weights: str, rest: str) -> AdditiveStatistic:
@@ -335,7 +340,7 @@ def _statistic_of(case: Case, base: str, weights: str, rest: str) -> AdditiveSta
     if base in _BY_RATER and not case.identified:
         raise MalformedCase(f"{base} needs to know which rater said what")
     try:
-        for what in _JUDGED:
+        for what in _JUDGE_STATISTICS:
             if what == base:
                 return judged(_truth_and_judge(case), what, _positive(case, rest))
         ratings = _truth_and_judge(case) if "llm vs" in rest else case.ratings

@@ -192,7 +192,7 @@ def values_of(
     study_data: StudyData, name: Name, raters: Sequence[int], run: int = 1
 ) -> dict[tuple[int, int], float | None]:
     """Return the value derived from each sheet, by unit and rater (indices); None if a sheet gives none."""
-    find = _FOUND[name]
+    find = _VALUE_FUNCTIONS[name]
     return {(at, rater): find(study_data, sheet) for at, rater, sheet in sheets(study_data, raters, run)}
 
 
@@ -237,6 +237,6 @@ def _decisions(study_data: StudyData, sheet: Sheet) -> float | None:
     return decisions_derived(sheet.unit, sheet).accuracy
 
 
-_FOUND: Mapping[Name, Callable[[StudyData, Sheet], float | None]] = {
+_VALUE_FUNCTIONS: Mapping[Name, Callable[[StudyData, Sheet], float | None]] = {
     "apr": _apr, "ppr": _ppr, "irr": _irr, "score": _score, "decisions": _decisions,
 }  # fmt: skip

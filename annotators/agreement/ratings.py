@@ -14,7 +14,7 @@ Ints = npt.NDArray[np.int32]
 NO_MAJORITY = "no_majority"
 """Reason why an item has no truth: there is no majority, and nobody adjudicated it."""
 
-_NONE: Ints = np.zeros(0, dtype=np.int32)
+_NO_ROWS: Ints = np.zeros(0, dtype=np.int32)
 
 
 class RatedItem(NamedTuple):
@@ -34,9 +34,9 @@ class MissingAnswers(NamedTuple):
     places: tuple[RatedItem, ...] = ()
     raters: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
-    place: Ints = _NONE
-    rater: Ints = _NONE
-    reason: Ints = _NONE
+    place: Ints = _NO_ROWS
+    rater: Ints = _NO_ROWS
+    reason: Ints = _NO_ROWS
     by_item: bool = False
 
     @classmethod

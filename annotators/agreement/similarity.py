@@ -20,7 +20,7 @@ from lab.core.protocol import Field
 Alike = Callable[[Floats, Floats], Floats]
 """Similarity of two columns, row by row."""
 
-_LEAST: tuple[tuple[str, Callable[[Any, Any], bool]], ...] = (
+_BOX_TESTS: tuple[tuple[str, Callable[[Any, Any], bool]], ...] = (
     ("box iou>=.5", same_box), ("centre in box", centre_in_box),
 )  # fmt: skip
 
@@ -61,7 +61,7 @@ def boxes(study_data: StudyData, numbers: NumericRatings) -> list[tuple[str, Cal
     def share(name: str, which: Callable[[Any, Any], bool]) -> Callable[[], AdditiveStatistic]:
         return lambda: pairwise(numbers, name, alike(which), 1.0)
 
-    return [(name, share(name, which)) for name, which in _LEAST]
+    return [(name, share(name, which)) for name, which in _BOX_TESTS]
 
 
 def coded(study_data: StudyData, field: Field, value: npt.NDArray[np.int32]) -> Floats:

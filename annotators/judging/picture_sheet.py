@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _HEAD, _GAP = 36, 12
 """Pixels above each screen for its number, and between screens."""
-_LONGEST = 1024
+_LONGER_SIDE = 1024
 """Maximum pixels of a screen's longer side."""
 _ROW = 6
 """Screens per row."""
-_KEPT = 64
+_CACHED_SHEETS = 64
 """Number of cached sheets. A judge's runs, and each round of its batches, ask for the same ones again."""
 _INK, _GROUND = (255, 255, 255), (32, 34, 40)
 
@@ -29,7 +29,7 @@ def picture_sheet(screens: Sequence[tuple[str, Blob]]) -> Blob | None:
     return _sheet(tuple(screens))
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED_SHEETS)
 def _sheet(screens: tuple[tuple[str, Blob], ...]) -> Blob | None:
     from PIL import Image as pictures
     from PIL import ImageDraw, ImageFont
@@ -59,7 +59,7 @@ def _scaled_picture(blob: Blob) -> Image | None:
 
     try:
         with open_picture(blob.data) as picture:
-            part = min(1.0, _LONGEST / max(picture.size))
+            part = min(1.0, _LONGER_SIDE / max(picture.size))
             size = max(1, round(picture.width * part)), max(1, round(picture.height * part))
             return picture.convert("RGB").resize(size, Resampling.LANCZOS)
     # Pillow raises any of these for damaged pictures. A damaged screen is left out.

@@ -18,7 +18,7 @@ from lab.core.typed_text import clean
 from lab.llm.json_in_text import answer_in, why_no_object
 
 _MOST_NOTE = 2_000
-_NOBODY = Actor("model", "judge")
+_ANY_JUDGE = Actor("model", "judge")
 _OTHER_SIDE = {"A": "B", "B": "A"}
 
 
@@ -110,7 +110,7 @@ def _check_together(view: JudgeView, places: Sequence[JudgedPlace]) -> None:
         if field is None or not sheet.asks(spot):
             continue
         label = Label(
-            f"{place.target}/{place.field}", "", 1, view.unit.id, place.target, place.field, _NOBODY,
+            f"{place.target}/{place.field}", "", 1, view.unit.id, place.target, place.field, _ANY_JUDGE,
             value=place.value, reason_missing=place.missing,
         )  # fmt: skip
         try:
@@ -143,7 +143,7 @@ def _judged_place(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) 
     value = _unswap_side(view, field, _typed_value(field, place.target, entry.get("value")))
     if value is None:
         raise UnusableJudgement(f'{_place_name(place)} has no "value".')
-    label = Label("", "", 1, view.unit.id, place.item, field.id, _NOBODY, value=value)
+    label = Label("", "", 1, view.unit.id, place.item, field.id, _ANY_JUDGE, value=value)
     try:
         check_value("answer", field, place.target, label)
     except LabError as error:

@@ -27,7 +27,7 @@ from lab.llm.client import Message
 T = TypeVar("T")
 
 _PACKAGE = "annotators.judging"
-_WORDS = 1_500
+_MOST_CHARACTERS = 1_500
 """Maximum characters of a screen's words that replace a picture which is not sent."""
 
 
@@ -145,7 +145,9 @@ def run_parts(run: JudgedRun, pictured_steps: frozenset[tuple[str, int]]) -> lis
         parts.append(step_words(step, pictured=picture is not None))
         parts += [picture] if picture is not None else []
     last = run.last_picture()
-    parts.append("The last screen" + ("" if last is not None or not run.last_words else f"\n{run.last_words[:_WORDS]}"))
+    parts.append(
+        "The last screen" + ("" if last is not None or not run.last_words else f"\n{run.last_words[:_MOST_CHARACTERS]}")
+    )
     parts += [last] if last is not None else []
     parts += [f"How it ended\n{run.outcome}"] if run.outcome else []
     return parts
@@ -160,7 +162,7 @@ def step_words(step: JudgedStep, *, pictured: bool) -> str:
     lines += [f"  {step.error}"] if step.error else []
     if step.words and not pictured:
         how = "words read from the picture before it" if step.was_read else "words on the screen before it"
-        lines.append(f"  {how}: {step.words[:_WORDS]}")
+        lines.append(f"  {how}: {step.words[:_MOST_CHARACTERS]}")
     elif pictured:
         lines.append("  the screen before it:")
     return "\n".join(lines)

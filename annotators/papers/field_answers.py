@@ -154,7 +154,7 @@ def cases_of(study_data: StudyData) -> dict[str, MeasuredRun]:
 
 
 def outcomes(study_data: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, bool | None]:
-    """Return by run if it succeeded, None if unknown.
+    """Map each run to True if it succeeded, None if unknown.
 
     A study of success beside this one decides, else the run's settled answer, else its score.
     """

@@ -21,7 +21,7 @@ from lab.core.rounding import count
 _NAMES = {"recall": "true positive rate", "specificity": "true negative rate", "f1": "F1"}
 _KAPPAS = ("kappa", "entropy")
 """Statistics that are not shares."""
-_DRAWN = ("kappa", "difference")
+_BOOTSTRAPPED = ("kappa", "difference")
 """Statistics with a bootstrap interval."""
 _CORRECTED = (
     "The corrected rate is that of all items that the judge answered, by its answers and by people's where there are "
@@ -315,7 +315,7 @@ def _number(
     study_data: StudyData, one: JudgedField, statistic: str, value: Estimate, items: int, units: int = 0
 ) -> Number:
     """Return an estimate as a report's number over so many items and units, shares as percentages."""
-    is_bootstrap = statistic in _DRAWN or statistic.startswith("macro")
+    is_bootstrap = statistic in _BOOTSTRAPPED or statistic.startswith("macro")
     how = How(
         "bootstrap" if is_bootstrap else "jackknife-t",
         study_data.how.level,

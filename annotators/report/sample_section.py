@@ -19,7 +19,7 @@ from lab.core.screen_clock import span
 from lab.core.study import Study
 from lab.core.task import Actor
 
-_MEANS: Mapping[Means, str] = {
+_MEANS_WORDS: Mapping[Means, str] = {
     "majority": "by majority", "discussion": "by discussion", "adjudicator": "by an adjudicator",
 }  # fmt: skip
 
@@ -123,7 +123,7 @@ def _answers(study_data: StudyData) -> Section:
         )
     if study_data.settled:
         means = Counter(one.what.by_means for one in study_data.settled.values())
-        by_means = ", ".join(f"{means[id]:,} {words}" for id, words in _MEANS.items() if means[id])
+        by_means = ", ".join(f"{means[id]:,} {words}" for id, words in _MEANS_WORDS.items() if means[id])
         says.append(f"Places settled: {by_means}.")
     tables = (_by_rater(study_data, counts), _by_field(study_data, counts), *_introductions(study_data))
     return Section("What came back", tuple(says), tables)

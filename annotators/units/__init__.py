@@ -98,12 +98,12 @@ def units_for(
         case "task to play":
             units = play_units(tasks, personas, terms.conditions, terms.agent, terms.phone_seed, terms.vary)
     if not units:
-        raise LabError(f"study by {protocol.id}", f"has no {_LACKED[protocol.unit]} to ask about.")
+        raise LabError(f"study by {protocol.id}", f"has no {_UNIT_NAMES[protocol.unit]} to ask about.")
     _check_unique([unit.id for unit in units], protocol.unit)
     return _with_people(units, protocol, zip(cases, cases_of_people, strict=True), terms.shows)
 
 
-_LACKED: Mapping[str, str] = {
+_UNIT_NAMES: Mapping[str, str] = {
     "run": "run",
     "pair of runs": "pair of runs of one task by different agents",
     "pair of instruction sets": "line",

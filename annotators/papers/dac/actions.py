@@ -54,7 +54,7 @@ def shown(gold: MeasuredRun, fallback: Point | None = None) -> list[Shown]:
 def done(run: MeasuredRun, fallback: Point | None = None) -> list[ComparableAction]:
     """Return the agent's proposed action at each step. An action by a person in its place matches nothing."""
     size = screen(run) or fallback
-    return [_nothing if _by_person(step) else act(step.proposed, step.size or size) for step in run.steps]
+    return [_NO_ACTION if _by_person(step) else act(step.proposed, step.size or size) for step in run.steps]
 
 
 def screen(case: MeasuredRun) -> Point | None:
@@ -150,7 +150,7 @@ class _Sorted:
         return self._types.get(gold.type, [])
 
 
-_nothing = ComparableAction("")
+_NO_ACTION = ComparableAction("")
 
 
 def _by_person(step: MeasuredStep) -> bool:

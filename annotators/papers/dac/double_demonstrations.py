@@ -91,7 +91,7 @@ def _share(study_data: StudyData, items: Sequence[UnitValue], statistic: str, wh
 
 
 def _impossible(pair_list: Sequence[Pair]) -> Ratings:
-    """Return, for each recording of a task, if it ends by declaring the task impossible."""
+    """Return ratings of each recording's ending: possible or impossible."""
     rows = [AnswerRow(_place(pair), _task(pair), [_ENDS[gave_up(case)] for case in pair]) for pair in pair_list]
     return ratings_by("impossible", _ENDS, _NAMES, rows)
 

@@ -18,10 +18,10 @@ TRAITS = ("level", "structure", "platform", "language")
 _LENGTHS = ((2, "2-5"), (6, "6-8"), (9, "9-12"), (13, "13+"))
 """Appendix D's groups of steps, by where each begins."""
 _NO_GOLD = "no agent's run here is of a task that a person has demonstrated"
-_FIRST = "right steps from the first one on"
-_LONGEST = "the longest stretch of right steps"
+_PREFIX_NOTE = "right steps from the first one on"
+_STRETCH_NOTE = "the longest stretch of right steps"
 _BY_LENGTH = "weighed by the demonstrations' steps"
-_TABLE_2 = f"{_LONGEST}; Table 2's GP"
+_TABLE_2 = f"{_STRETCH_NOTE}; Table 2's GP"
 _UNDERIVED = {
     "1a": "no source tells which steps make an atomic instruction, which Appendix D counts here",
     "1b": "no source tells which steps make an atomic instruction, which Appendix D counts here",
@@ -83,8 +83,8 @@ def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
     emit_variant = _number_maker(part, out)
     columns: list[tuple[str, Callable[[MatchedRun], tuple[float, int]], str]] = [
         ("2", lambda one: (one.gp.gp, one.gp.steps), ""),
-        ("3", lambda one: (one.gp.prefix, one.gp.steps), _FIRST),
-        ("4", lambda one: (one.stretch.stretch, one.stretch.steps), _LONGEST),
+        ("3", lambda one: (one.gp.prefix, one.gp.steps), _PREFIX_NOTE),
+        ("4", lambda one: (one.stretch.stretch, one.stretch.steps), _STRETCH_NOTE),
         ("6", lambda one: (one.stretch.stretch / one.stretch.steps, one.stretch.steps), _TABLE_2),
     ]
     for column, of, note in columns:

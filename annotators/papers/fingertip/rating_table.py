@@ -25,7 +25,7 @@ from lab.core.study import Unit
 
 RATING = "personal"
 _SOURCE = "FingerTip 20K A.6.6, Table 13"
-_LEAST = 3
+_LEAST_PAIRS = 3
 """Minimum number of pairs for a rank correlation."""
 
 
@@ -168,8 +168,8 @@ def _within_episodes(study_data: StudyData, sequences: Sequence[RatedSequence]) 
         them = [(one.sim2, one.rating) for one in all_of if one.sim2 is not None]
         cluster = all_of[0].unit.clustered
         own = rank_correlation(them)
-        small += len(them) < _LEAST
-        flat += len(them) >= _LEAST and own is None
+        small += len(them) < _LEAST_PAIRS
+        flat += len(them) >= _LEAST_PAIRS and own is None
         if own is not None:
             rhos.append(UnitValue(episode, cluster, own))
         pairs += [UnitValue(episode, cluster, right) for right in concordant(them)]
@@ -190,7 +190,11 @@ def _within_episodes(study_data: StudyData, sequences: Sequence[RatedSequence]) 
         "Clustered by owner. The second row is the rank model: a chance of 50 % says nothing goes together; ties in "
         "Sim2 or in rating are left out.",
         *((f"No rho: {so_many(flat, 'episode')} with all ratings, or all Sim2, the same.",) if flat else ()),
-        *((f"No rho: {so_many(small, 'episode')} of fewer than {_LEAST} sequences with a Sim2.",) if small else ()),
+        *(
+            (f"No rho: {so_many(small, 'episode')} of fewer than {_LEAST_PAIRS} sequences with a Sim2.",)
+            if small
+            else ()
+        ),
         *few(len({one.unit.clustered for one in sequences}), "owners"),
     )
     return Table("fingertip-within", "Sim2 and rating within episodes", ("", "Value", "n"), rows, _SOURCE, notes)
@@ -198,7 +202,7 @@ def _within_episodes(study_data: StudyData, sequences: Sequence[RatedSequence]) 
 
 def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
     """Return Spearman's rho by mid-ranks; None for fewer than three pairs, or if one side is constant."""
-    if len(pairs) < _LEAST:
+    if len(pairs) < _LEAST_PAIRS:
         return None
     rows = [AnswerRow(RatedItem(str(n), ""), "one", pair) for n, pair in enumerate(pairs)]
     rho = spearman(numbers_by(RATING, ("Sim2", "rating"), rows))

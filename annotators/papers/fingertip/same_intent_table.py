@@ -17,7 +17,7 @@ from lab.core.report import Cell, Number, Section, Table
 
 SAME = "same"
 _SOURCE = "FingerTip 20K 5.1; the judge's question, asked of people"
-_WHATS: tuple[tuple[Judged, str], ...] = (
+_STATISTICS: tuple[tuple[Judged, str], ...] = (
     ("accuracy", "Acc"), ("precision", "Prec"), ("recall", "Rec"), ("f1", "F1"), ("kappa", "Cohen kappa"),
 )  # fmt: skip
 
@@ -65,7 +65,7 @@ def _judges(study_data: StudyData, people: Ratings) -> Section:
         name = study_data.columns.raters[judge].id
         own = against(truth, ratings_of(study_data, SAME, (judge,)))
         between = f"{name} against most people"
-        statistics = (*(judged(own, what, SAME) for what, _ in _WHATS), gwet_ac(own))
+        statistics = (*(judged(own, what, SAME) for what, _ in _STATISTICS), gwet_ac(own))
         agreements = [coefficient(study_data, one, own, between=between) for one in statistics]
         pairs = count(agreements[0].places, SAME, part=name, statistic="pairs")
         rows.append((name, *(Number(one) for one in agreements), pairs))
@@ -79,7 +79,7 @@ def _judges(study_data: StudyData, people: Ratings) -> Section:
         ),
         *few(len(truth.traces), "clusters"),
     )
-    head = ("Judge", *(name for _, name in _WHATS), "AC1", "Pairs")
+    head = ("Judge", *(name for _, name in _STATISTICS), "AC1", "Pairs")
     return Section(title, tables=(Table("fingertip-judges", title, head, tuple(rows), _SOURCE, notes),))
 
 

@@ -29,12 +29,12 @@ def likeness(study_data: StudyData, units: Sequence[Unit]) -> tuple[dict[str, fl
         if texts is not None and (far := mean_similarity(texts[0], texts[2:])):
             likenesses[unit.id] = similarity(texts[0], texts[1]) / far
         else:
-            why = why or _NOTHING
+            why = why or _NO_SIMILARITY
             left_out[why] = left_out.get(why, 0) + 1
     return likenesses, left_out
 
 
-_NOTHING = "shares nothing with the other user's sequence"
+_NO_SIMILARITY = "shares nothing with the other user's sequence"
 
 
 def _texts(others: Others, case: MeasuredRun | None, own: MeasuredRun | None) -> tuple[str, tuple[str, ...] | None]:

@@ -15,8 +15,8 @@ MOST = 2.5
 """An agent that takes more than so many times the golden steps has failed."""
 DONE = 0.99
 """A score above it is a success."""
-_YES = {"yes": 1.0, "same": 1.0, "true": 1.0, "no": 0.0, "not same": 0.0, "false": 0.0}
-_NAMES = {
+_VERDICT_VALUES = {"yes": 1.0, "same": 1.0, "true": 1.0, "no": 0.0, "not same": 0.0, "false": 0.0}
+_ACTION_NAMES = {
     "click": "click",
     "long_press": "long_click",
     "input_text": "type",
@@ -134,7 +134,7 @@ def judged(case: MeasuredRun, name: str) -> float | None:
     verdict = case.verdict(name)
     value = verdict.value if verdict else None
     if isinstance(value, str):
-        return _YES.get(value.strip().lower())
+        return _VERDICT_VALUES.get(value.strip().lower())
     return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
@@ -174,7 +174,7 @@ def written(action: Action, content: str = "") -> str:
     `content` is what is under the finger. Touches without known pixels have no coordinates. A scroll's direction is
     that of the content, so the direction of a swipe, which is the finger's, is reversed.
     """
-    name = _NAMES.get(action.kind, action.kind)
+    name = _ACTION_NAMES.get(action.kind, action.kind)
     if name == "finished":
         return "finished()"
     way = _OPPOSITE[action.direction] if action.kind == "swipe" and action.direction else action.direction

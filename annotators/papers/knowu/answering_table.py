@@ -66,7 +66,7 @@ def _quiz(study_data: StudyData) -> Table:
 
 
 def _first_try_results(tries: Sequence[Mapping[str, Any]]) -> list[bool]:
-    """Return for each question of the passed round if the first try was right; empty if no round was passed."""
+    """Return the first try at each question of the passed round (True if right); empty if no round was passed."""
     passed_round = next((one.get("round") for one in tries if one.get("passed")), None)
     return [
         bool(one.get("right"))

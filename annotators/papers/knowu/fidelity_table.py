@@ -38,7 +38,7 @@ UNPAIRED = "not asked the same questions"
 NOT_ASKED = "not_asked"
 """Reasons: a model that played its own runs, and a shadow without an answer to a question (it was not asked)."""
 NO_SUPPORT = "no study of reply support with its replies stands beside it: --with"
-_TIMED = "a median, which stands without one"
+_NO_MEDIAN_INTERVAL = "a median, which stands without one"
 
 
 class ModelReply(NamedTuple):
@@ -306,7 +306,7 @@ def _seconds(seconds: Iterable[float | None], whose: str) -> Cell:
     values = [one for one in seconds if one is not None]
     if not values:
         return Number(lacking(FIELD, "median seconds", "no reply tells its times", between=whose), 1)
-    return Number(plain(median(values), FIELD, "median seconds", _TIMED, n=len(values), between=whose), 1)
+    return Number(plain(median(values), FIELD, "median seconds", _NO_MEDIAN_INTERVAL, n=len(values), between=whose), 1)
 
 
 # -- support by the profile ------------------------------------------------------------------------------------

@@ -38,8 +38,8 @@ SPLITS: tuple[Split, ...] = ("general", "personalized", "proactive")
 DIFFICULTIES = ("easy", "hard")
 NO_SPLIT = "of a task without a split"
 NO_RESULT = "no result"
-_ANYWHERE = ("SR", "AveSteps", "AveQueries", "Efficiency")
-_OWN: dict[str, tuple[str, ...]] = {
+_GENERAL_METRICS = ("SR", "AveSteps", "AveQueries", "Efficiency")
+_SPLIT_METRICS: dict[str, tuple[str, ...]] = {
     "general": (),
     "personalized": ("Score", "IE"),
     "proactive": ("IE", "Act", "Silent", "Stop"),
@@ -87,7 +87,7 @@ def _general_numbers(part: str, runs: Sequence[Run], out: Out) -> Iterable[Numbe
 
 def _split_numbers(split: Split, runs: Sequence[Run], out: Out, context: MetricContext) -> Iterable[Number]:
     if not runs:
-        for metric in (*_ANYWHERE, *_OWN[split]):
+        for metric in (*_GENERAL_METRICS, *_SPLIT_METRICS[split]):
             yield _undefined_number(metric, split, out, f"no run of {split} tasks")
         return
     yield from _general_numbers(split, runs, out)
@@ -172,11 +172,11 @@ def _restraint(runs: Sequence[Run], context: MetricContext, out: Out) -> Iterabl
         for version, policies, missing in (("paper", papers, 0), ("script", scripts, len(runs) - len(with_score))):
             values = share(policies, group)  # type: ignore[arg-type]
             left_out = _add_reason(_add_ungrouped(out, policies), NO_RESULT, missing)
-            why = _NO_GROUP[group] if policies else NO_RESULT
+            why = _GROUP_REASONS[group] if policies else NO_RESULT
             yield _number(metric, "share", values, "proactive", version, left_out, why)  # type: ignore[arg-type]
 
 
-_NO_GROUP = {
+_GROUP_REASONS = {
     "need": "no run of a task that warrants an intervention",
     "noneed": "no run of a task that warrants none",
     "reject": "no run in which the person rejected",

@@ -24,14 +24,14 @@ _WARRANTED = {"yes": True, "no": False}
 _USER = "user"
 """Role whose profile the script uses for a run that names none."""
 
-_LOOKING = frozenset({"scroll", "navigate_home", "navigate_back", "press_recent", "wait", "answer", "status"})
+_PASSIVE_KINDS = frozenset({"scroll", "navigate_home", "navigate_back", "press_recent", "wait", "answer", "status"})
 """Actions that change nothing of the person's and ask nothing: the agent looks around, announces its end, or waits."""
 
 _DECISION = re.compile(r"<decision>\s*(accept|reject)\s*</decision>", re.I)
 _BLANKS = re.compile(r"\s+")
-_ENDINGS = frozenset({"", "task finished", "task failed", "finished", "failed", "success"})
-_QUIET = frozenset({"", "wait", "finished", "ask_user"})
-_ALLOWED_AFTER = _QUIET | {"answer"}
+_ENDING_TEXTS = frozenset({"", "task finished", "task failed", "finished", "failed", "success"})
+_QUIET_TYPES = frozenset({"", "wait", "finished", "ask_user"})
+_ALLOWED_AFTER = _QUIET_TYPES | {"answer"}
 
 
 class Policy(NamedTuple):
@@ -81,7 +81,7 @@ def script_policy(run: Run, terms: MetricTerms) -> Policy:
 
 
 def warranted(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
-    """Return if the task warrants an intervention; None with a reason if unknown.
+    """Return True if the task warrants an intervention; None with a reason if unknown.
 
     The script treats a role without a profile as one without habits. Here such a run is left out.
     """
@@ -119,7 +119,7 @@ def _intervenes(step: MeasuredStep) -> bool:
         return True
     if step.action is None or step.error is not None or (step.by is not None and step.by.kind == "human"):
         return False
-    return step.action.kind not in _LOOKING
+    return step.action.kind not in _PASSIVE_KINDS
 
 
 def _decision_in(step: MeasuredStep) -> str:
@@ -150,8 +150,10 @@ def _action_type(step: MeasuredStep) -> str:
 def _engages(step: MeasuredStep) -> bool:
     name = _action_type(step)
     if name == "answer":
-        return _BLANKS.sub(" ", ((step.action.text if step.action else None) or "").strip()).lower() not in _ENDINGS
-    return name not in _QUIET
+        return (
+            _BLANKS.sub(" ", ((step.action.text if step.action else None) or "").strip()).lower() not in _ENDING_TEXTS
+        )
+    return name not in _QUIET_TYPES
 
 
 def share(policies: Sequence[Policy], group: Group) -> list[float]:

@@ -148,14 +148,14 @@ def _counting_runs(study_data: StudyData, left_out: Counter[tuple[str, str]]) ->
         runs = runs_of([case], DEFAULTS, tally) if case is not None else []
         why = why or next((reason for reason, _ in tally.told), "")
         if why:
-            left_out[condition, _WORDS.get(why, why)] += 1
+            left_out[condition, _REASON_WORDS.get(why, why)] += 1
         # Each run counts once, even if several plays refer to it.
         elif one.trace not in seen:
             seen.add(one.trace)
             yield EndedRun(one.task, condition, one.by.id, runs[0])
 
 
-_WORDS = {"open": "not ended"}
+_REASON_WORDS = {"open": "not ended"}
 
 
 def _conditions(study_data: StudyData, ended_runs: Sequence[EndedRun]) -> list[str]:

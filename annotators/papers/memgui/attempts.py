@@ -18,7 +18,7 @@ DONE = 0.99
 DIFFICULTIES = ("easy", "medium", "hard")
 TABLE = "results.csv"
 """Verdict that holds a session's table row, whose columns are the input of the published script."""
-_YES = {"yes": "yes", "no": "no", "y": "yes", "n": "no", "true": "yes", "false": "no"}
+_YES_OR_NO = {"yes": "yes", "no": "no", "y": "yes", "n": "no", "true": "yes", "false": "no"}
 
 
 class JudgedAttempt(NamedTuple):
@@ -100,7 +100,7 @@ def memory_of(case: MeasuredRun) -> str:
 
     It is the task's trait, else, for our own tasks, the existence of units.
     """
-    memory = _YES.get(case.task.traits.get("memory", "").lower(), "")
+    memory = _YES_OR_NO.get(case.task.traits.get("memory", "").lower(), "")
     if memory or case.source is not None:
         return memory
     return "yes" if case.task.units else "no"

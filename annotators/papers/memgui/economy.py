@@ -14,7 +14,7 @@ IN, OUT = 1.25, 10.0
 """US dollars per million tokens in the script's cost of a step."""
 TABLE_IN, TABLE_OUT = 10.0, 30.0
 """US dollars per million tokens in the table's `total_token_cost`."""
-_AGENTS = "Time/Step without waiting"
+_AGENT_TIME = "Time/Step without waiting"
 TABLE_MOST = 50
 """Divisor of steps in the table's `step_ratio`, for an agent that did not end by itself."""
 
@@ -54,7 +54,7 @@ def _time(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Numbe
         )
         values = [max(0.0, (one.case.seconds or 0.0) - (one.case.waited or 0.0)) / one.steps for one in with_waits]
         why = "no run tells how long people were waited for"
-        yield number(_AGENTS, "seconds", values, part, "", out + tally.told, why, of="attempts")
+        yield number(_AGENT_TIME, "seconds", values, part, "", out + tally.told, why, of="attempts")
     stepped_tries, left_out = _attempts_with_steps(tries, out)
     total = sum(one.told("total_time") or one.case.seconds or 0.0 for one in stepped_tries)
     yield _pooled_number("Time/Step", "seconds", total, stepped_tries, part, left_out, "no run has times")

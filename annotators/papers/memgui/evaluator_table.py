@@ -28,20 +28,22 @@ from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
 
 OUTCOME = "outcome"
-_LONG = 10.0
+_LONG_DISCUSSION = 10.0
 """Minutes after which a discussion without consensus goes to an adjudicator."""
-_WHATS: tuple[tuple[Judged, str], ...] = (
+_STATISTICS: tuple[tuple[Judged, str], ...] = (
     ("f1", "F1 (%)"), ("precision", "Prec. (%)"), ("recall", "Recall (%)"), ("accuracy", "Accuracy (%)"),
 )  # fmt: skip
-_CONFIGURED = 160
+_LONGEST_CONFIGURATION = 160
 """Maximum characters of models and stages."""
-_LINE = 40
+_LONGEST_LINE = 40
 """Maximum characters of an evaluator's configuration in a table."""
-_NINE = (
+_TABLE_9_NOTE = (
     "The paper has F1 / precision / recall 98.8 / 100.0 / 97.6 at 54 single-app runs and 100.0 / 100.0 / 100.0 at 24 "
     "cross-app runs for its best configuration (Table 9)."
 )
-_TEN = "The paper has F1 92.7 at 128 runs of M3A and 93.9 at 128 of T3A for its best configuration (Table 10)."
+_TABLE_10_NOTE = (
+    "The paper has F1 92.7 at 128 runs of M3A and 93.9 at 128 of T3A for its best configuration (Table 10)."
+)
 
 
 class _Configured(msgspec.Struct):
@@ -113,7 +115,7 @@ def _consensus(study_data: StudyData, people: Ratings) -> tuple[Table, ...]:
     means = Counter(one.what.by_means for one in all_of)
     open_ = len(places - {one.unit for one in all_of})
     minutes = [UnitValue(one.unit, one.unit, one.what.minutes) for one in all_of if one.what.minutes is not None]
-    long = sum(one.value > _LONG for one in minutes)
+    long = sum(one.value > _LONG_DISCUSSION for one in minutes)
     rows: list[tuple[Cell, ...]] = [
         ("runs on which experts differed", count(len(places), OUTCOME, part="differing")),
         ("settled by discussion", count(means["discussion"], OUTCOME, part="discussion")),
@@ -121,7 +123,7 @@ def _consensus(study_data: StudyData, people: Ratings) -> tuple[Table, ...]:
         ("settled by majority", count(means["majority"], OUTCOME, part="majority")),
         ("differing and not settled", count(open_, OUTCOME, part="open")),
         ("minutes a discussion took (mean)", _minutes(study_data, minutes)),
-        (f"discussions longer than {_LONG:g} minutes", count(long, OUTCOME, part="long")),
+        (f"discussions longer than {_LONG_DISCUSSION:g} minutes", count(long, OUTCOME, part="long")),
     ]
     moves = [move for one in all_of for move in one.what.moves]
     ways = Counter((move.rater, _value_word(move.was), _value_word(move.now), move.code or "no code") for move in moves)
@@ -167,9 +169,9 @@ def _evaluators(study_data: StudyData, people: Ratings, cases: Mapping[str, Meas
     )
     nine = _table(study_data, truth, "memgui-table-9", "By kind of task", "Task subset", everything + by_apps)
     ten = _table(study_data, truth, "memgui-table-10", "By agent", "Trajectory source", by_agent)
-    tables = [_add_notes(nine, "MemGUI-Bench Table 9", (*notes, _NINE))]
+    tables = [_add_notes(nine, "MemGUI-Bench Table 9", (*notes, _TABLE_9_NOTE))]
     if by_agent:
-        tables.append(_add_notes(ten, "MemGUI-Bench Table 10", (*notes, _TEN)))
+        tables.append(_add_notes(ten, "MemGUI-Bench Table 10", (*notes, _TABLE_10_NOTE)))
     stages = stage_table(study_data, OUTCOME)
     tables += [stages] if stages is not None else []
     return Section(title, tables=tuple(tables))
@@ -195,7 +197,7 @@ def _table(
         some = of_units(study_data, truth, units)
         for judge in study_data.judges:
             rows.append(_row(study_data, name, judge, some))
-    head = (of, "Evaluator", "Model Config.", *(name for _, name in _WHATS), "Kappa", "AC1", "Cost ($)")
+    head = (of, "Evaluator", "Model Config.", *(name for _, name in _STATISTICS), "Kappa", "AC1", "Cost ($)")
     return Table(id, title, head, tuple(rows))
 
 
@@ -208,7 +210,7 @@ def _row(study_data: StudyData, part: str, judge: int, truth: Ratings) -> tuple[
     def one(of: AdditiveStatistic) -> Agreement:
         return coefficient(study_data, of, own, part=part, between=between)
 
-    rates = [one(judged(own, what, "success")) for what, _ in _WHATS]
+    rates = [one(judged(own, what, "success")) for what, _ in _STATISTICS]
     kappa, ac1 = one(cohen_kappa(own)), one(gwet_ac(own))
     return (
         f"{part} (N={kappa.places})", name, _configuration(study_data, judge), *(Number(of, 1, 100) for of in rates),
@@ -226,7 +228,7 @@ def _configuration(study_data: StudyData, judge: int) -> str:
         return "-"
     sha, text = next(iter(text_by_sha.items()))
     line = " ".join(text.strip().split("\n", 1)[0].split())
-    words = _models(text) or (line if len(line) <= _LINE else line[: _LINE - 1] + "…")
+    words = _models(text) or (line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…")
     return f"{words} ({sha[:8]})"
 
 
@@ -237,7 +239,9 @@ def _models(config: str) -> str:
     except msgspec.MsgspecError:
         return ""
     stages = [f"{stage}: {model}" for stage, model in configuration.stages.items()]
-    return f"{configuration.method}: {configuration.model}{''.join(f'; {one}' for one in stages)}"[:_CONFIGURED]
+    return f"{configuration.method}: {configuration.model}{''.join(f'; {one}' for one in stages)}"[
+        :_LONGEST_CONFIGURATION
+    ]
 
 
 def _cost(study_data: StudyData, judge: int, truth: Ratings, part: str, between: str) -> Cell:

@@ -10,7 +10,7 @@ from lab.core.task import InformationUnit
 
 VERDICT = "irr"
 """Verdict with the source's analysis, in its own fields (irr_analysis.json)."""
-_MEASURED = frozenset({"task_succeeded", "llm_analysis", ""})
+_INSPECTING_METHODS = frozenset({"task_succeeded", "llm_analysis", ""})
 """The source's methods that inspected units. The others name a reason for having no rate. No method counts as
 inspected."""
 
@@ -38,7 +38,7 @@ def irr_of(case: MeasuredRun, done: bool | None) -> Irr:
     if verdict is None:
         return Irr(None, "without rated information units")
     method = verdict.extra.get("evaluation_method") or ""
-    if method not in _MEASURED:
+    if method not in _INSPECTING_METHODS:
         return Irr(None, f"analysed as {str(method)[:40]}")
     total, used_count = verdict.extra.get("total_information_units"), verdict.extra.get("correctly_used_units")
     if _is_count(total) and _is_count(used_count) and 0 < total >= used_count:

@@ -23,7 +23,7 @@ from lab.core.report import Bars, Cell, Number, Section, Table
 
 SOURCE = "PSPA-Bench E.3"
 _TYPES = (("fixed", "Fixed"), ("flexible", "Flexible"), ("", "Overall"))
-_WHATS: tuple[tuple[Judged, str], ...] = (
+_STATISTICS: tuple[tuple[Judged, str], ...] = (
     ("accuracy", "Acc."), ("precision", "Prec."), ("recall", "Rec."), ("f1", "F1"), ("kappa", "κ"),
 )  # fmt: skip
 _PAPER = {
@@ -143,14 +143,14 @@ def _table_7(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, 
             between = f"{judge} against most people"
             agreements = [
                 coefficient(study_data, judged(some, what, COMPLETED), some, part=part, between=between)
-                for what, _ in _WHATS
+                for what, _ in _STATISTICS
             ]
             ac1 = coefficient(study_data, gwet_ac(some), some, part=part, between=between)
             items = count(agreements[0].places, FIELD, part=part, statistic="items")
             rows.append((f"{type}, {which}", *map(Number, agreements), Number(ac1), items))
     rows += [(f"paper: {type.lower()}", *_PAPER[kind], "", "") for kind, type in _TYPES]
     title = f"{judge} against most people, {dict(_STAGES)[stage]}"
-    head = ("Type", *(title for _, title in _WHATS), "AC1", "Items")
+    head = ("Type", *(title for _, title in _STATISTICS), "AC1", "Items")
     notes = (f"Of {len(runs.raters)} run{'' if len(runs.raters) == 1 else 's'} of the judge.", *_few(study_data))
     return Table(f"pspa-e3-table-7-{id}", title, head, tuple(rows), "PSPA-Bench Table 7", notes)
 

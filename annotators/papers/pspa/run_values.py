@@ -35,15 +35,15 @@ _UNTIMED = "no agent's run here tells how long it took"
 _UNSEEN = "no agent's run here is of a task that a person has demonstrated"
 _UNRATED = "no agent's run here has rated nodes of a task's graph"
 _UNPERSONAL = f"{_UNRATED} and a flexible one on its path"
-_ITEMS = "an item that holds paths counts, too"
-_RAW = "without the dependency rule"
+_ITEMS_NOTE = "an item that holds paths counts, too"
+_RAW_NOTE = "without the dependency rule"
 METRICS = (
     Metric("APR", "share", _UNRATED, delta=True),
     Metric("PPR", "share", _UNPERSONAL, delta=True),
-    Metric("APR by checklist", "share", _UNRATED, _ITEMS),
-    Metric("PPR by checklist", "share", _UNPERSONAL, _ITEMS),
-    Metric("APR of raw matches", "share", _UNRATED, _RAW),
-    Metric("PPR of raw matches", "share", _UNPERSONAL, _RAW),
+    Metric("APR by checklist", "share", _UNRATED, _ITEMS_NOTE),
+    Metric("PPR by checklist", "share", _UNPERSONAL, _ITEMS_NOTE),
+    Metric("APR of raw matches", "share", _UNRATED, _RAW_NOTE),
+    Metric("PPR of raw matches", "share", _UNPERSONAL, _RAW_NOTE),
     Metric("CT", "seconds", _UNTIMED, delta=True),
     Metric("CT without waiting", "seconds", _UNTIMED, "less what went by while a person was asked", delta=True),
     Metric("CPT", "usd", "no agent's run here has a known price", delta=True),
