@@ -98,16 +98,16 @@ def queue(study_data: StudyData, *, locked: bool, gone: Collection[str] = ()) ->
     dispute_by_place = {(one.unit, one.spot): one for one in disputes}
     places = _reading_order(study_data, {one.unit for one in disputes} | {unit for unit, _ in settlements})
     rank: dict[str, tuple[int, float]] = {}
-    still: list[DisputedPlace] = []
+    open_places: list[DisputedPlace] = []
     for one in disputes:
         if one.unit in waiting or (one.unit, one.spot) in settlements:
             continue
         alpha_move = moves.get(one.spot.field, {}).get(one.unit)
-        still.append(one._replace(moves=alpha_move))
+        open_places.append(one._replace(moves=alpha_move))
         # A unit ranks by its best place, so that its places stay together.
-        mine = (int(_is_optional(study_data, one.spot)), -(alpha_move or 0.0))
-        rank[one.unit] = min(rank.get(one.unit, mine), mine)
-    still.sort(key=lambda one: (rank[one.unit], order[one.unit], places[one.unit].get(one.spot, (True, 0))))
+        unit_rank = (int(_is_optional(study_data, one.spot)), -(alpha_move or 0.0))
+        rank[one.unit] = min(rank.get(one.unit, unit_rank), unit_rank)
+    open_places.sort(key=lambda one: (rank[one.unit], order[one.unit], places[one.unit].get(one.spot, (True, 0))))
     settled_places = [
         dispute_by_place.get(place, DisputedPlace(*place))._replace(
             settled=settlement, moves=moves.get(place[1].field, {}).get(place[0])
@@ -116,7 +116,7 @@ def queue(study_data: StudyData, *, locked: bool, gone: Collection[str] = ()) ->
         if place[0] in order
     ]
     settled_places.sort(key=lambda one: (order[one.unit], places[one.unit].get(one.spot, (True, 0))))
-    return Queue(still, settled_places, len({one.unit for one in disputes if one.unit in waiting}))
+    return Queue(open_places, settled_places, len({one.unit for one in disputes if one.unit in waiting}))
 
 
 def _units_not_handed_in(study_data: StudyData, leavers: Collection[str]) -> set[str]:
@@ -187,7 +187,7 @@ def answered_places(study_data: StudyData) -> AnsweredPlaces:
     """
     columns = study_data.columns
     words = _value_numbers(columns.values)
-    down = words[-1]
+    lowered_word = words[-1]
     countable = (
         np.isin(columns.rater, study_data.people) & (columns.run == 1) & _countable_units(study_data)[columns.unit]
     )
@@ -215,7 +215,9 @@ def answered_places(study_data: StudyData) -> AnsweredPlaces:
     flagged = np.isin(columns.field[rows[starts]], _optional_flags(study_data))
     # Raters of the unit without a label for the flag did not raise it.
     lacking = np.where(flagged, sheets[columns.unit[rows[starts]]] - size, 0)
-    least, most = (np.where(lacking > 0, by(one, down), one) for by, one in ((np.minimum, least), (np.maximum, most)))
+    least, most = (
+        np.where(lacking > 0, by(one, lowered_word), one) for by, one in ((np.minimum, least), (np.maximum, most))
+    )
     return AnsweredPlaces(rows, starts, size, lacking, least != most, words, sheets)
 
 
@@ -242,10 +244,12 @@ def _disputed_places(study_data: StudyData) -> list[DisputedPlace]:
     firsts = {int(word): value for word, value in values}
     differing = []
     for at in np.flatnonzero(places.differ):
-        mine = places.rows[places.starts[at] : places.starts[at] + places.size[at]]
-        spot = FieldReference(columns.targets[columns.target[mine[0]]], columns.fields[columns.field[mine[0]]])
-        counts = _answer_counts(study_data, mine, places.words, firsts, int(places.down[at]))
-        unit, field = columns.units[columns.unit[mine[0]]], _field(study_data, spot.field)
+        place_rows = places.rows[places.starts[at] : places.starts[at] + places.size[at]]
+        spot = FieldReference(
+            columns.targets[columns.target[place_rows[0]]], columns.fields[columns.field[place_rows[0]]]
+        )
+        counts = _answer_counts(study_data, place_rows, places.words, firsts, int(places.down[at]))
+        unit, field = columns.units[columns.unit[place_rows[0]]], _field(study_data, spot.field)
         differing.append(DisputedPlace(unit, spot, counts, field=field))
     return differing
 
@@ -348,6 +352,6 @@ def _by_unit(answers: Said) -> tuple[Said, tuple[str, ...]]:
 
 def _without_each(alpha: AdditiveStatistic, units: Sequence[str]) -> dict[str, float]:
     """Return how far a coefficient over units moves without each of them, if that is defined."""
-    whole = alpha.sums.sum(axis=0)
-    alpha_moves = np.abs(alpha.of(whole - alpha.sums) - alpha.of(whole))
+    total_sums = alpha.sums.sum(axis=0)
+    alpha_moves = np.abs(alpha.of(total_sums - alpha.sums) - alpha.of(total_sums))
     return {unit: float(by) for unit, by in zip(units, alpha_moves, strict=True) if np.isfinite(by)}

@@ -62,14 +62,20 @@ def counterbalanced(
     names = sorted(tasks, key=lambda name: (chance(study, "task", name), name))
     task_overlaps = [(name, study.overlap) for name in names]
     edges = [(name, who) for name, some in dealt_apart(task_overlaps, raters) for who in some]
-    ways = {name: [tasks[name][key] for key in sorted(tasks[name])] for name in names}
-    most = max(map(len, ways.values()), default=1)
-    if any(len(options) < most for options in ways.values()):  # a task that lacks a condition has the next one in turn
-        ways = {name: [options[at % len(options)] for at in range(most)] for name, options in ways.items()}
-    colours = dict(zip(edges, evenly_coloured(edges, most), strict=True))
-    theirs = {who: [name for name in names if (name, who) in colours] for who in raters}
-    orders = evenly_placed(theirs, colours, most, lambda *of: chance(study, "place", *of))
-    return {who: [_play_turn(ways[name][colours[name, who]]) for name in order] for who, order in orders.items()}
+    options_by_task = {name: [tasks[name][key] for key in sorted(tasks[name])] for name in names}
+    condition_count = max(map(len, options_by_task.values()), default=1)
+    # A task that lacks a condition has the next one in turn.
+    if any(len(options) < condition_count for options in options_by_task.values()):
+        options_by_task = {
+            name: [options[at % len(options)] for at in range(condition_count)]
+            for name, options in options_by_task.items()
+        }
+    colours = dict(zip(edges, evenly_coloured(edges, condition_count), strict=True))
+    tasks_by_rater = {who: [name for name in names if (name, who) in colours] for who in raters}
+    orders = evenly_placed(tasks_by_rater, colours, condition_count, lambda *of: chance(study, "place", *of))
+    return {
+        who: [_play_turn(options_by_task[name][colours[name, who]]) for name in order] for who, order in orders.items()
+    }
 
 
 def _play_turn(unit: Unit) -> PlayTurn:

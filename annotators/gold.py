@@ -76,25 +76,29 @@ def field_at(protocol: Protocol, unit: Unit, target: str, id: str, where: str) -
 
     Raise `LabError` if there is no such field, or more than one.
     """
-    whole = protocol.targets == "unit"
-    if target and whole:
+    is_whole_unit = protocol.targets == "unit"
+    if target and is_whole_unit:
         raise LabError(where, f"field target: {target!r} is told, and the unit as a whole is asked; leave it out")
     if target and target_of(unit, target) is None:
         names = ", ".join(one.id for one in unit.targets) or "none"
         raise LabError(where, f"field target: {target!r} is none of {names}")
-    there = [field for field in protocol.fields if whole or (field.per == "target") == bool(target)]
+    asked_fields = [field for field in protocol.fields if is_whole_unit or (field.per == "target") == bool(target)]
     if id:
-        field_there = next((field for field in there if field.id == id), None)
+        field_there = next((field for field in asked_fields if field.id == id), None)
         if field_there is None:
-            names = ", ".join(field.id for field in there) or ("none without a target" if not target else "none there")
+            names = ", ".join(field.id for field in asked_fields) or (
+                "none without a target" if not target else "none there"
+            )
             raise LabError(where, f"field field: {id!r} is none of {names}")
         return field_there
-    required_fields = [field for field in there if field.required]
-    if len(there) == 1 or len(required_fields) == 1:
-        return there[0] if len(there) == 1 else required_fields[0]
-    if not there:
+    required_fields = [field for field in asked_fields if field.required]
+    if len(asked_fields) == 1 or len(required_fields) == 1:
+        return asked_fields[0] if len(asked_fields) == 1 else required_fields[0]
+    if not asked_fields:
         raise LabError(where, "field target: is not told, and nothing is asked of the unit as a whole")
-    raise LabError(where, f"field field: is not told, and {', '.join(field.id for field in there)} are asked there")
+    raise LabError(
+        where, f"field field: is not told, and {', '.join(field.id for field in asked_fields)} are asked there"
+    )
 
 
 def _unit(units: Sequence[Unit], line: GoldLine, where: str) -> Unit:

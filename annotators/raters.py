@@ -125,15 +125,21 @@ class _Rater:
         """Return one field's kappa with the others, or a number's distance from the others' mean."""
         if field in self.fields:
             at = self.fields.index(field)
-            here = self.compared.some(self.compared.field == at)
-            codes = np.stack((here.code, here.rest), axis=1)
-            traces = tuple(map(str, range(here.traces)))
+            field_sequence = self.compared.some(self.compared.field == at)
+            codes = np.stack((field_sequence.code, field_sequence.rest), axis=1)
+            traces = tuple(map(str, range(field_sequence.traces)))
             two = Ratings(
-                field.id, categories_of(self.study_data, field), codes, (self.code, REST), here.trace, traces, ()
+                field.id,
+                categories_of(self.study_data, field),
+                codes,
+                (self.code, REST),
+                field_sequence.trace,
+                traces,
+                (),
             )
-            maker = self._maker(here, field.id)
+            maker = self._maker(field_sequence, field.id)
             return [
-                maker.of("same as the rest", self._share_of_same(here)),
+                maker.of("same as the rest", self._share_of_same(field_sequence)),
                 maker.of("kappa", coefficients.cohen_kappa(two)),
             ]
         own_answers = (self.study_data.columns.rater == self.at) & (
@@ -149,12 +155,14 @@ class _Rater:
         people = tuple(one for one in study_data.people if one != self.at)
         value = self._values(field, (self.at,))[:, 0]
         others = self._values(field, people)
-        there = np.isfinite(others)
-        rest = np.where(
-            there.any(axis=1), np.where(there, others, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1), np.nan
+        is_given = np.isfinite(others)
+        mean_of_others = np.where(
+            is_given.any(axis=1),
+            np.where(is_given, others, 0).sum(axis=1) / np.maximum(is_given.sum(axis=1), 1),
+            np.nan,
         )
-        comparable = np.isfinite(value) & np.isfinite(rest)
-        pair = np.stack((value[comparable], rest[comparable]), axis=1)
+        comparable = np.isfinite(value) & np.isfinite(mean_of_others)
+        pair = np.stack((value[comparable], mean_of_others[comparable]), axis=1)
         two = NumericRatings(field.id, pair, (self.code, REST), field_places.trace[comparable], field_places.traces, ())
         n = counted_of(field_places.unit[comparable], field_places.trace[comparable], int(comparable.sum()))
         maker = EstimateMaker(study_data, field.id, n, between=self._between_rest)
@@ -172,12 +180,12 @@ class _Rater:
         return np.array([*of, np.nan, np.nan])[answers.value]
 
     def _answer_grid(self, at: int, field: Field) -> Grid | None:
-        here = self.compared.some(self.compared.field == at)
+        field_sequence = self.compared.some(self.compared.field == at)
         names = categories_of(self.study_data, field)
-        if not len(here.code):
+        if not len(field_sequence.code):
             return None
         counts = np.zeros((len(names), len(names)))
-        np.add.at(counts, (here.code, here.rest), 1)
+        np.add.at(counts, (field_sequence.code, field_sequence.rest), 1)
         table = tuple(tuple(float(count) for count in row) for row in counts)
         return Grid(f"{self.code}-{field.id}", field.id, names, names, table, self.code, REST)
 

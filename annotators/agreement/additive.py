@@ -72,9 +72,9 @@ def over_traces(columns: Floats, trace: npt.NDArray[np.int32], traces: int) -> F
 
 def ratio(above: Floats, below: Floats, least: float | Floats = 0.0) -> Floats:
     """Divide `above` by `below`; nan if `below` is not more than `least`."""
-    there = below > least
+    is_defined = below > least
     out = np.full(np.broadcast(above, below).shape, np.nan)
-    np.divide(above, below, out=out, where=there)
+    np.divide(above, below, out=out, where=is_defined)
     return out
 
 

@@ -34,16 +34,16 @@ def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> AdditiveStat
     pairable = answers(tally) >= 2
     # An item that a single rater answered has nothing to agree with, so it does not count in the margin either.
     tally = np.where(pairable[:, None], tally, 0.0)
-    least = np.maximum(answers(tally) - 1, 1)
+    divisor = np.maximum(answers(tally) - 1, 1)
     if level == "ordinal":
-        return _ordinal(name, ratings, tally, least, int(pairable.sum()))
-    apart = _distances(ratings, level)
-    disagreement = np.einsum("ij,ij->i", tally @ apart, tally) / least
+        return _ordinal(name, ratings, tally, divisor, int(pairable.sum()))
+    distances = _distances(ratings, level)
+    disagreement = np.einsum("ij,ij->i", tally @ distances, tally) / divisor
     sums = summed(ratings, np.column_stack((disagreement, tally)))
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., 1:]
-        return _alpha(sums[..., 0], form(margin, apart, margin), margin.sum(axis=-1))
+        return _alpha(sums[..., 0], form(margin, distances, margin), margin.sum(axis=-1))
 
     return AdditiveStatistic(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=int(pairable.sum()))
 
@@ -72,13 +72,13 @@ def _distances(ratings: Ratings, level: str) -> Floats:
 
 def squared(scores: Floats, level: str) -> Floats:
     """Return squared distances of numbers: differences, for `ratio` divided by sums."""
-    apart = scores[:, None] - scores[None, :]
+    differences = scores[:, None] - scores[None, :]
     if level == "interval":
         # Scaling by the widest difference does not change alpha, and squares of tiny or huge differences stay exact.
-        widest = float(np.abs(apart).max(initial=0.0))
-        return (apart / (widest or 1.0)) ** 2
-    together = scores[:, None] + scores[None, :]
-    return np.divide(apart, together, out=np.zeros_like(apart), where=together != 0) ** 2
+        widest = float(np.abs(differences).max(initial=0.0))
+        return (differences / (widest or 1.0)) ** 2
+    totals = scores[:, None] + scores[None, :]
+    return np.divide(differences, totals, out=np.zeros_like(differences), where=totals != 0) ** 2
 
 
 def _ordinal(name: str, ratings: Ratings, tally: Floats, least: Floats, places: int) -> AdditiveStatistic:
@@ -106,16 +106,16 @@ def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] =
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
         return undefined(name, traces, why)
-    there = np.isfinite(numbers.values)
-    pairable = there.sum(axis=1) >= 2
-    values, there, trace = numbers.values[pairable], there[pairable], numbers.trace[pairable]
+    is_given = np.isfinite(numbers.values)
+    pairable = is_given.sum(axis=1) >= 2
+    values, is_given, trace = numbers.values[pairable], is_given[pairable], numbers.trace[pairable]
     if level == "ratio":
         return _ratio(name, values, trace, traces)
     # Squares of uncentred numbers would lose their digits in the subtraction below.
     values = centred(values)
-    answers = there.sum(axis=1)
+    answers = is_given.sum(axis=1)
     # Sums of x and x squared give all pairwise squared differences: alpha needs no table of distinct numbers.
-    x, xx = np.where(there, values, 0.0).sum(axis=1), np.where(there, values * values, 0.0).sum(axis=1)
+    x, xx = np.where(is_given, values, 0.0).sum(axis=1), np.where(is_given, values * values, 0.0).sum(axis=1)
     disagreement = 2 * (answers * xx - x * x) / (answers - 1)
     sums = over_traces(np.column_stack((disagreement, answers, x, xx)), trace, traces)
 

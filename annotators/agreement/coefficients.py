@@ -180,14 +180,16 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
 
     def of(sums: Floats) -> Floats:
         margins = sums[..., 2:].reshape(*sums.shape[:-1], r, q)
-        all = margins.sum(axis=-1, keepdims=True)
-        shares = np.where(all > 0, ratio(margins, all), 0.0)
+        totals = margins.sum(axis=-1, keepdims=True)
+        shares = np.where(totals > 0, ratio(margins, totals), 0.0)
         # A resample may drop every answer of a rater, so the number of raters is counted anew for each row of sums.
-        there = (all[..., 0] > 0).sum(axis=-1)
-        together = shares.sum(axis=-2)
+        active_raters = (totals[..., 0] > 0).sum(axis=-1)
+        share_sums = shares.sum(axis=-2)
         # Sum over all ordered pairs of different raters = (sum of raters) squared minus each rater with themselves.
-        apart = form(together, w, together) - form(shares, w, shares).sum(axis=-1)
-        return _beyond_chance(ratio(sums[..., 0], sums[..., 1]), ratio(apart, there * (there - 1.0)))
+        expected_pairs = form(share_sums, w, share_sums) - form(shares, w, shares).sum(axis=-1)
+        return _beyond_chance(
+            ratio(sums[..., 0], sums[..., 1]), ratio(expected_pairs, active_raters * (active_raters - 1.0))
+        )
 
     return AdditiveStatistic(
         "conger_kappa", sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(pairable.sum())

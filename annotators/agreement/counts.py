@@ -30,17 +30,17 @@ def answers(tally: Floats) -> Floats:
 
 def agreeing(tally: Floats, weights: Floats | None = None) -> Floats:
     """Return the mean agreement of all pairs of raters at each place (places), 0 if fewer than two rated it."""
-    of = answers(tally)
+    raters = answers(tally)
     with_all = tally if weights is None else tally @ weights.T
-    same = np.einsum("ij,ij->i", tally, with_all) - of
-    return np.where(of >= 2, same / np.maximum(of * (of - 1), 1), 0.0)
+    agreeing_pairs = np.einsum("ij,ij->i", tally, with_all) - raters
+    return np.where(raters >= 2, agreeing_pairs / np.maximum(raters * (raters - 1), 1), 0.0)
 
 
 def rated_twice(ratings: Ratings) -> npt.NDArray[np.bool_]:
     """Return a mask of the places that at least two raters rated."""
-    there = (ratings.codes >= 0).view(np.int8)
+    is_given = (ratings.codes >= 0).view(np.int8)
     # Whole numbers, because sums of truth values would be truth values.
-    return np.asarray(np.einsum("ij->i", there, dtype=np.int32) >= 2)  # in whole numbers: truths are no floats
+    return np.asarray(np.einsum("ij->i", is_given, dtype=np.int32) >= 2)  # in whole numbers: truths are no floats
 
 
 def too_few(ratings: Ratings) -> str:

@@ -53,8 +53,8 @@ def between(dispute_list: Iterable[Dispute], one: str, other: str) -> list[Dispu
 
 
 def _item_name(unit: Unit, target: str) -> str:
-    there = target_of(unit, target)
-    return there.says if there is not None else target
+    found_target = target_of(unit, target)
+    return found_target.says if found_target is not None else target
 
 
 class _AnswerReader:

@@ -22,8 +22,8 @@ def t_quantile(share: float, freedom: float) -> float:
     tail = 2 * (1 - share)
     # whichever of x and 1 - x is small keeps its digits
     x = _beta_quantile(tail, freedom / 2, 0.5)
-    rest = _beta_quantile(1 - tail, 0.5, freedom / 2)
-    return sqrt(freedom * (rest / (1 - rest) if rest < 0.5 else (1 - x) / x))
+    complement = _beta_quantile(1 - tail, 0.5, freedom / 2)
+    return sqrt(freedom * (complement / (1 - complement) if complement < 0.5 else (1 - x) / x))
 
 
 def t_share(t: float, freedom: float) -> float:
@@ -45,10 +45,10 @@ def f_quantile(share: float, above: float, below: float) -> float:
     if not (0 < share < 1 and above > 0 and below > 0):
         raise ValueError(f"no quantile {share} of F with {above} and {below} degrees of freedom")
     x = _beta_quantile(share, above / 2, below / 2)
-    rest = _beta_quantile(1 - share, below / 2, above / 2)
-    if x >= 0.5 and not rest:
+    complement = _beta_quantile(1 - share, below / 2, above / 2)
+    if x >= 0.5 and not complement:
         return inf
-    return below / above * (x / (1 - x) if x < 0.5 else (1 - rest) / rest)
+    return below / above * (x / (1 - x) if x < 0.5 else (1 - complement) / complement)
 
 
 def _beta_quantile(share: float, a: float, b: float) -> float:
@@ -57,21 +57,21 @@ def _beta_quantile(share: float, a: float, b: float) -> float:
     A step that would leave the bracket becomes a bisection.
     """
     low, high, x = 0.0, 1.0, a / (a + b)
-    whole = lgamma(a + b) - lgamma(a) - lgamma(b)
+    log_constant = lgamma(a + b) - lgamma(a) - lgamma(b)
     # 1100 bisections halve the bracket below the smallest float, so the loop always ends at a `break` or there.
     for _ in range(1100):
-        off = regularised_beta(x, a, b) - share
-        low, high = (x, high) if off < 0 else (low, x)
+        excess = regularised_beta(x, a, b) - share
+        low, high = (x, high) if excess < 0 else (low, x)
         # exp overflows above about 709.
-        slope = exp(min(700.0, whole + (a - 1) * log(x) + (b - 1) * log1p(-x)))
-        to = x - off / slope if slope > 0 else low
-        if not low < to < high:
-            to = (low + high) / 2
-        if not 0 < to < 1:  # it is nearer to an end than a number can be
-            return to
-        if abs(to - x) <= 1e-15 * x or not low < to < high:
+        slope = exp(min(700.0, log_constant + (a - 1) * log(x) + (b - 1) * log1p(-x)))
+        next_x = x - excess / slope if slope > 0 else low
+        if not low < next_x < high:
+            next_x = (low + high) / 2
+        if not 0 < next_x < 1:  # it is nearer to an end than a number can be
+            return next_x
+        if abs(next_x - x) <= 1e-15 * x or not low < next_x < high:
             break
-        x = to
+        x = next_x
     return x
 
 

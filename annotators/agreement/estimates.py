@@ -47,15 +47,15 @@ def counted(of: Ratings | NumericRatings, statistic: str = "") -> SampleCounts:
 
     The missing share is of all due answers, or of all items if two columns are compared.
     """
-    there = of.there
-    rows = np.flatnonzero(there.sum(axis=1) >= (len(of.raters) if needs_all(statistic) else 2))
+    is_given = of.there
+    rows = np.flatnonzero(is_given.sum(axis=1) >= (len(of.raters) if needs_all(statistic) else 2))
     reasons = of.reasons
-    answer_count, lacking = len(rows) if of.missing.by_item else int(there.sum()), sum(reasons.values())
+    answer_count, lacking = len(rows) if of.missing.by_item else int(is_given.sum()), sum(reasons.values())
     return SampleCounts(
         len(rows),
         len({of.places[row].unit for row in rows.tolist()}),
         len(np.unique(of.trace[rows])),
-        int(there[rows].any(axis=0).sum()) if len(rows) else 0,
+        int(is_given[rows].any(axis=0).sum()) if len(rows) else 0,
         lacking / (answer_count + lacking) if answer_count + lacking else 0.0,
         reasons,
     )

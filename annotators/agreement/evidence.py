@@ -92,11 +92,11 @@ def step_pairs(study_data: StudyData, field: Field) -> StepPairs:
     places, apart, lacking, raters = [], [], 0, set[int]()
     for one, other in combinations(range(value.shape[1]), 2):
         same = (value[:, one] >= 0) & (value[:, one] == value[:, other])
-        both = np.flatnonzero(same & (step[:, one] >= 0) & (step[:, other] >= 0))
-        lacking += int(same.sum()) - len(both)
-        places.append(both)
-        apart.append(np.abs(step[both, one].astype(np.int64) - step[both, other]))
-        raters |= {one, other} if len(both) else set()
+        rows = np.flatnonzero(same & (step[:, one] >= 0) & (step[:, other] >= 0))
+        lacking += int(same.sum()) - len(rows)
+        places.append(rows)
+        apart.append(np.abs(step[rows, one].astype(np.int64) - step[rows, other]))
+        raters |= {one, other} if len(rows) else set()
     none = np.zeros(0, dtype=np.int64)
     return StepPairs(
         answers, np.concatenate([none, *places]), np.concatenate([none, *apart]), lacking, len(raters)

@@ -105,8 +105,8 @@ def _numbers(study_data: StudyData, field: Field, raters: tuple[int, ...], run: 
     # An ordinal scale such as "1" to "5" is numeric as well.
     scores = scores_of(field)
     if scores is not None:
-        of = np.array([*scores, np.nan])
-        values = of[codes_of(study_data, field, answers)]
+        score_by_code = np.array([*scores, np.nan])
+        values = score_by_code[codes_of(study_data, field, answers)]
     else:
         # The two appended values belong to a flag that was not raised and to index -1, no answer.
         values = np.array([*map(_as_float, study_data.columns.values), np.nan, np.nan])[answers.value]
@@ -208,11 +208,13 @@ def codes_of(study_data: StudyData, field: Field, answers: FieldAnswers) -> Code
     """Return answers as category codes (places x raters), -1 for none."""
     category_codes = {name: i for i, name in enumerate(categories_of(study_data, field))}
     if field.kind == "flag":
-        of = [int(value) if isinstance(value, bool) else -1 for value in study_data.columns.values]
+        code_by_value = [int(value) if isinstance(value, bool) else -1 for value in study_data.columns.values]
     else:
-        of = [category_codes.get(value, -1) if isinstance(value, str) else -1 for value in study_data.columns.values]
+        code_by_value = [
+            category_codes.get(value, -1) if isinstance(value, str) else -1 for value in study_data.columns.values
+        ]
     # Index len(values) is a flag that was not raised (`no`), index -1 is no answer.
-    return np.array([*of, 0, -1], dtype=np.int16)[answers.value]
+    return np.array([*code_by_value, 0, -1], dtype=np.int16)[answers.value]
 
 
 def _of_kind(field_places: FieldPlaces, kind: str) -> Mask:
@@ -230,10 +232,10 @@ def missing_of(
 
 def _clusters(field_places: FieldPlaces, mask: Mask) -> tuple[Ints, tuple[str, ...]]:
     """Return the clusters of the masked places, renumbered without clusters that are empty."""
-    there = np.unique(field_places.trace[mask])
+    used_traces = np.unique(field_places.trace[mask])
     new = np.zeros(len(field_places.traces), dtype=np.int32)
-    new[there] = np.arange(len(there), dtype=np.int32)
-    return new[field_places.trace[mask]], tuple(field_places.traces[at] for at in there)
+    new[used_traces] = np.arange(len(used_traces), dtype=np.int32)
+    return new[field_places.trace[mask]], tuple(field_places.traces[at] for at in used_traces)
 
 
 def _select_places(places: tuple[RatedItem, ...], mask: Mask) -> tuple[RatedItem, ...]:
@@ -324,8 +326,8 @@ def beside(one: Ratings, other: Ratings) -> Ratings:
     if one.places is other.places or one.places == other.places:
         codes[:] = other.codes
     else:
-        here, there = _common_rows(one, other)
-        codes[here] = other.codes[there]
+        rows, other_rows = _common_rows(one, other)
+        codes[rows] = other.codes[other_rows]
     return one._replace(
         codes=np.hstack([one.codes, codes]), raters=(*one.raters, *other.raters),
         missing=missing_of_all((one.missing, other.missing)),
@@ -334,9 +336,9 @@ def beside(one: Ratings, other: Ratings) -> Ratings:
 
 def numbers_beside(one: NumericRatings, other: NumericRatings) -> NumericRatings:
     """Return the columns of both over the places of the first, with the missing answers of both."""
-    here, there = _common_rows(one, other)
+    rows, other_rows = _common_rows(one, other)
     values = np.full((len(one.places), other.values.shape[1]), np.nan)
-    values[here] = other.values[there]
+    values[rows] = other.values[other_rows]
     return one._replace(
         values=np.hstack([one.values, values]), raters=(*one.raters, *other.raters),
         missing=missing_of_all((one.missing, other.missing)),
@@ -347,8 +349,8 @@ def _common_rows(one: Ratings | NumericRatings, other: Ratings | NumericRatings)
     """Return the rows of both at the places that they share."""
     row_of_place = {place: i for i, place in enumerate(other.places)}
     at = np.fromiter((row_of_place.get(place, -1) for place in one.places), dtype=np.int32, count=len(one.places))
-    here = np.flatnonzero(at >= 0).astype(np.int32)
-    return here, at[here]
+    rows = np.flatnonzero(at >= 0).astype(np.int32)
+    return rows, at[rows]
 
 
 def against(truth: Ratings, answers: Ratings) -> Ratings:

@@ -43,10 +43,10 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
 
     Sums: items, answers, answers squared, x, x^2, and (sum of an item)^2 / its answers.
     """
-    there = np.isfinite(numbers.values)
-    pairable = there.sum(axis=1) >= 2
-    values = np.where(there, centred(numbers.values), 0.0)[pairable]
-    answers = there[pairable].sum(axis=1).astype(np.float64)
+    is_given = np.isfinite(numbers.values)
+    pairable = is_given.sum(axis=1) >= 2
+    values = np.where(is_given, centred(numbers.values), 0.0)[pairable]
+    answers = is_given[pairable].sum(axis=1).astype(np.float64)
     place = values.sum(axis=1)
     columns = (np.ones(len(place)), answers, answers**2, place, (values**2).sum(axis=1), place**2 / answers)
     sums = over_traces(np.column_stack(columns), numbers.trace[pairable], len(numbers.traces))
@@ -89,15 +89,15 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
     sums = over_traces(columns, numbers.trace[complete], len(numbers.traces))
 
     def of(sums: Floats) -> Floats:
-        rows, raters, rest, spread = _squares(sums)
+        rows, raters, residual, spread = _squares(sums)
         places, k = sums[..., 0], sums.shape[-1] - 3
         below = {
-            "A,1": rows + (k - 1) * rest + k * ratio(raters - rest, places),
-            "C,1": rows + (k - 1) * rest,
-            "A,k": rows + ratio(raters - rest, places),
+            "A,1": rows + (k - 1) * residual + k * ratio(raters - residual, places),
+            "C,1": rows + (k - 1) * residual,
+            "A,k": rows + ratio(raters - residual, places),
             "C,k": rows,
         }[form]
-        return np.where(spread, ratio(rows - rest, below, NOTHING * sums[..., 1]), np.nan)
+        return np.where(spread, ratio(rows - residual, below, NOTHING * sums[..., 1]), np.nan)
 
     return AdditiveStatistic(
         name,
@@ -117,12 +117,12 @@ def _squares(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     mean = ratio(each.sum(axis=-1) ** 2, k * places)
     of_places = rows / k - mean
     of_raters = ratio((each**2).sum(axis=-1), places) - mean
-    rest = xx - mean - of_places - of_raters
+    residual = xx - mean - of_places - of_raters
     return (
         ratio(of_places, places - 1),
         np.asarray(of_raters / (k - 1)),
         # Rounding can make the residual slightly negative if raters agree fully.
-        ratio(np.maximum(rest, 0.0), (places - 1) * (k - 1)),
+        ratio(np.maximum(residual, 0.0), (places - 1) * (k - 1)),
         np.asarray(xx - mean > NOTHING * xx),
     )
 
@@ -152,13 +152,13 @@ def _by_one_ratio(
 
 
 def _two_way_by_f(sums: Floats, form: Icc, level: float) -> tuple[float, float] | str:
-    rows, raters, rest, spread = _squares(sums)
+    rows, raters, residual, spread = _squares(sums)
     n, k = float(sums[0]), float(sums.shape[0] - 3)
     if n < 2 or not bool(spread):
         return NO_FULL if n < 2 else NO_SPREAD
     if form.startswith("C"):
-        return _by_one_ratio(float(rows), float(rest), k, n - 1, (n - 1) * (k - 1), level, mean=form == "C,k")
-    ends = _absolute_by_f(float(rows), float(raters), float(rest), n, k, level)
+        return _by_one_ratio(float(rows), float(residual), k, n - 1, (n - 1) * (k - 1), level, mean=form == "C,k")
+    ends = _absolute_by_f(float(rows), float(raters), float(residual), n, k, level)
     if isinstance(ends, str) or form == "A,1":
         return ends
     # Spearman and Brown's formula turns the bounds of one rating into those of the mean of k, as in Table 7.
@@ -178,14 +178,16 @@ def _absolute_by_f(
         return AT_MOST
     of_raters = k * value / (n * (1 - value)) * raters
     of_rest = (1 + k * value * (n - 1) / (n * (1 - value))) * rest
-    apart = of_raters**2 / (k - 1) + of_rest**2 / ((n - 1) * (k - 1))
-    whole = (of_raters + of_rest) ** 2
-    if whole <= NOTHING * apart:
+    squared_parts = of_raters**2 / (k - 1) + of_rest**2 / ((n - 1) * (k - 1))
+    squared_total = (of_raters + of_rest) ** 2
+    if squared_total <= NOTHING * squared_parts:
         return NO_FREEDOM
     # Satterthwaite: the freedom of a sum of mean squares, which is not a whole number.
-    tail, freedom = (1 + level) / 2, whole / apart
+    tail, freedom = (1 + level) / 2, squared_total / squared_parts
     most, least = f_quantile(tail, n - 1, freedom), f_quantile(tail, freedom, n - 1)
-    both = k * raters + (k * n - k - n) * rest
-    if not np.isfinite(most) or most * both + n * rows <= 0 or both + n * least * rows <= 0:
+    residual_part = k * raters + (k * n - k - n) * rest
+    if not np.isfinite(most) or most * residual_part + n * rows <= 0 or residual_part + n * least * rows <= 0:
         return NO_FREEDOM
-    return n * (rows - most * rest) / (most * both + n * rows), n * (least * rows - rest) / (both + n * least * rows)
+    return n * (rows - most * rest) / (most * residual_part + n * rows), n * (least * rows - rest) / (
+        residual_part + n * least * rows
+    )

@@ -117,9 +117,9 @@ def _nonzero_traces(sums: Floats) -> Floats:
 def _leave_one_out(of: Callable[[Floats], Floats], sums: Floats) -> Floats:
     """Return the value without each trace in turn (traces)."""
     # In blocks, because `of` may hold several tables of the size of the sums.
-    all = sums.sum(axis=0)
+    totals = sums.sum(axis=0)
     step = max(1, _CELLS // max(1, sums.shape[1]))
-    return np.concatenate([of(all - sums[at : at + step]) for at in range(0, len(sums), step)])
+    return np.concatenate([of(totals - sums[at : at + step]) for at in range(0, len(sums), step)])
 
 
 def _jackknife_error(without: Floats) -> float | None:
@@ -204,8 +204,8 @@ def _bca_interval(
 
 def _bca_share(bias: float, changes: float, share: float) -> float:
     z = bias + NormalDist().inv_cdf(share)
-    rest = 1 - changes * z
-    return NormalDist().cdf(bias + z / rest) if rest > 0 else float(z > 0)
+    shrinkage = 1 - changes * z
+    return NormalDist().cdf(bias + z / shrinkage) if shrinkage > 0 else float(z > 0)
 
 
 def estimates(ones: Sequence[AdditiveStatistic], how: How) -> list[Estimate]:

@@ -34,25 +34,27 @@ def judged(ratings: Ratings, what: Judged, positive: str, weights: Floats | None
     pair = over(ratings, both(ratings))
     truth, judge = pair.codes[:, 0], pair.codes[:, 1]
     # An index beyond the last category matches nothing.
-    it = ratings.categories.index(positive) if positive in ratings.categories else len(ratings.categories)
-    yes, predicted = truth == it, judge == it
-    columns = np.column_stack((np.ones(len(truth)), truth == judge, yes & predicted, yes, predicted)).astype(np.float64)
+    positive_code = ratings.categories.index(positive) if positive in ratings.categories else len(ratings.categories)
+    is_positive, is_predicted = truth == positive_code, judge == positive_code
+    columns = np.column_stack(
+        (np.ones(len(truth)), truth == judge, is_positive & is_predicted, is_positive, is_predicted)
+    ).astype(np.float64)
     sums = summed(pair, columns if weights is None else columns * weights[both(ratings), None])
-    above, below, never = {
+    above, below, why_undefined = {
         "accuracy": ((0, 1, 0, 0, 0), (1, 0, 0, 0, 0), "no answers"),
         "precision": ((0, 0, 1, 0, 0), (0, 0, 0, 0, 1), f"the judge never said {positive}"),
         "specificity": ((1, 0, 1, -1, -1), (1, 0, 0, -1, 0), f"everything is {positive}"),
         "recall": ((0, 0, 1, 0, 0), (0, 0, 0, 1, 0), f"nothing is {positive}"),
         "f1": ((0, 0, 2, 0, 0), (0, 0, 0, 1, 1), f"nothing is {positive}, nor did the judge say so"),
     }[what]
-    up, down = np.asarray(above, np.float64), np.asarray(below, np.float64)
+    above_weights, below_weights = np.asarray(above, np.float64), np.asarray(below, np.float64)
 
     def of(sums: Floats) -> Floats:
-        return ratio(np.asarray(sums @ up), np.asarray(sums @ down))
+        return ratio(np.asarray(sums @ above_weights), np.asarray(sums @ below_weights))
 
     # F1 is not a share of counts, and weighted sums are not counts: neither may use Wilson's interval.
-    counts = (up, down) if what != "f1" and weights is None else None
-    return AdditiveStatistic(what, sums, of, lambda sums: never, least=0.0, places=len(truth), share=counts)
+    counts = (above_weights, below_weights) if what != "f1" and weights is None else None
+    return AdditiveStatistic(what, sums, of, lambda sums: why_undefined, least=0.0, places=len(truth), share=counts)
 
 
 Box = tuple[float, float, float, float]

@@ -119,8 +119,8 @@ def _against_mean(study_data: StudyData, field: Field, judge: int) -> list[Agree
 
 def mean_of(these: NumericRatings, name: str = "mean") -> NumericRatings:
     """Return one column, the mean of all who answered at a place, nan if nobody did."""
-    there = ~np.isnan(these.values)
-    total = np.where(there, these.values, 0.0).sum(axis=1)
+    is_given = ~np.isnan(these.values)
+    total = np.where(is_given, these.values, 0.0).sum(axis=1)
     means = np.full(len(total), np.nan)
-    np.divide(total, there.sum(axis=1), out=means, where=there.any(axis=1))
+    np.divide(total, is_given.sum(axis=1), out=means, where=is_given.any(axis=1))
     return these._replace(values=means[:, None], raters=(name,), missing=MissingAnswers(raters=(name,)))

@@ -24,11 +24,11 @@ def fleiss_z(ratings: Ratings) -> float | None:
         return None
     share = tally.sum(axis=0) / tally.sum()
     other = 1 - share
-    both = float((share * other).sum())
-    spread = both * both - float((share * other * (other - share)).sum())
+    variance_sum = float((share * other).sum())
+    spread = variance_sum * variance_sum - float((share * other * (other - share)).sum())
     if spread <= 0:
         return None
-    error = sqrt(2) * sqrt(spread) / (both * sqrt(len(tally) * raters[0] * (raters[0] - 1)))
+    error = sqrt(2) * sqrt(spread) / (variance_sum * sqrt(len(tally) * raters[0] * (raters[0] - 1)))
     return kappa / error
 
 
@@ -87,6 +87,6 @@ def cohen_error(table: Floats, weights: Floats | None = None) -> float | None:
     if 1 - chance < 1e-12:
         return None
     margins = (w @ other)[:, None] + (one @ w)[None, :]
-    inner = float((share * (w * (1 - chance) - margins * (1 - observed)) ** 2).sum())
-    spread = max(0.0, inner - (observed * chance - 2 * chance + observed) ** 2)
+    weighted_squares = float((share * (w * (1 - chance) - margins * (1 - observed)) ** 2).sum())
+    spread = max(0.0, weighted_squares - (observed * chance - 2 * chance + observed) ** 2)
     return sqrt(spread / n) / (1 - chance) ** 2

@@ -107,8 +107,8 @@ def mean(
     least: float | None = None,
 ) -> AdditiveStatistic:
     """Return the mean of one column without nan. It is a share if the column holds zeros and ones (`most` 1)."""
-    there = np.isfinite(values)
-    return _mean_statistic(name, values[there], trace[there], traces, most, 0.0 if most == 1 else least)
+    is_given = np.isfinite(values)
+    return _mean_statistic(name, values[is_given], trace[is_given], traces, most, 0.0 if most == 1 else least)
 
 
 def _mean_statistic(

@@ -12,14 +12,14 @@ NO_SPREAD = "no spread"
 
 def centred(values: Floats) -> Floats:
     """Return values minus their median, so that squares stay exact and equal values become exactly zero."""
-    there = values[np.isfinite(values)]
-    return values - np.median(there) if there.size else values
+    given_values = values[np.isfinite(values)]
+    return values - np.median(given_values) if given_values.size else values
 
 
 def too_few_numbers(numbers: NumericRatings) -> str:
     """Return why no two raters can be compared; empty if they can."""
-    there = np.isfinite(numbers.values)
-    has_answers = there.any(axis=0)
+    is_given = np.isfinite(numbers.values)
+    has_answers = is_given.any(axis=0)
     if has_answers.sum() < 2:
         return ONE_RATER if has_answers.sum() else NO_ANSWERS
-    return "" if (there.sum(axis=1) >= 2).any() else NO_PAIR
+    return "" if (is_given.sum(axis=1) >= 2).any() else NO_PAIR

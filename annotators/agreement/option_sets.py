@@ -63,8 +63,18 @@ class SetRatings(NamedTuple):
         """Return the ratings of one option by itself: `no` or `yes`."""
         holds = np.array([*self.sets[:, self.options.index(id)], False], dtype=np.int16)
         codes = np.where(self.codes < 0, np.int16(-1), holds[self.codes])
-        of = self.numbers
-        return Ratings(of.field, FLAG, codes, of.raters, of.trace, of.traces, of.places, None, of.missing)
+        numbers = self.numbers
+        return Ratings(
+            numbers.field,
+            FLAG,
+            codes,
+            numbers.raters,
+            numbers.trace,
+            numbers.traces,
+            numbers.places,
+            None,
+            numbers.missing,
+        )
 
 
 def sets_of(
@@ -134,10 +144,10 @@ def masi_distance(sets: Masks) -> Floats:
     """
     intersection, union = _overlaps(sets)
     size = sets.sum(axis=1).astype(np.float64)
-    least = np.minimum(size[:, None], size[None, :])
+    smaller_size = np.minimum(size[:, None], size[None, :])
     # Disjoint sets need no case of their own: their similarity of 0 makes the product 0.
-    lies = np.where(intersection == union, 1.0, np.where(intersection == least, 2 / 3, 1 / 3))
-    return 1 - (1 - jaccard_distance(sets)) * lies
+    overlap_factor = np.where(intersection == union, 1.0, np.where(intersection == smaller_size, 2 / 3, 1 / 3))
+    return 1 - (1 - jaccard_distance(sets)) * overlap_factor
 
 
 def _overlaps(sets: Masks) -> tuple[Floats, Floats]:
@@ -151,16 +161,16 @@ def _overlaps(sets: Masks) -> tuple[Floats, Floats]:
 def alpha_of_sets(these: SetRatings, alike: Alike) -> AdditiveStatistic:
     """Return Krippendorff's alpha with the distance of MASI or Jaccard, as published."""
     sets, codes = _used_sets(these)
-    apart = masi_distance(sets) if alike == "masi" else jaccard_distance(sets)
-    return alpha_by_distance(f"krippendorff_alpha_{alike}", codes, apart, these.numbers)
+    distances = masi_distance(sets) if alike == "masi" else jaccard_distance(sets)
+    return alpha_by_distance(f"krippendorff_alpha_{alike}", codes, distances, these.numbers)
 
 
 def _used_sets(these: SetRatings) -> tuple[Masks, npt.NDArray[np.int64]]:
     """Return the sets that occur here, and the codes renumbered accordingly."""
     codes = these.codes
-    there, at = np.unique(codes[codes >= 0], return_inverse=True)
+    used_codes, at = np.unique(codes[codes >= 0], return_inverse=True)
     codes[codes >= 0] = at.reshape(-1)
-    return these.sets[there], codes
+    return these.sets[used_codes], codes
 
 
 def same_set(these: SetRatings) -> AdditiveStatistic:
@@ -174,8 +184,8 @@ def same_set_of_all(these: SetRatings) -> AdditiveStatistic:
     codes = these.codes
     pairable = (codes >= 0).sum(axis=1) >= 2
     least = np.where(codes < 0, len(these.sets), codes).min(axis=1, initial=len(these.sets))
-    alike = np.where(pairable, (codes.max(axis=1, initial=-1) == least).astype(np.float64), np.nan)
-    return mean(alike, these.numbers.trace, len(these.numbers.traces), "percent_exact", 1.0)
+    is_same = np.where(pairable, (codes.max(axis=1, initial=-1) == least).astype(np.float64), np.nan)
+    return mean(is_same, these.numbers.trace, len(these.numbers.traces), "percent_exact", 1.0)
 
 
 # -- people among themselves -------------------------------------------------------------------------------------

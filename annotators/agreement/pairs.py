@@ -115,8 +115,8 @@ def confusion(study_data: StudyData, field: str, one: str = "", other: str = "")
         counts = _all_pairs(ratings)
         return _grid(ratings, field, counts, "one", "the other")
     two = _two_columns(study_data, field, one or TRUTH, other or TRUTH)
-    both, q = (two.codes >= 0).all(axis=1), len(two.categories)
-    down, across = two.codes[both].T.astype(np.int64)
+    has_both, q = (two.codes >= 0).all(axis=1), len(two.categories)
+    down, across = two.codes[has_both].T.astype(np.int64)
     counts = np.bincount(down * q + across, minlength=q * q).reshape(q, q).astype(np.float64)
     return _grid(two, field, counts, one or TRUTH, other or TRUTH)
 
@@ -187,15 +187,15 @@ def disagreeing(
     down, across = (ratings.categories.index(name) if name in ratings.categories else -2 for name in cell or ("", ""))
     if one or other:
         two = _two_columns(study_data, field, one or TRUTH, other or TRUTH)
-        here = (two.codes[:, 0] == down) & (two.codes[:, 1] == across)
+        is_selected = (two.codes[:, 0] == down) & (two.codes[:, 1] == across)
         if cell is None:
-            here = (two.codes >= 0).all(axis=1) & (two.codes[:, 0] != two.codes[:, 1])
+            is_selected = (two.codes >= 0).all(axis=1) & (two.codes[:, 0] != two.codes[:, 1])
         if two.places is ratings.places:
-            return _rank_places(ratings, split, here)
+            return _rank_places(ratings, split, is_selected)
         # The two may have answered items that are not among those of all people, and the reverse.
         row_of_place = {place: at for at, place in enumerate(ratings.places)}
         splits = np.array([split[row_of_place[place]] if place in row_of_place else 0.0 for place in two.places])
-        return _rank_places(two, splits, here)
+        return _rank_places(two, splits, is_selected)
     counts_by_code = [(ratings.codes == code).sum(axis=1) for code in (down, across)]
     return _rank_places(
         ratings, split, counts_by_code[0] >= 2 if down == across else (counts_by_code[0] > 0) & (counts_by_code[1] > 0)
@@ -204,12 +204,12 @@ def disagreeing(
 
 def _split_shares(values: Floats) -> Floats:
     """Return the share of pairs of raters with different answers at each place, 0 if fewer than two answered."""
-    apart_, pairs = np.zeros(len(values)), np.zeros(len(values))
+    differing_pairs, pairs = np.zeros(len(values)), np.zeros(len(values))
     for one, other in combinations(range(values.shape[1]), 2):
-        both = ~np.isnan(values[:, one]) & ~np.isnan(values[:, other])
-        pairs += both
-        apart_ += both & (values[:, one] != values[:, other])
-    return apart_ / np.maximum(pairs, 1)
+        has_both = ~np.isnan(values[:, one]) & ~np.isnan(values[:, other])
+        pairs += has_both
+        differing_pairs += has_both & (values[:, one] != values[:, other])
+    return differing_pairs / np.maximum(pairs, 1)
 
 
 def _rank_places(of: Ratings | NumericRatings, split: Floats, here: npt.NDArray[np.bool_]) -> list[tuple[str, str]]:

@@ -76,8 +76,8 @@ def _field_sequence(
 ) -> tuple[npt.NDArray[np.intp], RaterSequence]:
     columns, field_places = study_data.columns, places_of(study_data, field)
     raters = study_data.people if rater in study_data.people else study_data.judges
-    mine = raters.index(rater)
-    codes = _codes(study_data, field, raters)[:, mine]
+    own_column = raters.index(rater)
+    codes = _codes(study_data, field, raters)[:, own_column]
     number = columns.fields.index(field.id)
     rows = np.flatnonzero((columns.rater == rater) & (columns.field == number) & (columns.run == 1))
     place = places_at(study_data, field, rows)
@@ -107,8 +107,8 @@ def rest_of(study_data: StudyData, field: Field, rater: int) -> Codes:
     if not counts.size:
         return np.full(len(counts), -1, dtype=np.int16)
     best = counts.argmax(axis=1)
-    most = counts[np.arange(len(counts)), best]
-    return np.where((most > 0) & (2 * most > voices), best, -1).astype(np.int16)
+    best_count = counts[np.arange(len(counts)), best]
+    return np.where((best_count > 0) & (2 * best_count > voices), best, -1).astype(np.int16)
 
 
 def _codes(study_data: StudyData, field: Field, raters: tuple[int, ...]) -> Codes:
@@ -125,8 +125,8 @@ def _votes(study_data: StudyData, field: Field) -> tuple[npt.NDArray[np.int32], 
     def counted() -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         answers = answers_of(study_data, field, study_data.people, 1)
         codes = _codes(study_data, field, study_data.people)
-        of = [(codes == at).sum(axis=1) for at in range(len(categories_of(study_data, field)))]
-        counts = np.stack(of, axis=1) if of else np.zeros((len(codes), 0))
+        counts_by_code = [(codes == at).sum(axis=1) for at in range(len(categories_of(study_data, field)))]
+        counts = np.stack(counts_by_code, axis=1) if counts_by_code else np.zeros((len(codes), 0))
         return counts.astype(np.int32), ((codes >= 0) | answers.gave).sum(axis=1).astype(np.int32)
 
     votes: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = study_data.once(("votes", field.id), counted)

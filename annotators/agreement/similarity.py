@@ -68,11 +68,11 @@ def coded(study_data: StudyData, field: Field, value: npt.NDArray[np.int32]) -> 
     """Return answers as numbers that are equal if the answers are. Texts ignore case and white space."""
     codes: dict[bytes, int] = {}
     if field.kind == "text":
-        of = [float(codes.setdefault(text_key(one), len(codes))) for one in study_data.columns.values]
+        code_by_value = [float(codes.setdefault(text_key(one), len(codes))) for one in study_data.columns.values]
     else:
-        of = [float(at) for at in range(len(study_data.columns.values))]
+        code_by_value = [float(at) for at in range(len(study_data.columns.values))]
     # The two appended values belong to index -1 (no answer) and to the number after the last value.
-    return np.array([*of, np.nan, np.nan])[value]
+    return np.array([*code_by_value, np.nan, np.nan])[value]
 
 
 def pairwise(numbers: NumericRatings, name: str, alike: Alike, most: float | None) -> AdditiveStatistic:
@@ -80,10 +80,10 @@ def pairwise(numbers: NumericRatings, name: str, alike: Alike, most: float | Non
     values = numbers.values
     total, pairs = np.zeros(len(values)), np.zeros(len(values))
     for one, other in combinations(range(values.shape[1]), 2):
-        both = np.flatnonzero(~np.isnan(values[:, one]) & ~np.isnan(values[:, other]))
-        if len(both):
-            total[both] += alike(values[both, one], values[both, other])
-            pairs[both] += 1
+        rows = np.flatnonzero(~np.isnan(values[:, one]) & ~np.isnan(values[:, other]))
+        if len(rows):
+            total[rows] += alike(values[rows, one], values[rows, other])
+            pairs[rows] += 1
     # Each item weighs the same, however many pairs of raters it has.
     means = np.full(len(values), np.nan)
     np.divide(total, pairs, out=means, where=pairs > 0)

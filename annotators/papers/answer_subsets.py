@@ -57,9 +57,9 @@ def modal(ratings: Ratings, name: str = "modal") -> Ratings:
     tally = np.stack([(ratings.codes == code).sum(axis=1) for code in range(len(ratings.categories))], axis=1)
     most = tally.max(axis=1, initial=0)
     # A tie of two answers has no most frequent one.
-    single = (most > 0) & ((tally == most[:, None]).sum(axis=1) == 1)
-    codes = np.where(single, tally.argmax(axis=1), -1).astype(np.int16)[:, None]
+    has_mode = (most > 0) & ((tally == most[:, None]).sum(axis=1) == 1)
+    codes = np.where(has_mode, tally.argmax(axis=1), -1).astype(np.int16)[:, None]
     places = set(ratings.places)
-    ties = MissingAnswers.one_each((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(~single).tolist())
-    silent = ratings.missing.by(ratings.raters[:1]).at(lambda place: place not in places)
-    return ratings._replace(codes=codes, raters=(name,), missing=missing_of_all((ties, silent)))
+    ties = MissingAnswers.one_each((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(~has_mode).tolist())
+    without_answer = ratings.missing.by(ratings.raters[:1]).at(lambda place: place not in places)
+    return ratings._replace(codes=codes, raters=(name,), missing=missing_of_all((ties, without_answer)))

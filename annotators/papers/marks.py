@@ -68,5 +68,5 @@ def _add_marks(case: MeasuredRun, where: str, marks: Marks) -> MeasuredRun:
 def _check(where: str, field: str, names: Iterable[str], task_names: set[str]) -> None:
     for name in names:
         if name not in task_names:
-            there = ", ".join(sorted(task_names)) or "none"
-            raise LabError(where, f"field {field}: the run's task has no {name!r}; it has {there}")
+            known_names = ", ".join(sorted(task_names)) or "none"
+            raise LabError(where, f"field {field}: the run's task has no {name!r}; it has {known_names}")

@@ -99,11 +99,12 @@ def _overview_row(study_data: StudyData, field: Field) -> tuple[Cell, ...]:
     of = field_values(study_data, field)
     if of is None:
         return _overview_of_others(study_data, field)
-    there = of.there
-    what, value = _most_of(study_data, of) if there.any() else ("", "nobody has answered it")
+    is_given = of.there
+    what, value = _most_of(study_data, of) if is_given.any() else ("", "nobody has answered it")
     return (
-        field.id, f"{int(there.sum()):,}", f"{int(there.any(axis=1).sum()):,}", f"{int(there.any(axis=0).sum()):,}",
-        missing_words(missing_reasons(of) if of.measures else {}, int(there.sum())), what, value,
+        field.id, f"{int(is_given.sum()):,}", f"{int(is_given.any(axis=1).sum()):,}",
+        f"{int(is_given.any(axis=0).sum()):,}",
+        missing_words(missing_reasons(of) if of.measures else {}, int(is_given.sum())), what, value,
     )  # fmt: skip
 
 
@@ -226,17 +227,17 @@ def no_interval_notes(rows: Sequence[Sequence[Cell]]) -> list[str]:
 
 def _answered_mask(of: FieldValues, *, agreed: bool, rows: Mask | None = None, rater: int | None = None) -> Mask:
     values = of.measures[0].agreed[:, None] if agreed else of.measures[0].values
-    there = np.isfinite(values if rater is None else values[:, [rater]])
-    return there if rows is None else np.asarray(there & rows[:, None])
+    is_given = np.isfinite(values if rater is None else values[:, [rater]])
+    return is_given if rows is None else np.asarray(is_given & rows[:, None])
 
 
 def _n_words(of: FieldValues, *, agreed: bool) -> str:
-    there = _answered_mask(of, agreed=agreed)
-    items = count(int(there.any(axis=1).sum()), "item")
+    is_given = _answered_mask(of, agreed=agreed)
+    items = count(int(is_given.any(axis=1).sum()), "item")
     if agreed:
         return items
-    raters = count(int(there.any(axis=0).sum()), "rater")
-    return f"{count(int(there.sum()), 'answer')} to {items} by {raters}"
+    raters = count(int(is_given.any(axis=0).sum()), "rater")
+    return f"{count(int(is_given.sum()), 'answer')} to {items} by {raters}"
 
 
 def _missing_of(of: FieldValues, *, agreed: bool) -> str:
@@ -256,8 +257,8 @@ def _row(
         )
         for one in of.told
     ]  # fmt: skip
-    there = int(_answered_mask(of, agreed=agreed, rows=rows, rater=rater).sum())
-    return name, *numbers, f"{there:,}", missing_words(reasons, there)
+    answer_count = int(_answered_mask(of, agreed=agreed, rows=rows, rater=rater).sum())
+    return name, *numbers, f"{answer_count:,}", missing_words(reasons, answer_count)
 
 
 def _breakdown(of: FieldValues, id: str, by: str, head: str, rows: Sequence[tuple[Cell, ...]], n: str,

@@ -78,11 +78,11 @@ class CharacterCanvas:
     def dot(self, x: float, y: float, mark: str, *, under: bool = False) -> None:
         """Draw a mark. `under` does not overwrite an existing one."""
         column, row = self.place(x, y)
-        there = self.rows[row][column]
-        if not under or there == " ":
+        current_mark = self.rows[row][column]
+        if not under or current_mark == " ":
             # The diagonal and the band may be overwritten. Another series' mark becomes `BOTH`.
-            free = there in (" ", "·", "˙", mark)
-            self.rows[row][column] = mark if under or free else BOTH
+            is_free = current_mark in (" ", "·", "˙", mark)
+            self.rows[row][column] = mark if under or is_free else BOTH
 
     def lines(self, across: str, up: str, width: int) -> list[str]:
         """Return the lines of the canvas with axes and their names."""

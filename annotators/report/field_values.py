@@ -186,13 +186,13 @@ def answer_number(
     """
     values = measure.agreed[:, None] if agreed else measure.values
     values = values if rater is None else values[:, [rater]]
-    there = np.isfinite(values) if rows is None else np.isfinite(values) & rows[:, None]
-    place, column = np.nonzero(there)
+    is_given = np.isfinite(values) if rows is None else np.isfinite(values) & rows[:, None]
+    place, column = np.nonzero(is_given)
     if reasons is None:
         reasons = missing_reasons(of, agreed=agreed, rows=rows, rater=rater)
     lacking = sum(reasons.values())
-    items = there.any(axis=1)
-    answered = of.there[items].any(axis=0) if agreed else there.any(axis=0)
+    items = is_given.any(axis=1)
+    answered = of.there[items].any(axis=0) if agreed else is_given.any(axis=0)
     counts = SampleCounts(
         len(place), _count_distinct(of.unit[items]), _count_distinct(of.trace[items]), int(answered.sum()),
         lacking / (len(place) + lacking) if lacking else 0.0, dict(reasons),
@@ -240,8 +240,8 @@ def missing_reasons(
     missing = of.missing if rater is None else of.missing.by([of.raters[rater]])
     if rows is not None:
         # Missing answers are stored by item, because they also concern items that nobody answered.
-        kept = {of.places[at] for at in np.flatnonzero(rows).tolist()}
-        missing = missing.at(kept.__contains__)
+        selected_places = {of.places[at] for at in np.flatnonzero(rows).tolist()}
+        missing = missing.at(selected_places.__contains__)
     return missing.counts()
 
 

@@ -137,9 +137,9 @@ def numbers_in(report: Report) -> list[ReportedNumber]:
         # Encoded, because numbers hold mappings and so cannot be keys themselves.
         key = encode(one)
         numbers.setdefault(key, one)
-        there = places.setdefault(key, [])
-        if place not in there:
-            there.append(place)
+        number_places = places.setdefault(key, [])
+        if place not in number_places:
+            number_places.append(place)
     return [ReportedNumber(tuple(places[key]), one) for key, one in numbers.items()]
 
 

@@ -80,9 +80,11 @@ def _sheets(study_data: StudyData, codes: set[str]) -> dict[str, _Sheets]:
     )
     assignments = study_data.further.assignments()
     dealt = Counter(one.rater for one in assignments if one.unit not in pilots)
-    there = {columns.raters[at].id for at in study_data.people} | ({one.rater for one in assignments} & codes)
+    codes_with_sheets = {columns.raters[at].id for at in study_data.people} | (
+        {one.rater for one in assignments} & codes
+    )
     # Sheets may be handed in without an assignment in this file.
-    return {code: _Sheets(max(dealt[code], handed[code, False]), handed[code, False]) for code in there}
+    return {code: _Sheets(max(dealt[code], handed[code, False]), handed[code, False]) for code in codes_with_sheets}
 
 
 # -- in sentences ----------------------------------------------------------------------------------------------
@@ -124,9 +126,9 @@ def _assignments(sheets: Mapping[str, _Sheets], changes: _Changes) -> str:
 
 def _row(study_data: StudyData, code: str, sheets: Mapping[str, _Sheets], changes: _Changes) -> tuple[Cell, ...]:
     own = sheets[code]
-    rest = own.dealt - own.handed
-    passed = rest if code in changes.left else 0
-    numbers = (f"{own.dealt:,}", f"{own.handed:,}", f"{rest - passed:,}", f"{passed:,}")
+    not_handed_in = own.dealt - own.handed
+    passed = not_handed_in if code in changes.left else 0
+    numbers = (f"{own.dealt:,}", f"{own.handed:,}", f"{not_handed_in - passed:,}", f"{passed:,}")
     return code, _state(code, sheets, changes), _share_right(study_data, code, changes), *numbers
 
 

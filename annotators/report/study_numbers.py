@@ -32,14 +32,14 @@ def study_numbers(
         of = field_values(study_data, field, None if rater is None else (rater,))
         if of is None:
             continue
-        there = np.ones((len(of.places), len(of.raters)), dtype=np.bool_)
+        is_counted = np.ones((len(of.places), len(of.raters)), dtype=np.bool_)
         if runs is not None:
             for row, place in enumerate(of.places):
                 about = set(units[place.unit].runs)
                 for column, code in enumerate(of.raters):
-                    there[row, column] = bool(about & set(runs)) or played.get((place.unit, code)) in runs
+                    is_counted[row, column] = bool(about & set(runs)) or played.get((place.unit, code)) in runs
         for measure in of.measures:
-            yield _number(study_data, of, measure, there, agreed=rater is None and not is_played(study_data))
+            yield _number(study_data, of, measure, is_counted, agreed=rater is None and not is_played(study_data))
 
 
 def _number(

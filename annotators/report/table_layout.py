@@ -108,11 +108,11 @@ def _grid(
 
 def _header(name: str, fixed: bool) -> int:
     """Return the width of a column's name, over numbers folded at blanks into at most three lines."""
-    whole = cell_len(clean(name))
+    full_width = cell_len(clean(name))
     if not fixed:
-        return whole
+        return full_width
     least = max(map(cell_len, clean(name).split(" ")))
-    return next((wide for wide in range(least, whole) if len(folded(name, wide)) <= _HEAD), max(least, 1))
+    return next((wide for wide in range(least, full_width) if len(folded(name, wide)) <= _HEAD), max(least, 1))
 
 
 def _widths(columns: Sequence[str], needs: Sequence[int], fixed: Sequence[bool], width: int) -> list[int] | None:
@@ -120,14 +120,16 @@ def _widths(columns: Sequence[str], needs: Sequence[int], fixed: Sequence[bool],
 
     Numbers get their full width, words share the rest.
     """
-    rest = width - GAP * (len(needs) - 1) - sum(need for need, holds in zip(needs, fixed, strict=True) if holds)
+    space_for_words = (
+        width - GAP * (len(needs) - 1) - sum(need for need, holds in zip(needs, fixed, strict=True) if holds)
+    )
     words = [at for at, holds in enumerate(fixed) if not holds]
     widths = list(needs)
-    if sum(needs[at] for at in words) <= rest:
+    if sum(needs[at] for at in words) <= space_for_words:
         return widths
     for at in words:
         widths[at] = min(needs[at], _LEAST)
-    spare = rest - sum(widths[at] for at in words)
+    spare = space_for_words - sum(widths[at] for at in words)
     if spare < 0:
         return None
     # One column at a time to the narrowest, so that words end up as even as possible.

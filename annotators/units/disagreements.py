@@ -55,9 +55,9 @@ def _items(protocol: Protocol, unit: Unit, labels: Sequence[Label]) -> list[Targ
     # The empty target last: fields about the unit as a whole follow its targets.
     for place in dict.fromkeys([*places, ""]):
         for field in choices:
-            there = [label for label in labels if (label.target, label.field) == (place, field.id)]
-            if len({label.value for label in there}) > 1:
-                items.append(_item(unit, field, place, there, len(choices) > 1))
+            place_labels = [label for label in labels if (label.target, label.field) == (place, field.id)]
+            if len({label.value for label in place_labels}) > 1:
+                items.append(_item(unit, field, place, place_labels, len(choices) > 1))
     return items
 
 

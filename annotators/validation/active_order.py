@@ -132,17 +132,19 @@ def labelled_probability(order: ActiveOrder, units: Sequence[str], labelled_unit
     place = {unit: at for at, unit in enumerate(order.units)}
     labelled_places = np.array([place[unit] for unit in set(labelled_units) if unit in place], dtype=np.int64)
     others = len(order.units) - order.drawn
-    first = float((labelled_places < order.drawn).sum()) / order.drawn
-    rest = float((labelled_places >= order.drawn).sum()) / others if others else 0.0
+    share_of_drawn = float((labelled_places < order.drawn).sum()) / order.drawn
+    share_of_others = float((labelled_places >= order.drawn).sum()) / others if others else 0.0
     later = [unit for unit in dict.fromkeys(units) if unit not in place]
-    late = sum(unit in set(labelled_units) for unit in later) / len(later) if later else 0.0
+    share_of_later = sum(unit in set(labelled_units) for unit in later) / len(later) if later else 0.0
     likely = np.array([order.probability[place[unit]] if unit in place else np.nan for unit in units])
-    return np.asarray(np.where(np.isnan(likely), late, likely * first + (1 - likely) * rest))
+    return np.asarray(
+        np.where(np.isnan(likely), share_of_later, likely * share_of_drawn + (1 - likely) * share_of_others)
+    )
 
 
 def weights_of(order: ActiveOrder, units: Sequence[str], is_labelled: npt.NDArray[np.bool_]) -> Floats:
     """Return inverse probabilities of labelled rows, with a mean of 1; 0 for other rows (rows)."""
-    labelled_units = {unit for unit, there in zip(units, is_labelled.tolist(), strict=True) if there}
+    labelled_units = {unit for unit, is_there in zip(units, is_labelled.tolist(), strict=True) if is_there}
     likely = labelled_probability(order, units, labelled_units)
     weights = np.where(is_labelled, 1 / np.where(is_labelled, likely, 1.0), 0.0)
     return np.asarray(weights / weights[is_labelled].mean()) if is_labelled.any() else weights

@@ -112,10 +112,10 @@ def _alignments(judge: Floats, people: Floats, alignment: Alignment) -> tuple[Fl
 
     It is nan if the judge, the person or all remaining people have no answer.
     """
-    there = np.isfinite(people)
+    is_given = np.isfinite(people)
     # Sums over pairs, so that each "all others" score is a total minus one term.
-    others = (there.sum(axis=1, keepdims=True) - there).astype(np.float64)
-    has_others = there & (others > 0) & np.isfinite(judge)[:, None]
+    others = (is_given.sum(axis=1, keepdims=True) - is_given).astype(np.float64)
+    has_others = is_given & (others > 0) & np.isfinite(judge)[:, None]
     of_judge, of_person = np.zeros(people.shape), np.zeros(people.shape)
     each = [_alignment_terms(judge, other, alignment) for other in people.T]
     all = np.sum(each, axis=0) if each else np.zeros(len(judge))
@@ -133,21 +133,23 @@ def _alignments(judge: Floats, people: Floats, alignment: Alignment) -> tuple[Fl
 
 def _alignment_terms(one: Floats, other: Floats, alignment: Alignment) -> Floats:
     """Return the contribution of one other person's answer to a score (items), 0 if either is missing."""
-    there = np.isfinite(one) & np.isfinite(other)
-    apart = np.where(there, one, 0.0) - np.where(there, other, 0.0)
-    return np.where(there, np.abs(apart) < _CLOSE if alignment == "accuracy" else -apart * apart, 0.0)
+    has_both = np.isfinite(one) & np.isfinite(other)
+    differences = np.where(has_both, one, 0.0) - np.where(has_both, other, 0.0)
+    return np.where(
+        has_both, np.abs(differences) < _CLOSE if alignment == "accuracy" else -differences * differences, 0.0
+    )
 
 
 def _compare_person(person: str, judge: Floats, own: Floats, epsilon: float) -> AnnotatorComparison:
-    there = np.isfinite(judge) & np.isfinite(own)
-    n = int(there.sum())
+    has_both = np.isfinite(judge) & np.isfinite(own)
+    n = int(has_both.sum())
     if not n:
         return AnnotatorComparison(person, 0, None, None, None, False, "")
-    as_good = judge[there] >= own[there] - _CLOSE
-    as_good_person = own[there] >= judge[there] - _CLOSE
-    apart = as_good_person.astype(np.float64) - as_good
+    as_good = judge[has_both] >= own[has_both] - _CLOSE
+    as_good_person = own[has_both] >= judge[has_both] - _CLOSE
+    differences = as_good_person.astype(np.float64) - as_good
     few = n < LEAST_ITEMS
-    p = signed_ranks(apart - epsilon) if few else paired_t(apart - epsilon)
+    p = signed_ranks(differences - epsilon) if few else paired_t(differences - epsilon)
     return AnnotatorComparison(
         person, n, float(as_good.mean()), float(as_good_person.mean()), p, False, "signed ranks" if few else "t"
     )  # fmt: skip
@@ -184,21 +186,21 @@ def signed_ranks(values: Floats) -> float:
     It is the share of all sign patterns in which the sum of positive ranks is not larger. Ties share their mean rank.
     Zeros are left out.
     """
-    there = values[np.abs(values) > _CLOSE]
-    if not len(there):
+    nonzero = values[np.abs(values) > _CLOSE]
+    if not len(nonzero):
         return 1.0
     # Rounded, so that ties do not depend on the last bits.
-    sizes, at = np.unique(np.round(np.abs(there), 9), return_inverse=True)
+    sizes, at = np.unique(np.round(np.abs(nonzero), 9), return_inverse=True)
     ends = np.cumsum(np.bincount(at, minlength=len(sizes)))
     begins = np.concatenate(([0], ends[:-1]))
-    twice = (begins + ends + 1)[at]  # twice the mean rank, a whole number
+    doubled_ranks = (begins + ends + 1)[at]  # twice the mean rank, a whole number
     # The distribution of the sum of positive ranks, rank by rank: each is added with probability 1/2.
-    ways = np.zeros(int(twice.sum()) + 1)
+    ways = np.zeros(int(doubled_ranks.sum()) + 1)
     ways[0] = 1.0
-    for rank in twice.tolist():
+    for rank in doubled_ranks.tolist():
         ways[rank:] = (ways[rank:] + ways[: len(ways) - rank]) / 2
         ways[:rank] /= 2
-    return float(min(1.0, ways[: int(twice[there > 0].sum()) + 1].sum()))
+    return float(min(1.0, ways[: int(doubled_ranks[nonzero > 0].sum()) + 1].sum()))
 
 
 def benjamini_yekutieli(ps: Sequence[float], rate: float = FALSE_DISCOVERIES) -> list[bool]:

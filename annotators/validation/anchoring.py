@@ -97,23 +97,23 @@ def _of_field(study_data: StudyData, field: Field, judge: int, sheets: Sheets) -
     """Return one field's effect, over people's answers at places that the judge answered; None if there are none."""
     field_places = places_of(study_data, field)
     judge_codes = codes_of(study_data, field, answers_of(study_data, field, [judge], 1))[:, 0]
-    theirs = codes_of(study_data, field, answers_of(study_data, field, study_data.people, 1))
+    people_codes = codes_of(study_data, field, answers_of(study_data, field, study_data.people, 1))
     names = [study_data.columns.raters[one].id for one in study_data.people]
     had_prelabel: Mask = np.array(
         [[(place.unit, name, 1) in sheets for name in names] for place in field_places.places], np.bool_
     )
-    there = (theirs >= 0) & (judge_codes >= 0)[:, None]
-    if not there.any():
+    has_both = (people_codes >= 0) & (judge_codes >= 0)[:, None]
+    if not has_both.any():
         return None
-    same = np.where(there, theirs == judge_codes[:, None], np.nan)
-    seconds = np.where(there, _seconds(study_data, field, field_places), np.nan)
+    same = np.where(has_both, people_codes == judge_codes[:, None], np.nan)
+    seconds = np.where(has_both, _seconds(study_data, field, field_places), np.nan)
     how = How(level=study_data.how.level)
     arms = [
         [_mean(np.where(arm, values, np.nan), field_places, most) for arm in (had_prelabel, ~had_prelabel)]
         for values, most in ((same, 1.0), (seconds, None))
     ]
     counts = [
-        (int((arm & there).sum()), int((arm & np.isfinite(seconds)).sum())) for arm in (had_prelabel, ~had_prelabel)
+        (int((arm & has_both).sum()), int((arm & np.isfinite(seconds)).sum())) for arm in (had_prelabel, ~had_prelabel)
     ]  # fmt: skip
     comparisons = [
         AnchoringArm(estimate(arms[0][side], how), estimate(arms[1][side], how), *counts[side]) for side in (0, 1)

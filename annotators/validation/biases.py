@@ -52,8 +52,8 @@ def position_bias(
     one, other = _sides(sides), _sides(swapped)
     if one.shape != other.shape:
         raise ValueError(f"{one.shape} and {other.shape} are not the same pairs")
-    there = (one != NONE) & (other != NONE)
-    one, other, at = one[there], other[there], _clusters(trace, len(there))[there]
+    has_both = (one != NONE) & (other != NONE)
+    one, other, at = one[has_both], other[has_both], _clusters(trace, len(has_both))[has_both]
     if not len(one):
         none = Estimate(None, NO_SWAPPED)
         return PositionBias(none, none, none, 0, None)
@@ -132,31 +132,32 @@ def verbosity_bias(
     Lengths are above 0 and in one unit. Pairs without an answer of either are left out. Pairs of equal length and ties
     count in `partial` alone. Raise `ValueError` if shapes differ or a length is not above 0.
     """
-    judge_sides, right, long = _sides(judge), _sides(people), np.asarray(lengths, np.float64)
-    if judge_sides.shape != right.shape or long.shape != (*judge_sides.shape, 2):
+    judge_sides, right, length_pairs = _sides(judge), _sides(people), np.asarray(lengths, np.float64)
+    if judge_sides.shape != right.shape or length_pairs.shape != (*judge_sides.shape, 2):
         raise ValueError(
-            f"judge {judge_sides.shape}, people {right.shape} and lengths {long.shape} are not the same pairs"
+            f"judge {judge_sides.shape}, people {right.shape} and lengths {length_pairs.shape} are not the same pairs"
         )
-    if not (long > 0).all():
-        raise ValueError(f"pair {int((~(long > 0).all(axis=1)).argmax())} has a length that is not above 0")
-    there = (judge_sides != NONE) & (right != NONE)
-    judge_sides, right, at = judge_sides[there], right[there], _clusters(trace, len(there))[there]
-    more = np.log(long[there, 0] / long[there, 1])
+    if not (length_pairs > 0).all():
+        raise ValueError(f"pair {int((~(length_pairs > 0).all(axis=1)).argmax())} has a length that is not above 0")
+    has_both = (judge_sides != NONE) & (right != NONE)
+    judge_sides, right, at = judge_sides[has_both], right[has_both], _clusters(trace, len(has_both))[has_both]
+    log_ratio = np.log(length_pairs[has_both, 0] / length_pairs[has_both, 1])
     if not len(judge_sides):
         none = Estimate(None, NO_PAIRS)
         return VerbosityBias(none, none, none, none, none, 0)
-    longer = np.where(more > 0, FIRST, SECOND)
+    longer = np.where(log_ratio > 0, FIRST, SECOND)
     # Without a longer side, or without a preference, there is no error in favour of length.
-    clear = (more != 0) & (judge_sides != TIE) & (right != TIE)
+    is_decided = (log_ratio != 0) & (judge_sides != TIE) & (right != TIE)
     wrong = judge_sides != right
     errors = []
-    for rows in (clear & (right != longer), clear & (right == longer)):
+    for rows in (is_decided & (right != longer), is_decided & (right == longer)):
         errors.append(estimate(_share("wrong", wrong & rows, rows.astype(np.float64), at, "no such pair"), how))
     apart_by = (judge_sides == longer).astype(np.float64) - (right == longer)
-    excess = _mean("longer", np.where(clear, apart_by, 0.0), clear, at)
+    excess = _mean("longer", np.where(is_decided, apart_by, 0.0), is_decided, at)
     return VerbosityBias(
         errors[0], errors[1], apart(errors[0], errors[1]), estimate(excess, how),
-        estimate(partial_correlation(_preference(judge_sides), more, _preference(right), at), how), len(judge_sides),
+        estimate(partial_correlation(_preference(judge_sides), log_ratio, _preference(right), at), how),
+        len(judge_sides),
     )  # fmt: skip
 
 
@@ -184,8 +185,8 @@ def partial_correlation(one: Floats, other: Floats, control: Floats, at: Ints) -
         n, x, y, z, xx, yy, zz, xy, xz, yz = np.moveaxis(sums, -1, 0)
         vx, vy, vz = (square - ratio(mean * mean, n) for square, mean in ((xx, x), (yy, y), (zz, z)))
         cxy, cxz, cyz = (xy - ratio(x * y, n), xz - ratio(x * z, n), yz - ratio(y * z, n))
-        still = vz <= 1e-12 * np.maximum(zz, 1e-300)  # people always say the same: there is nothing to take out
-        out = [np.where(still, 0.0, ratio(top, vz)) for top in (cxz * cyz, cxz * cxz, cyz * cyz)]
+        is_constant = vz <= 1e-12 * np.maximum(zz, 1e-300)  # people never vary: nothing to control for
+        out = [np.where(is_constant, 0.0, ratio(top, vz)) for top in (cxz * cyz, cxz * cxz, cyz * cyz)]
         left, right = vx - out[1], vy - out[2]
         there = (left > 1e-9 * np.maximum(vx, 1e-300)) & (right > 1e-9 * np.maximum(vy, 1e-300))
         return np.clip(ratio(cxy - out[0], np.sqrt(np.where(there, left * right, 0.0))), -1.0, 1.0)
@@ -222,16 +223,26 @@ def self_preference(
     `own` (units) is True if the agent is of the judge's family. Source: Panickssery, Bowman & Feng, LLM Evaluators
     Recognize and Favor Their Own Generations (2024).
     """
-    judge_answers, right, mine = np.asarray(judge, np.float64), np.asarray(truth, np.float64), np.asarray(own, np.bool_)
-    if not judge_answers.shape == right.shape == mine.shape:
+    judge_answers, right, is_own_family = (
+        np.asarray(judge, np.float64),
+        np.asarray(truth, np.float64),
+        np.asarray(own, np.bool_),
+    )
+    if not judge_answers.shape == right.shape == is_own_family.shape:
         raise ValueError(
-            f"judge {judge_answers.shape}, truth {right.shape} and own {mine.shape} are not the same units"
+            f"judge {judge_answers.shape}, truth {right.shape} and own {is_own_family.shape} are not the same units"
         )
-    there = np.isfinite(judge_answers) & np.isfinite(right)
-    if not (np.isin(judge_answers[there], (0, 1)).all() and np.isin(right[there], (0, 1)).all()):
+    has_both = np.isfinite(judge_answers) & np.isfinite(right)
+    if not (np.isin(judge_answers[has_both], (0, 1)).all() and np.isin(right[has_both], (0, 1)).all()):
         raise ValueError("judge and truth are 0 or 1")
-    at, mine, beyond = _clusters(trace, len(there))[there], mine[there], (judge_answers - right)[there]
-    columns = np.column_stack((np.where(mine, beyond, 0.0), mine, np.where(mine, 0.0, beyond), ~mine))
+    at, is_own_family, excess = (
+        _clusters(trace, len(has_both))[has_both],
+        is_own_family[has_both],
+        (judge_answers - right)[has_both],
+    )
+    columns = np.column_stack(
+        (np.where(is_own_family, excess, 0.0), is_own_family, np.where(is_own_family, 0.0, excess), ~is_own_family)
+    )
     sums = over_traces(columns.astype(np.float64), at, int(at.max(initial=-1)) + 1)
 
     def statistic(name: str, weights: tuple[int, int], why: str) -> AdditiveStatistic:
@@ -239,10 +250,12 @@ def self_preference(
             each = ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])
             return sum(weight * one for weight, one in zip(weights, each, strict=True) if weight)
 
-        return AdditiveStatistic(name, sums, of, lambda sums: why, None, -float(sum(map(abs, weights))), len(mine))
+        return AdditiveStatistic(
+            name, sums, of, lambda sums: why, None, -float(sum(map(abs, weights))), len(is_own_family)
+        )
 
-    missing = "no agent of its own family" if not mine.any() else "no agent of another family"
+    missing = "no agent of its own family" if not is_own_family.any() else "no agent of another family"
     return SelfPreference(
         estimate(statistic("own", (1, 0), missing), how), estimate(statistic("others", (0, 1), missing), how),
-        estimate(statistic("apart", (1, -1), missing), how), int(mine.sum()), int((~mine).sum()),
+        estimate(statistic("apart", (1, -1), missing), how), int(is_own_family.sum()), int((~is_own_family).sum()),
     )  # fmt: skip

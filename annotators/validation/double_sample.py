@@ -57,7 +57,7 @@ def double_sample(judge: npt.ArrayLike, people: npt.ArrayLike) -> DoubleSample:
     """Return counts from arrays of 0 and 1 (units). `people` is nan for units that they did not label."""
     judge_yes, truth = np.asarray(judge, np.float64) == 1, np.asarray(people, np.float64)
     yes, no = truth == 1, truth == 0
-    rest = ~(yes | no)
+    is_unlabelled = ~(yes | no)
     return DoubleSample(
         *(
             int(rows.sum())
@@ -66,8 +66,8 @@ def double_sample(judge: npt.ArrayLike, people: npt.ArrayLike) -> DoubleSample:
                 judge_yes & no,
                 ~judge_yes & yes,
                 ~judge_yes & no,
-                judge_yes & rest,
-                ~judge_yes & rest,
+                judge_yes & is_unlabelled,
+                ~judge_yes & is_unlabelled,
             )
         )
     )
@@ -223,9 +223,9 @@ def _best_share(slope: Floats, yes: Floats, no: Floats) -> tuple[Floats, Floats]
     below = yes + no - slope
     root = np.sqrt((slope + (yes - no)) ** 2 + 4.0 * yes * no)
     positive = below >= 0
-    both = below + root
+    denominator = below + root
     above = np.where(positive, 2 * yes, root - below)
-    under = np.where(positive, np.where(both > 0, both, 1.0), 2 * slope)
+    under = np.where(positive, np.where(denominator > 0, denominator, 1.0), 2 * slope)
     share = np.minimum(np.maximum(above / under, 0.0), 1.0)
     bent = yes * (1 - share) ** 2 + no * share**2
     return share, np.where(bent > 0, (share * (1 - share)) ** 2 / np.where(bent > 0, bent, 1.0), 0.0)

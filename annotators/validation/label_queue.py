@@ -62,18 +62,18 @@ def inclusion(doubt: npt.ArrayLike, budget: int, uniform: float = UNIFORM) -> Fl
         raise ValueError(f"{budget} of {len(spread)} units cannot be drawn")
     if not 0 < uniform <= 1:
         raise ValueError(f"a share of {uniform} dealt to all alike is not in (0, 1]")
-    all = float(spread.sum())
-    alike = np.full(len(spread), 1 / len(spread))
-    mixture = uniform * alike + (1 - uniform) * (spread / all if all else alike)
+    total_doubt = float(spread.sum())
+    even = np.full(len(spread), 1 / len(spread))
+    mixture = uniform * even + (1 - uniform) * (spread / total_doubt if total_doubt else even)
     sure = np.zeros(len(spread), np.bool_)
     while True:
-        rest = budget - int(sure.sum())
-        likely: Floats = np.where(sure, 1.0, rest * mixture / max(float(mixture[~sure].sum()), 1e-300))
-        more = ~sure & (likely >= 1)
-        if not more.any():
+        remaining = budget - int(sure.sum())
+        likely: Floats = np.where(sure, 1.0, remaining * mixture / max(float(mixture[~sure].sum()), 1e-300))
+        newly_sure = ~sure & (likely >= 1)
+        if not newly_sure.any():
             return likely
         # Each round may push others above 1, so the loop ends when none is.
-        sure |= more
+        sure |= newly_sure
 
 
 class LabelQueue(NamedTuple):

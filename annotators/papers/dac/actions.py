@@ -136,15 +136,15 @@ class _Sorted:
     def like(self, gold: ComparableAction) -> list[int]:
         """Return the indices of the actions for which `same` is True, without calling it for each."""
         if gold.boxes:
-            there = self._places.get(gold.type, ())
-            return [i for i, x, y in there if any(a <= x <= c and b <= y <= d for a, b, c, d in gold.boxes)]
+            located = self._places.get(gold.type, ())
+            return [i for i, x, y in located if any(a <= x <= c and b <= y <= d for a, b, c, d in gold.boxes)]
         if gold.to is not None:
             return [i for i in self._types.get(gold.type, ()) if same(gold, self._run[i])]
         if gold.at is not None:
             (x, y), near = gold.at, REACH * REACH
             top, low = y - REACH, y + REACH
-            there = self._places.get(gold.type, ())
-            return [i for i, a, b in there if top <= b <= low and (x - a) * (x - a) + (y - b) * (y - b) <= near]
+            located = self._places.get(gold.type, ())
+            return [i for i, a, b in located if top <= b <= low and (x - a) * (x - a) + (y - b) * (y - b) <= near]
         if gold.value is not None:
             return self._values.get((gold.type, gold.value), [])
         return self._types.get(gold.type, [])
@@ -166,8 +166,8 @@ def _is_near(gold: Place | None, other: Place | None) -> bool:
         return True
     if other is None:
         return False
-    aside, down = gold[0] - other[0], gold[1] - other[1]
-    return aside * aside + down * down <= REACH * REACH
+    dx, dy = gold[0] - other[0], gold[1] - other[1]
+    return dx * dx + dy * dy <= REACH * REACH
 
 
 def _scroll_direction(action: Action) -> str | None:

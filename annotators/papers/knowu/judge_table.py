@@ -124,10 +124,10 @@ def _missing_scores(
 
 def mean_of(numbers: NumericRatings) -> Floats:
     """Return the mean of the answers at each place, nan if there are none."""
-    there = ~np.isnan(numbers.values)
-    many = there.sum(axis=1)
-    whole = np.where(there, numbers.values, 0.0).sum(axis=1)
-    return np.where(many > 0, whole / np.maximum(many, 1), np.nan)
+    is_given = ~np.isnan(numbers.values)
+    answer_counts = is_given.sum(axis=1)
+    totals = np.where(is_given, numbers.values, 0.0).sum(axis=1)
+    return np.where(answer_counts > 0, totals / np.maximum(answer_counts, 1), np.nan)
 
 
 def _scored_mask(one: Evaluator) -> Mask:
