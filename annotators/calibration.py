@@ -147,6 +147,7 @@ def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
                 field = mine.protocol.field(spot.field)
                 values = [answer_at(sheet, spot) for sheet in (mine, other_sheet)]
                 if field is not None and field.kind == "flag":
+                    # Not raising a flag is an answer.
                     values = [False if value is None else value for value in values]
                 if field is None or values == [None, None]:
                     continue

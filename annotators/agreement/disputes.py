@@ -85,6 +85,7 @@ class _AnswerReader:
                 if answers.gave[row, at]
                 else None
             )
+        # The number behind the last value is a flag that was not raised.
         says = _value_word(columns.values[value]) if value < len(columns.values) else "no"
         return DisputedAnswer(rater, says, step if step >= 0 else None)
 

@@ -101,6 +101,7 @@ def rest_of(study_data: StudyData, field: Field, rater: int) -> Codes:
     if rater in study_data.people:
         answers = answers_of(study_data, field, study_data.people, 1)
         at = study_data.people.index(rater)
+        # The rater's own vote is taken out of the cached counts.
         mine = _codes(study_data, field, study_data.people)[:, at]
         counts = counts - (mine[:, None] == np.arange(counts.shape[1]))
         voices = voices - ((mine >= 0) | answers.gave[:, at])

@@ -100,6 +100,7 @@ def share(
     items = sorted(items)
     if items and len({one.cluster for one in items}) == len(items):
         right = sum(one.value for one in items)
+        # A tie counts half, for which there is no Wilson's interval.
         if {one.value for one in items} <= {0.0, 1.0}:
             return of_all(
                 study_data, int(right), len(items), field, statistic, part=part, raters=raters, between=between,

@@ -82,6 +82,7 @@ def _measure_over_time(study_data: StudyData, field: Field, rows: npt.NDArray[np
         case "ordinal" | "interval":
             scale = np.array([_number(one) for one in values], dtype=np.float64)
             answer_numbers = scale[columns.value[rows]]
+            # Options that are not numbers have no mean.
             if not len(answer_numbers) or np.isnan(answer_numbers).any():
                 return None
             ends = (field.least, field.most) if field.kind == "interval" else (None, None)
@@ -110,6 +111,7 @@ def _blocks(values: Values, who: str) -> list[Point]:
     many = min(BLOCKS, len(values) // LEAST)
     if many < 2:
         return []
+    # Integer division spreads the remainder over the blocks.
     ends = [len(values) * at // many for at in range(many + 1)]
     return [
         Point(float(last), float(values[first:last].sum() / (last - first)), f"{who}, {first + 1} to {last}", who)

@@ -53,6 +53,7 @@ def sections(
         return _sections(study_data, judge, _Part("", ()), grids=grids)
     part_sections = [
         section
+        # Test before dev, because only its numbers may be reported.
         for side in ([part] if part is not None else reversed(SPLITS))
         for section in _sections(
             study_data.within(split.units(side)),
@@ -106,6 +107,7 @@ def _section(study_data: StudyData, name: str, fields: Sequence[JudgedField], pa
         says.append("It was told nothing of how a run ended (--hide outcome), which the study shows people.")
     for at, one in enumerate(fields, 1):
         id = f"judge-{name}-{at}" if not part.name else f"judge-{name}-{part.name}-{at}"
+        # Without a common item every table would consist of undefined numbers.
         if not one.validation.confusion.counts.sum():
             says.append(f"{one.field.shown}: nothing that {name} answered is settled by people.")
             continue
@@ -116,6 +118,7 @@ def _section(study_data: StudyData, name: str, fields: Sequence[JudgedField], pa
         says.append(_TEST)
     if any(one.corrected for one in fields):
         says.append(_CORRECTED)
+    # The cost is of whole sheets, so it is the same for all fields.
     cost = next((one.sheet_cost for one in fields if one.sheet_cost is not None), None)
     if cost is not None:
         says.append(f"A sheet cost {cost.mean:.4f} US dollars (n = {cost.sheets:,}).")
@@ -315,6 +318,7 @@ def _number(
     study_data: StudyData, one: JudgedField, statistic: str, value: Estimate, items: int, units: int = 0
 ) -> Number:
     """Return an estimate as a report's number over so many items and units, shares as percentages."""
+    # `value` is computed already. `how` only tells the reader how.
     is_bootstrap = statistic in _BOOTSTRAPPED or statistic.startswith("macro")
     how = How(
         "bootstrap" if is_bootstrap else "jackknife-t",

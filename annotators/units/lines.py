@@ -138,6 +138,7 @@ def _card_text(content: Any) -> str:
         return content
     if isinstance(content, dict):
         return "\n".join(facts_of(content))
+    # `facts_of` wants a mapping, so the content gets an empty name, which is cut off again.
     head, *rest = facts_of({"": content})
     head = head.removeprefix(":").strip()
     return "\n".join([*([head] if head else []), *rest])

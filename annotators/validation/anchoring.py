@@ -70,6 +70,7 @@ def without_sheets(columns: Columns, sheets: Sheets) -> Columns:
         return columns
     unit = {id: at for at, id in enumerate(columns.units)}
     rater = {one.id: at for at, one in enumerate(columns.raters) if one.kind == "human"}
+    # Compared by numbers, as the columns store units and raters.
     sheet_keys = {(unit[u], rater[r], run) for u, r, run in sheets if u in unit and r in rater}
     rows = zip(columns.unit.tolist(), columns.rater.tolist(), columns.run.tolist(), strict=True)
     label_stays = np.fromiter((row not in sheet_keys for row in rows), np.bool_, count=columns.size)
@@ -107,6 +108,7 @@ def _of_field(study_data: StudyData, field: Field, judge: int, sheets: Sheets) -
         return None
     same = np.where(has_both, people_codes == judge_codes[:, None], np.nan)
     seconds = np.where(has_both, _seconds(study_data, field, field_places), np.nan)
+    # The jackknife-t, whatever interval the report has otherwise.
     how = How(level=study_data.how.level)
     arms = [
         [_mean(np.where(arm, values, np.nan), field_places, most) for arm in (had_prelabel, ~had_prelabel)]

@@ -85,12 +85,14 @@ def gated(before: JudgeGate, after: JudgeGate, how: How) -> list[GatedField]:
 
     Raise `LabError` if there are none.
     """
+    # Answers to other questions cannot be compared.
     if before.protocol_sha != after.protocol_sha:
         raise LabError("--gate", f"was written of another protocol than that of {after.study}.")
     fields: list[GatedField] = []
     for field in dict.fromkeys(one.field for one in before.answers):
         old, new = _by_place(before, field), _by_place(after, field)
         common = sorted(old.keys() & new.keys())
+        # A changed truth would look like a change of the judge.
         same = [place for place in common if old[place].settled == new[place].settled]
         if same:
             pair = [_ratings(field, [rows[place] for place in same], old, new) for rows in (old, new)]

@@ -114,6 +114,7 @@ def matches(gold: Sequence[Shown], run: Sequence[ComparableAction]) -> list[list
     of = _Sorted(run)
     pairs = []
     for step in gold:
+        # A single right action needs no union, its list is sorted already.
         first = of.like(step[0])
         pairs.append(first if len(step) == 1 else sorted(set(first).union(*map(of.like, step[1:]))))
     return pairs
@@ -176,6 +177,7 @@ def _scroll_direction(action: Action) -> str | None:
         return action.direction if action.kind == "scroll" else _OPPOSITE[action.direction]
     vector = action.vector
     if vector is None and action.at and action.to:
+        # Some swipes have only their two ends.
         vector = (action.to[0] - action.at[0], action.to[1] - action.at[1])
     if vector is None or vector == (0, 0):
         return None

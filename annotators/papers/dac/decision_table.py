@@ -61,6 +61,7 @@ def decisions(
         for target in unit.targets:
             right = _right_ways(case, target.id, golds)
             one = truth_by_place.get((unit.id, target.id))
+            # A branch that the run did not reach has no truth either, so the two reasons cannot be separated.
             why = "not settled, or not reached" if one is None else "" if right else "nothing tells which way is right"
             if why or one is None:
                 left_out[why] = left_out.get(why, 0) + 1

@@ -42,6 +42,7 @@ def pairs(cases: Sequence[MeasuredRun]) -> list[Pair]:
     by_task: dict[tuple[str, str], dict[str, MeasuredRun]] = {}
     for case in sorted(cases, key=lambda case: (case.agent.id, case.id)):
         if case.gold:
+            # Cases are sorted by id, so the first recording of each person stays.
             by_task.setdefault(subject_of(case.task), {}).setdefault(case.agent.id, case)
     two = [tuple(by_person.values())[:2] for _, by_person in sorted(by_task.items()) if len(by_person) > 1]
     return [(one, other) for one, other in two]

@@ -49,6 +49,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
         numbers += _by_length(runs)
         for trait in TRAITS:
             for value, some in _split_by_trait(runs, context, trait).items():
+                # Parts without a value are dropped. The whole states its reason.
                 numbers += [number for number in _main_numbers(some, f"{trait} {value}") if number.value is not None]
         numbers += _by_action(runs)
     return [*numbers, *decisions([(run.case, run.judged) for run in runs], context)]
@@ -134,6 +135,7 @@ def _split_by_trait(runs: Sequence[_JudgedRun], context: MetricContext, trait: s
     """Return runs by a trait of their task, or of a demonstration of it."""
     parts: dict[str, list[_JudgedRun]] = {}
     for run in runs:
+        # A demonstration of the task may have a trait that the run's own task lacks.
         tasks = [run.case.task, *(gold.task for gold in of_task(run.case, context.gold.get(run.case.task.id, ())))]
         value = next((task.traits[trait] for task in tasks if task.traits.get(trait)), "")
         if value:

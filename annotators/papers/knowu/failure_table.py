@@ -110,6 +110,7 @@ def _coders(study_data: StudyData) -> Table:
     order = _order(study_data)
     rows = []
     for rater in study_data.people:
+        # None counts the answers with a reason: "cannot judge".
         own = Counter(one.value for one in answers_in(study_data, PRIMARY, (rater,)))
         rows.append((study_data.columns.raters[rater].id, *(f"{own[id]:,}" for id in order), f"{own[None]:,}"))
     columns = ("Coder", *_option_texts(study_data, order), "cannot judge")

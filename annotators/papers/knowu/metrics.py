@@ -139,6 +139,7 @@ def _score_means(
             [run for run in runs if run.score is not None or _fails_without(run)] if version == "paper" else with_score
         )
         left_out = _add_reason(out, NO_RESULT, len(runs) - len(scored_runs))
+        # These failed without a result and count as 0.
         zero = len(scored_runs) - len(with_score)
         changed = sum(run.score != run.case.score for run in with_score) if metric in ("Score", "IE") else 0
         notes = [f"{zero} without a result count 0"] if zero and with_score else []
@@ -231,6 +232,7 @@ def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
         some = own.kept([run for run in runs if _needs_interaction(run) is needs], _why_unfinished)
         why = "" if some else "no such task has a result"
         yield _number("SR", "share", [float(run.done) for run in some], f"MobileWorld, {part}", "script", own.told, why)
+    # Runs that asked without need enlarge UIQ's denominator.
     needless = sum(run.queries > 0 for run in rest)
     n = len(interactive) + needless
     quality = sum(run.done / run.queries for run in interactive if run.queries)

@@ -32,6 +32,7 @@ def sections(study_data: StudyData) -> list[Section]:
     by, every = defaultdict(list), defaultdict(set)
     for unit in asked_units(study_data):
         condition = condition_of(study_data, unit)
+        # Undecided replies too, for the count of exclusions.
         every[condition].add(unit.id)
         if unit.id in right:
             by[condition].append(unit)

@@ -97,11 +97,15 @@ def executions(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple
     own = {run_of(unit) for unit in asked_units(study_data)}
     for other in beside(study_data, "success"):
         runs = {run_of(unit) for unit in asked_units(other)}
+        # The study of success must hold all failures, else its number of runs is too small.
         if own <= runs:
             return len(runs), ""
     agents = {method_of(case) for case in cases.values()}
     agent_runs = [
-        case for case in study_data.further.runs() if method_of(case) in agents and not case.gold and not case.parent
+        # Forks repeat the beginning of another run, so they are not executions of their own.
+        case
+        for case in study_data.further.runs()
+        if method_of(case) in agents and not case.gold and not case.parent
     ]
     failed_ids = {case.id for case in agent_runs if _failed(case)}
     if not agent_runs or not own <= {case.id for case in agent_runs}:

@@ -110,6 +110,7 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
         "IRR", "share", shares, part, "script", left_out, "no rate came with the runs" if memory_chains else why
     )
     if not part:
+        # The earlier script dropped zeros, so that it could only be higher.
         above = [share for share in shares if share]
         left_out = more(left_out, "with a rate of 0 or none", len(memory_chains) - len(above))
         why = "no rate above 0 came with the runs" if came else "no rate came with the runs" if memory_chains else why

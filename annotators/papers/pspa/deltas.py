@@ -32,6 +32,7 @@ def later_minus_first(runs: Sequence[RunValues], metric: str) -> Changes:
         if len(one) < 2:
             out["without another by the same agent for the same task and person"] += 1
         else:
+            # Entries sort by attempt, start and id.
             differences.append(max(one)[1] - min(one)[1])
     return differences, tuple(out.items())
 

@@ -102,6 +102,7 @@ def _aprs(study_data: StudyData, rater: int) -> NumericRatings:
     numbers = runs_there(study_data, [rater])
     runs = {f"run {run}": rate_of(study_data, "apr", rater, run) for run in numbers}
     missing = [derived_numbers(study_data, "apr", (rater,), run=run).missing.by_place() for run in numbers]
+    # In reverse, so that the reason of the earliest run wins.
     why = {place.unit: reason for one in reversed(missing) for place, reason in one.items()}
     return side_by_side(study_data, "APR", runs, why)
 
