@@ -223,26 +223,20 @@ def self_preference(
     `own` (units) is True if the agent is of the judge's family. Source: Panickssery, Bowman & Feng, LLM Evaluators
     Recognize and Favor Their Own Generations (2024).
     """
-    judge_answers, right, is_own_family = (
+    judge_answers, right, is_own = (
         np.asarray(judge, np.float64),
         np.asarray(truth, np.float64),
         np.asarray(own, np.bool_),
     )
-    if not judge_answers.shape == right.shape == is_own_family.shape:
+    if not judge_answers.shape == right.shape == is_own.shape:
         raise ValueError(
-            f"judge {judge_answers.shape}, truth {right.shape} and own {is_own_family.shape} are not the same units"
+            f"judge {judge_answers.shape}, truth {right.shape} and own {is_own.shape} are not the same units"
         )
     has_both = np.isfinite(judge_answers) & np.isfinite(right)
     if not (np.isin(judge_answers[has_both], (0, 1)).all() and np.isin(right[has_both], (0, 1)).all()):
         raise ValueError("judge and truth are 0 or 1")
-    at, is_own_family, excess = (
-        _clusters(trace, len(has_both))[has_both],
-        is_own_family[has_both],
-        (judge_answers - right)[has_both],
-    )
-    columns = np.column_stack(
-        (np.where(is_own_family, excess, 0.0), is_own_family, np.where(is_own_family, 0.0, excess), ~is_own_family)
-    )
+    at, is_own, excess = _clusters(trace, len(has_both))[has_both], is_own[has_both], (judge_answers - right)[has_both]
+    columns = np.column_stack((np.where(is_own, excess, 0.0), is_own, np.where(is_own, 0.0, excess), ~is_own))
     sums = over_traces(columns.astype(np.float64), at, int(at.max(initial=-1)) + 1)
 
     def statistic(name: str, weights: tuple[int, int], why: str) -> AdditiveStatistic:
@@ -250,12 +244,10 @@ def self_preference(
             each = ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])
             return sum(weight * one for weight, one in zip(weights, each, strict=True) if weight)
 
-        return AdditiveStatistic(
-            name, sums, of, lambda sums: why, None, -float(sum(map(abs, weights))), len(is_own_family)
-        )
+        return AdditiveStatistic(name, sums, of, lambda sums: why, None, -float(sum(map(abs, weights))), len(is_own))
 
-    missing = "no agent of its own family" if not is_own_family.any() else "no agent of another family"
+    missing = "no agent of its own family" if not is_own.any() else "no agent of another family"
     return SelfPreference(
         estimate(statistic("own", (1, 0), missing), how), estimate(statistic("others", (0, 1), missing), how),
-        estimate(statistic("apart", (1, -1), missing), how), int(is_own_family.sum()), int((~is_own_family).sum()),
+        estimate(statistic("apart", (1, -1), missing), how), int(is_own.sum()), int((~is_own).sum()),
     )  # fmt: skip
